@@ -1,0 +1,28 @@
+/** The bus's port: carries hints and instructions between coordinator processes. At most once; values are cloned. */
+
+export interface Subscription {
+  close(): void
+}
+
+export interface Bus {
+  publish(subject: string, value: unknown): void
+  subscribe(subject: string, receive: (value: unknown) => void): Subscription
+  /** Answers requests on a subject; one responder a subject. */
+  respond(subject: string, answer: (value: unknown) => Promise<unknown>): Subscription
+  /** Rejects with FleetError 'unavailable' when nobody responds, 'timed-out' after `timeoutMs`. */
+  request(subject: string, value: unknown, timeoutMs: number): Promise<unknown>
+  /** Rejects when the bus is not connected. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The session of an agent answers instructions here. */
+export const instructionSubject = (agentId: number): string => `agent.${agentId}.instruction`
+/** A hint that rows of this agent changed: state, report, tags. The value is `{agentId}`. */
+export const agentChangedSubject = 'agent.changed'
+/** A hint that the desired state of these agents changed: their sessions send it. The value is `{agentIds}`. */
+export const desiredChangedSubject = 'agent.desired'
+/** The credential of an agent was revoked: its session ends. The value is `{agentId}`. */
+export const agentRevokedSubject = 'agent.revoked'
+/** A session, an account or an organization changed what tokens are worth: caches forget. The value is `{}`. */
+export const credentialsChangedSubject = 'credentials.changed'

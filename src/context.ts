@@ -1,0 +1,19 @@
+/** Who is served by this piece of work: the trace id and a logger that writes it in every line. */
+import { randomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+
+export interface Context {
+  readonly traceId: string
+  readonly log: Logger
+}
+
+/** `X-Trace-Id` values that are taken over; anything else is replaced (choices: 2). */
+export const traceIdPattern = /^[A-Za-z0-9_-]{8,64}$/
+
+export function newTraceId(): string {
+  return randomBytes(16).toString('hex')
+}
+
+export function createContext(log: Logger, traceId: string = newTraceId()): Context {
+  return { traceId, log: log.child({ traceId }) }
+}

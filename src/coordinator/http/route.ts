@@ -1,0 +1,64 @@
+/**
+ * One table decides a call: path, permission, schemas, handler. The validators, the OpenAPI document and the order
+ * of checks (401, 405/404 path, 403 type, 404 object, 415/413/400 body, 409/422; choices: 2) all read it.
+ */
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Context } from '../../context.js'
+import type { Access, Actor, PermissionType } from '../../domain/permission.js'
+import type { ErrorKey } from '../../errors.js'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** What a handler is given. `body` and `query` passed their schemas; `object` is what `find` answered. */
+export interface Call<Body, Query, Found> {
+  readonly context: Context
+  readonly actor: Actor
+  readonly body: Body
+  readonly query: Query
+  readonly object: Found
+  /** Path parameters other than the object's id, by name. */
+  readonly params: Readonly<Record<string, string>>
+  readonly sourceAddress: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Route<
+  Body extends TSchema = TSchema,
+  Query extends TObject = TObject,
+  Found = unknown,
+> {
+  readonly method: Method
+  /** Below the API's prefix, with `{name}` parameters: `/agents/{id}/vcls`. */
+  readonly path: string
+  readonly operationId: string
+  readonly summary: string
+  /** Scope of this call's errors: the resource's singular, `deploy` for the group verbs. */
+  readonly errorKey: ErrorKey
+  /** `public` needs no token, `anyone` any valid token, otherwise the type's permission. */
+  readonly permission:
+    'public' | 'anyone' | { readonly type: PermissionType; readonly access: Access }
+  /** Finds the object of `{id}`, or answers undefined: 404 "`<id>` was not found", before the body is read. */
+  readonly find?: (context: Context, actor: Actor, id: number) => Promise<Found | undefined>
+  readonly query?: Query
+  /** Without a schema the call takes no body. Keys are matched without regard to case before validation. */
+  readonly body?: Body
+  /** Read-only keys that a GET body has: accepted and ignored (a different `id` is 400). */
+  readonly ignoredKeys?: readonly string[]
+  /** An empty body is valid. */
+  readonly bodyOptional?: boolean
+  /** Schema of each success status; null: no body. */
+  readonly answers: Readonly<Record<number, TSchema | null>>
+  readonly handle: (call: Call<Static<Body>, Static<Query>, Found>) => Promise<Answer>
+}
+
+/** Keeps the types of one route while it stands in a list of many. */
+export function route<Body extends TSchema, Query extends TObject, Found>(
+  definition: Route<Body, Query, Found>,
+): Route {
+  return definition as unknown as Route // handlers are only called with what their own schemas let through
+}

@@ -1,0 +1,30 @@
+/** What every use case is given. The use cases are the only writers of the store. */
+import type { Bus } from '../../bus/bus.js'
+import type { Actor } from '../../domain/permission.js'
+import type { Scope } from '../../store/scope.js'
+import type { Store } from '../../store/store.js'
+
+export interface StateService {
+  readonly store: Store
+  readonly bus: Bus
+  /** Milliseconds since 1970; tests give their own. */
+  readonly now: () => number
+  /** Lives as long as the store: agents take the word of this coordinator only (choices: 4). */
+  readonly coordinatorId: string
+  readonly settings: ServiceSettings
+}
+
+export interface ServiceSettings {
+  /** Told to agents; Down after three missed. */
+  readonly heartbeatMs: number
+  /** Access and refresh token lifetimes of the system administrator. */
+  readonly accessTtlSeconds: number
+  readonly refreshTtlSeconds: number
+  readonly apiLogDays: number
+}
+
+export function scopeOf(actor: Actor): Scope {
+  return actor.organizationId === null
+    ? { kind: 'all' }
+    : { kind: 'organization', organizationId: actor.organizationId }
+}

@@ -1,0 +1,38 @@
+/**
+ * The states of an agent as the API shows them (choices: 2).
+ *
+ * Running ⇄ Failing while the link lives (the cache answers, or does not); either becomes Down after three
+ * missed heartbeats; ReadOnly and Locked are what the agent declares and win over the first two.
+ */
+
+export const agentStates = {
+  Running: 1,
+  Failing: 2,
+  Down: 3,
+  ReadOnly: 4,
+  Locked: 5,
+} as const
+
+export type AgentStateName = keyof typeof agentStates
+export type AgentState = (typeof agentStates)[AgentStateName]
+
+export function agentStateName(state: AgentState): AgentStateName {
+  const found = Object.entries(agentStates).find(([, number]) => number === state)
+  return (found?.[0] ?? 'Down') as AgentStateName // every AgentState is in the table
+}
+
+/** What the cache's child process is doing, as the agent last saw it. */
+export type EngineState = 'running' | 'stopped' | 'unreachable' | 'unknown'
+
+export interface AgentCondition {
+  readonly readOnly: boolean
+  readonly locked: boolean
+  readonly engineState: EngineState
+}
+
+/** The state of an agent whose link is alive. */
+export function stateOfLiveAgent(condition: AgentCondition): AgentState {
+  if (condition.locked) return agentStates.Locked
+  if (condition.readOnly) return agentStates.ReadOnly
+  return condition.engineState === 'running' ? agentStates.Running : agentStates.Failing
+}

@@ -1,0 +1,56 @@
+/** The one error type for what a caller did or met; anything else that is thrown is a bug. */
+
+export type ErrorKind =
+  | 'invalid' // 400
+  | 'unauthenticated' // 401
+  | 'forbidden' // 403
+  | 'not-found' // 404
+  | 'conflict' // 409
+  | 'too-large' // 413
+  | 'unsupported-type' // 415
+  | 'uncompilable' // 422
+  | 'locked' // 423
+  | 'limited' // 429
+  | 'unavailable' // 503
+  | 'timed-out' // 504
+
+/** Scope of an error, answered as `errorKey` (choices: 2). */
+export type ErrorKey =
+  | 'agent'
+  | 'tag'
+  | 'file'
+  | 'deployment'
+  | 'domain'
+  | 'vclgroup'
+  | 'deploy'
+  | 'organization'
+  | 'account'
+  | 'session'
+  | 'jointoken'
+  | 'apilog'
+  | 'auth'
+  | 'body'
+  | 'path'
+  | 'method'
+  | 'store'
+
+export interface ErrorDetail {
+  /** Seconds until a new attempt makes sense; answered as Retry-After. */
+  readonly retryAfterSeconds?: number
+  readonly cause?: unknown
+}
+
+export class FleetError extends Error {
+  override readonly name = 'FleetError'
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    readonly kind: ErrorKind,
+    readonly errorKey: ErrorKey,
+    message: string,
+    detail: ErrorDetail = {},
+  ) {
+    super(message, detail.cause === undefined ? {} : { cause: detail.cause })
+    this.retryAfterSeconds = detail.retryAfterSeconds
+  }
+}

@@ -1,0 +1,105 @@
+/** What an agent says. */
+import type { EngineState } from '../domain/agent-state.js'
+import type { Capability } from '../domain/capability.js'
+import type { Envelope } from './envelope.js'
+
+/** Everything the coordinator must know of an agent; sent as hello and again when it asks for the full state. */
+export interface AgentDescription {
+  readonly name: string
+  readonly agentVersion: string
+  readonly capabilities: readonly Capability[]
+  /** Static tags, from the agent's own settings. */
+  readonly tags: readonly string[]
+  /** The coordinator whose word the agent takes; null before its first enrolment. */
+  readonly coordinatorId: string | null
+  /** SHA-256 (hex) of the key the agent made for itself; the key itself is only ever sent as a credential. */
+  readonly keyDigest: string
+  readonly engine: EngineDescription
+  readonly condition: EngineCondition
+}
+
+export interface EngineDescription {
+  /** Where the cache serves clients. */
+  readonly host: string
+  readonly port: number
+  /** From the banner; empty until the cache was reached. */
+  readonly version: string
+  /** The cache's `-n` working directory, if known. */
+  readonly workingDirectory: string | null
+}
+
+/** What changes from heartbeat to heartbeat. */
+export interface EngineCondition {
+  readonly engineState: EngineState
+  /** Why the engine is not running or not answering, in one line. */
+  readonly engineError: string | null
+  /** The newest revision that was received; 0 before the first. */
+  readonly heldRevision: number
+  /** The newest revision that the cache was seen to satisfy; 0 before the first. */
+  readonly effectiveRevision: number
+  /** The agent refuses changes: its coordinator id or its revision says that this coordinator is another or older one. */
+  readonly lockedBecause: string | null
+}
+
+export interface Hello extends Envelope, AgentDescription {
+  readonly kind: 'hello'
+}
+
+/** The answer to reportFullState. */
+export interface FullState extends Envelope, AgentDescription {
+  readonly kind: 'fullState'
+}
+
+export interface Heartbeat extends Envelope {
+  readonly kind: 'heartbeat'
+  readonly condition: EngineCondition
+}
+
+export interface ProgramFailure {
+  /** The name of the VCL on the cache, so that the coordinator finds the deploy it belongs to. */
+  readonly program: string
+  /** The engine's words, whole. */
+  readonly error: string
+}
+
+/** How an `apply` ended. Sent exactly once for each instruction; the newest revision wins. */
+export interface ApplyReport extends Envelope {
+  readonly kind: 'applyReport'
+  /** The sequence of the instruction it answers. */
+  readonly instruction: number
+  readonly revision: number
+  /** `applied`: the cache holds all of it. `failed`: something could not be loaded or set; the rest is done. `refused`: nothing was tried. */
+  readonly result: 'applied' | 'failed' | 'refused'
+  readonly error: string | null
+  /** Programs of this revision that are loaded (and warmed up) now. */
+  readonly loaded: readonly string[]
+  readonly failures: readonly ProgramFailure[]
+  /** Whether anything was changed on the cache. */
+  readonly changed: boolean
+}
+
+/** The answer to a `query` or a `command`: what the engine said. */
+export interface Answer extends Envelope {
+  readonly kind: 'answer'
+  readonly instruction: number
+  readonly result: 'done' | 'failed' | 'refused'
+  /** Shape by query; null when the result is not `done`, or when it went by PUT because of its size. */
+  readonly value: unknown
+  readonly sentByPut: boolean
+  readonly error: string | null
+}
+
+/** A foreign change that was undone (choices: 3, Drift). */
+export interface Drift {
+  readonly at: string
+  readonly foreign: readonly string[]
+  readonly action: string
+  readonly healedAt: string | null
+}
+
+export interface DriftReport extends Envelope {
+  readonly kind: 'drift'
+  readonly drift: Drift
+}
+
+export type AgentToCoordinator = Hello | FullState | Heartbeat | ApplyReport | Answer | DriftReport

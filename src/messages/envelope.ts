@@ -1,0 +1,16 @@
+/** JSON text on the agent link: the limits, the sequence and the trace id that every message has (choices: 4). */
+
+export const agentLinkPath = '/agent/v1'
+export const agentLinkSubprotocol = 'cachefleet.agent.v1'
+
+/** Messages may be 1 MiB; a larger answer goes by PUT /agent/v1/answers/{sequence}. */
+export const messageLimitBytes = 1 << 20
+/** A reply of the management port, and so an answer, is capped at 64 MiB (choices: 3, Failing). */
+export const answerLimitBytes = 64 << 20
+
+export interface Envelope {
+  readonly kind: string
+  /** Counts the messages of one side of one link from 1; a gap asks for the full state. */
+  readonly sequence: number
+  readonly traceId: string
+}

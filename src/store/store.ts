@@ -1,0 +1,19 @@
+/** The store's port: one set of Kysely queries over SQLite or PostgreSQL. */
+import type { Kysely, Transaction } from 'kysely'
+import type { Tables } from './schema.js'
+
+/** What a query function is given: the store itself, or a transaction of it. */
+export type Queries = Kysely<Tables>
+
+export interface Store {
+  readonly queries: Queries
+  transaction<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>
+  /**
+   * A transaction under the one decision lock: "load, decide, save" of placements and desired states.
+   * SQLite: an immediate transaction; PostgreSQL: an advisory lock. Await nothing but queries inside.
+   */
+  decide<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>
+  /** Rejects when the database does not answer. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
