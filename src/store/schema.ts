@@ -179,6 +179,8 @@ export interface VclGroupsTable {
   revision: number
   /** JSON of WishedSources: what a deployed group should serve, pinned at its deploy; null when not deployed. */
   wish: string | null
+  /** The wish was kept although too few agents were available: it is deployed as soon as enough are. */
+  wishPending: Flag
   createdAt: number
   updatedAt: number
 }
@@ -201,6 +203,8 @@ export interface SourcesTable {
   text: string
   /** JSON of the source map: flattened line → file and line. */
   sourceMap: string
+  /** Counts the loads of this text: the `n` in `cf-<group id>-<sha8>-<n>`. */
+  loads: number
   createdAt: number
 }
 
@@ -235,8 +239,6 @@ export interface DeploysTable {
   groupId: number
   organizationId: number | null
   action: string
-  /** 'loading' before the decision, 'switching' after it. */
-  phase: string
   /** The revision that the switch makes. */
   revision: number
   /** JSON of WishedSources. */

@@ -1,0 +1,258 @@
+/**
+ * Messages to JSON text and back. What arrives is checked field by field against one table a kind; keys that the
+ * table does not have are let through, so that a peer one minor version newer is understood (choices: 4, Skew).
+ */
+import type { EngineState } from '../domain/agent-state.js'
+import type { DesiredEngine, DesiredLabel, DesiredProgram } from '../domain/desired-engine.js'
+import type {
+  AgentDescription,
+  AgentToCoordinator,
+  Answer,
+  ApplyReport,
+  Drift,
+  DriftReport,
+  EngineCondition,
+  EngineDescription,
+  FullState,
+  Heartbeat,
+  Hello,
+  ProgramFailure,
+} from './agent-to-coordinator.js'
+import type {
+  Apply,
+  CoordinatorToAgent,
+  EngineCommand,
+  Query,
+  QueryName,
+  ReportFullState,
+  Unlock,
+  Welcome,
+} from './coordinator-to-agent.js'
+import { messageLimitBytes, type Envelope } from './envelope.js'
+
+/** The text is no message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
+export class MalformedMessage extends Error {
+  override readonly name = 'MalformedMessage'
+
+  constructor(
+    message: string,
+    /** Set when everything but the kind may be right: a newer peer may say what is not known here. */
+    readonly unknownKind: string | null = null,
+  ) {
+    super(message)
+  }
+}
+
+/** Throws MalformedMessage when the text is over `messageLimitBytes`: such an answer goes by PUT. */
+export function encodeMessage(message: AgentToCoordinator | CoordinatorToAgent): string {
+  const text = JSON.stringify(message)
+  // A UTF-16 unit is at most 3 bytes of UTF-8: counting them is only needed near the limit.
+  if (text.length * 3 <= messageLimitBytes) return text
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= messageLimitBytes) return text
+  throw new MalformedMessage(
+    `a message of kind ${message.kind} is ${bytes} bytes, at most ${messageLimitBytes}`,
+  )
+}
+
+export function decodeAgentMessage(text: string): AgentToCoordinator {
+  return decode<AgentToCoordinator>(text, agentMessages)
+}
+
+export function decodeCoordinatorMessage(text: string): CoordinatorToAgent {
+  return decode<CoordinatorToAgent>(text, coordinatorMessages)
+}
+
+function decode<Message extends Envelope>(text: string, checks: Kinds<Message>): Message {
+  if (text.length > messageLimitBytes)
+    throw new MalformedMessage(`a message is over ${messageLimitBytes} bytes`)
+  const value = parse(text)
+  if (!isRecord(value)) throw new MalformedMessage('a message is a JSON object')
+  const { kind } = value
+  if (typeof kind !== 'string') throw new MalformedMessage('a message has a kind, a text')
+  if (!isKey(checks, kind)) {
+    const shown = kind.slice(0, 64)
+    throw new MalformedMessage(`messages of kind ${JSON.stringify(shown)} are not known`, shown)
+  }
+  const problem = checks[kind](value)
+  if (problem !== undefined) throw new MalformedMessage(`${kind}: ${problem}`)
+  return value as unknown as Message // the table of its kind has a check for every field
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new MalformedMessage('a message is not JSON')
+  }
+}
+
+/** Answers what is wrong, undefined when nothing is. */
+type Check = (value: unknown) => string | undefined
+type Shape<T> = Readonly<Record<keyof T, Check>>
+type Kinds<Message extends Envelope> = Readonly<Record<Message['kind'], Check>>
+
+function isKey<T extends object>(table: T, key: PropertyKey): key is keyof T {
+  return Object.hasOwn(table, key)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function record(shape: Readonly<Record<string, Check>>): Check {
+  const fields = Object.entries(shape)
+  return (value) => {
+    if (!isRecord(value)) return 'must be an object'
+    for (const [name, check] of fields) {
+      const problem = check(value[name])
+      if (problem !== undefined) return `${name} ${problem}`
+    }
+    return undefined
+  }
+}
+
+function list(item: Check, limit: number): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return 'must be a list'
+    if (value.length > limit) return `has ${value.length} members, at most ${limit}`
+    for (const [index, member] of value.entries()) {
+      const problem = item(member)
+      if (problem !== undefined) return `[${index}] ${problem}`
+    }
+    return undefined
+  }
+}
+
+function orNull(check: Check): Check {
+  return (value) => (value === null ? undefined : check(value))
+}
+
+function oneOf(words: readonly string[]): Check {
+  const known = new Set<unknown>(words)
+  return (value) => (known.has(value) ? undefined : `must be one of ${words.join(', ')}`)
+}
+
+function whole(min: number, max: number = Number.MAX_SAFE_INTEGER): Check {
+  return (value) =>
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
+      ? undefined
+      : `must be a whole number from ${min} to ${max}`
+}
+
+function matching(pattern: RegExp, what: string): Check {
+  return (value) =>
+    typeof value === 'string' && pattern.test(value) ? undefined : `must be ${what}`
+}
+
+/** A text of one message is bounded by the message itself. */
+const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a text')
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
+const anything: Check = () => undefined
+
+/** Chosen by us: short texts that are kept in a row an agent. */
+const shortText: Check = (value) =>
+  typeof value === 'string' && value.length <= 1024
+    ? undefined
+    : 'must be a text of at most 1024 characters'
+
+const sha256 = matching(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hex')
+/** Names of tags (choices: 2, Names): no control characters, no lone surrogates. */
+const tagName = matching(
+  /^[^\p{Cc}\u2028\u2029\p{Cs}]{1,255}$/u,
+  '1 to 255 characters, none of them a control character',
+)
+
+/** Chosen by us: a cache holds at most some hundred VCLs of ours, an agent bears a handful of tags. */
+const programLimit = 10_000
+const tagLimit = 256
+
+const envelope: Shape<Envelope> = {
+  kind: text,
+  sequence: whole(1),
+  traceId: matching(/^[A-Za-z0-9_-]{8,64}$/, '8 to 64 of letters, digits, dash and underscore'),
+}
+
+const condition = record({
+  engineState: oneOf(['running', 'stopped', 'unreachable', 'unknown'] satisfies EngineState[]),
+  engineError: orNull(text),
+  heldRevision: whole(0),
+  effectiveRevision: whole(0),
+  lockedBecause: orNull(text),
+} satisfies Shape<EngineCondition>)
+
+const description: Shape<AgentDescription> = {
+  name: matching(/^[A-Za-z0-9-]{1,63}$/, '1 to 63 of letters, digits and dash'),
+  agentVersion: matching(/^\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][\w.+-]{1,64})?$/, 'a version'),
+  // A newer agent may have more than are known here; only the known ones are kept.
+  capabilities: list(matching(/^[A-Za-z-]{1,32}$/, 'a word'), 32),
+  tags: list(tagName, tagLimit),
+  coordinatorId: orNull(shortText),
+  keyDigest: sha256,
+  engine: record({
+    host: shortText,
+    port: whole(0, 65_535),
+    version: shortText,
+    workingDirectory: orNull(shortText),
+  } satisfies Shape<EngineDescription>),
+  condition,
+}
+
+const drift = record({
+  at: shortText,
+  foreign: list(text, programLimit),
+  action: text,
+  healedAt: orNull(shortText),
+} satisfies Shape<Drift>)
+
+const agentMessages: Kinds<AgentToCoordinator> = {
+  hello: record({ ...envelope, ...description } satisfies Shape<Hello>),
+  fullState: record({ ...envelope, ...description } satisfies Shape<FullState>),
+  heartbeat: record({ ...envelope, condition } satisfies Shape<Heartbeat>),
+  applyReport: record({
+    ...envelope,
+    instruction: whole(1),
+    revision: whole(0),
+    result: oneOf(['applied', 'failed', 'refused'] satisfies ApplyReport['result'][]),
+    error: orNull(text),
+    loaded: list(text, programLimit),
+    failures: list(
+      record({ program: text, error: text } satisfies Shape<ProgramFailure>),
+      programLimit,
+    ),
+    changed: flag,
+  } satisfies Shape<ApplyReport>),
+  answer: record({
+    ...envelope,
+    instruction: whole(1),
+    result: oneOf(['done', 'failed', 'refused'] satisfies Answer['result'][]),
+    value: anything,
+    sentByPut: flag,
+    error: orNull(text),
+  } satisfies Shape<Answer>),
+  drift: record({ ...envelope, drift } satisfies Shape<DriftReport>),
+}
+
+const desired = record({
+  load: list(record({ name: text, sha: sha256 } satisfies Shape<DesiredProgram>), programLimit),
+  labels: list(record({ label: text, program: text } satisfies Shape<DesiredLabel>), programLimit),
+  active: text,
+} satisfies Shape<DesiredEngine>)
+
+const coordinatorMessages: Kinds<CoordinatorToAgent> = {
+  welcome: record({
+    ...envelope,
+    agentId: whole(1),
+    coordinatorId: shortText,
+    heartbeatMs: whole(1),
+    revision: whole(0),
+  } satisfies Shape<Welcome>),
+  apply: record({ ...envelope, revision: whole(0), desired } satisfies Shape<Apply>),
+  query: record({
+    ...envelope,
+    query: oneOf(['vcls', 'params', 'backends', 'bans', 'panic'] satisfies QueryName[]),
+  } satisfies Shape<Query>),
+  command: record({ ...envelope, line: text } satisfies Shape<EngineCommand>),
+  reportFullState: record({ ...envelope } satisfies Shape<ReportFullState>),
+  unlock: record({ ...envelope } satisfies Shape<Unlock>),
+}

@@ -1,0 +1,37 @@
+/** Whose an object is: an organization's, or the system administrator's own (null; an agent's: shared). */
+import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
+import type { Tables } from './schema.js'
+import type { ScopedTable } from './scope.js'
+import type { Queries } from './store.js'
+
+export interface NamedReference {
+  readonly id: number
+  readonly name: string
+}
+
+/** The object belongs to exactly this owner: what an object of that owner may refer to. */
+export function ownedBy(owner: number | null, table: ScopedTable): Expression<SqlBool> {
+  const e = expressionBuilder<Tables, ScopedTable>()
+  return owner === null
+    ? e(`${table}.organizationId`, 'is', null)
+    : e(`${table}.organizationId`, '=', owner)
+}
+
+/** From a row that was joined with its organization's name. */
+export function toOwner(row: {
+  readonly organizationId: number | null
+  readonly organizationName: string | null
+}): NamedReference | null {
+  return row.organizationId === null
+    ? null
+    : { id: row.organizationId, name: row.organizationName ?? '' } // the foreign key holds
+}
+
+export async function organizationExists(queries: Queries, id: number): Promise<boolean> {
+  const row = await queries
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,225 @@
+/** VCL groups with what they refer to. A list is read with a constant number of queries. */
+import type { Selectable } from 'kysely'
+import type { WishedSources } from '../domain/vcl-group.js'
+import type { VclGroupsTable } from './schema.js'
+import { within, type Scope } from './scope.js'
+import type { Queries } from './store.js'
+
+export interface NamedReference {
+  readonly id: number
+  readonly name: string
+}
+
+export interface GroupRecord {
+  readonly id: number
+  readonly organizationId: number | null
+  readonly name: string
+  readonly root: boolean
+  readonly keepOnFailure: boolean
+  readonly mainFile: NamedReference
+  /** Null: the newest at each deploy. */
+  readonly mainFileVersion: number | null
+  readonly includes: readonly NamedReference[]
+  readonly deployments: readonly NamedReference[]
+  /** The wish. */
+  readonly deployed: boolean
+  readonly revision: number
+  readonly wish: WishedSources | null
+  /** The wish was kept although too few agents were available. */
+  readonly wishPending: boolean
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** What a caller may write. */
+export interface GroupFields {
+  readonly name: string
+  readonly root: boolean
+  readonly keepOnFailure: boolean
+  readonly mainFileId: number
+  readonly mainFileVersion: number | null
+  readonly includeIds: readonly number[]
+  readonly deploymentIds: readonly number[]
+}
+
+/** Whose groups, and which of them; without ids all. */
+export interface GroupChoice {
+  readonly ids?: readonly number[]
+  readonly deployed?: boolean
+}
+
+export async function readGroups(
+  queries: Queries,
+  scope: Scope,
+  choice: GroupChoice = {},
+): Promise<GroupRecord[]> {
+  let groups = queries
+    .selectFrom('vclGroups')
+    .innerJoin('files', 'files.id', 'vclGroups.mainFileId')
+    .selectAll('vclGroups')
+    .select('files.name as mainFileName')
+    .where(within(scope, 'vclGroups'))
+    .orderBy('vclGroups.id')
+  if (choice.ids) groups = groups.where('vclGroups.id', 'in', [...choice.ids])
+  if (choice.deployed !== undefined)
+    groups = groups.where('vclGroups.deployed', '=', choice.deployed ? 1 : 0)
+  const rows = await groups.execute()
+  const ids = rows.map((row) => row.id)
+  const includes = await readIncludes(queries, ids)
+  const deployments = await readDeployments(queries, ids)
+  return rows.map((row) => fromRow(row, includes.get(row.id) ?? [], deployments.get(row.id) ?? []))
+}
+
+export async function findGroup(
+  queries: Queries,
+  scope: Scope,
+  id: number,
+): Promise<GroupRecord | undefined> {
+  return (await readGroups(queries, scope, { ids: [id] }))[0]
+}
+
+export async function insertGroup(
+  queries: Queries,
+  organizationId: number | null,
+  fields: GroupFields,
+  now: number,
+): Promise<number> {
+  const { id } = await queries
+    .insertInto('vclGroups')
+    .values({
+      ...toRow(fields),
+      organizationId,
+      deployed: 0,
+      revision: 0,
+      wish: null,
+      wishPending: 0,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await writeReferences(queries, id, fields)
+  return id
+}
+
+export async function updateGroup(
+  queries: Queries,
+  id: number,
+  fields: GroupFields,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('vclGroups')
+    .set({ ...toRow(fields), updatedAt: now })
+    .where('id', '=', id)
+    .execute()
+  await queries.deleteFrom('vclGroupIncludes').where('groupId', '=', id).execute()
+  await queries.deleteFrom('vclGroupDeployments').where('groupId', '=', id).execute()
+  await writeReferences(queries, id, fields)
+}
+
+export async function deleteGroup(queries: Queries, id: number): Promise<void> {
+  await queries.deleteFrom('vclGroups').where('id', '=', id).execute()
+}
+
+export interface Wish {
+  /** Null: not deployed. */
+  readonly sources: WishedSources | null
+  readonly pending: boolean
+  readonly revision: number
+}
+
+/** Writes the wish: a deploy pins it, an undeploy clears it. */
+export async function writeWish(queries: Queries, id: number, wish: Wish): Promise<void> {
+  await queries
+    .updateTable('vclGroups')
+    .set({
+      deployed: wish.sources === null ? 0 : 1,
+      wish: wish.sources === null ? null : JSON.stringify(wish.sources),
+      wishPending: wish.pending ? 1 : 0,
+      revision: wish.revision,
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+async function writeReferences(queries: Queries, groupId: number, fields: GroupFields) {
+  const includes = fields.includeIds.map((fileId, position) => ({ groupId, fileId, position }))
+  if (includes.length > 0) await queries.insertInto('vclGroupIncludes').values(includes).execute()
+  const deployments = fields.deploymentIds.map((deploymentId, position) => ({
+    groupId,
+    deploymentId,
+    position,
+  }))
+  if (deployments.length > 0)
+    await queries.insertInto('vclGroupDeployments').values(deployments).execute()
+}
+
+async function readIncludes(queries: Queries, ids: readonly number[]) {
+  if (ids.length === 0) return new Map<number, NamedReference[]>()
+  const rows = await queries
+    .selectFrom('vclGroupIncludes')
+    .innerJoin('files', 'files.id', 'vclGroupIncludes.fileId')
+    .select(['vclGroupIncludes.groupId', 'files.id', 'files.name'])
+    .where('vclGroupIncludes.groupId', 'in', [...ids])
+    .orderBy('vclGroupIncludes.position')
+    .execute()
+  return byGroup(rows)
+}
+
+async function readDeployments(queries: Queries, ids: readonly number[]) {
+  if (ids.length === 0) return new Map<number, NamedReference[]>()
+  const rows = await queries
+    .selectFrom('vclGroupDeployments')
+    .innerJoin('deployments', 'deployments.id', 'vclGroupDeployments.deploymentId')
+    .select(['vclGroupDeployments.groupId', 'deployments.id', 'deployments.name'])
+    .where('vclGroupDeployments.groupId', 'in', [...ids])
+    .orderBy('vclGroupDeployments.position')
+    .execute()
+  return byGroup(rows)
+}
+
+function byGroup(rows: readonly (NamedReference & { groupId: number })[]) {
+  const grouped = new Map<number, NamedReference[]>()
+  for (const { groupId, id, name } of rows) {
+    const list = grouped.get(groupId)
+    if (list) list.push({ id, name })
+    else grouped.set(groupId, [{ id, name }])
+  }
+  return grouped
+}
+
+function toRow(fields: GroupFields) {
+  return {
+    name: fields.name,
+    root: fields.root ? (1 as const) : (0 as const),
+    keepOnFailure: fields.keepOnFailure ? (1 as const) : (0 as const),
+    mainFileId: fields.mainFileId,
+    mainFileVersion: fields.mainFileVersion,
+  }
+}
+
+function fromRow(
+  row: Selectable<VclGroupsTable> & { mainFileName: string },
+  includes: readonly NamedReference[],
+  deployments: readonly NamedReference[],
+): GroupRecord {
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    name: row.name,
+    root: row.root === 1,
+    keepOnFailure: row.keepOnFailure === 1,
+    mainFile: { id: row.mainFileId, name: row.mainFileName },
+    mainFileVersion: row.mainFileVersion,
+    includes,
+    deployments,
+    deployed: row.deployed === 1,
+    revision: row.revision,
+    // Written by writeWish only.
+    wish: row.wish === null ? null : (JSON.parse(row.wish) as WishedSources),
+    wishPending: row.wishPending === 1,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  }
+}
