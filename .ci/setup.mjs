@@ -117,7 +117,9 @@ function holdServices() {
 
 function canInstall() {
   if (!onPath('apt-get')) return false
-  return process.getuid() === 0 || spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0
+  return (
+    process.getuid() === 0 || spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0
+  )
 }
 
 function privileged(command, arguments_) {

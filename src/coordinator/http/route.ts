@@ -2,6 +2,7 @@
  * One table decides a call: path, permission, schemas, handler. The validators, the OpenAPI document and the order
  * of checks (401, 405/404 path, 403 type, 404 object, 415/413/400 body, 409/422; choices: 2) all read it.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Context } from '../../context.js'
 import type { Access, Actor, PermissionType } from '../../domain/permission.js'
@@ -16,13 +17,21 @@ export interface Call<Body, Query, Found> {
   readonly body: Body
   readonly query: Query
   readonly object: Found
-  /** Path parameters other than the object's id, by name. */
+  /** Path parameters by name; the object's `id` is not among them where `find` took it. */
   readonly params: Readonly<Record<string, string>>
   readonly sourceAddress: string
+  /** As they were sent; only the calls about credentials read them. */
+  readonly headers: IncomingHttpHeaders
+  /** The caller used TLS, to us or to a trusted proxy. */
+  readonly secure: boolean
 }
 
 export interface Answer {
   readonly status: number
+  /**
+   * Answered as JSON; a long array or an AsyncIterable as a JSON array in pieces; a Uint8Array as it is, with the
+   * `content-type` of `headers`.
+   */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -44,6 +53,10 @@ export interface Route<
     'public' | 'anyone' | { readonly type: PermissionType; readonly access: Access }
   /** Finds the object of `{id}`, or answers undefined: 404 "`<id>` was not found", before the body is read. */
   readonly find?: (context: Context, actor: Actor, id: number) => Promise<Found | undefined>
+  /**
+   * Closed: an unknown or repeated parameter is 400, values of integer and boolean properties are converted. With
+   * `additionalProperties: true` what the schema does not name is passed on as it came (string or list of strings).
+   */
   readonly query?: Query
   /** Without a schema the call takes no body. Keys are matched without regard to case before validation. */
   readonly body?: Body
@@ -61,4 +74,12 @@ export function route<Body extends TSchema, Query extends TObject, Found>(
   definition: Route<Body, Query, Found>,
 ): Route {
   return definition as unknown as Route // handlers are only called with what their own schemas let through
+}
+
+/** A list's answer: `totalCount` is what the filters let through, before `take` (choices: 2). */
+export function answerList(
+  items: readonly unknown[] | AsyncIterable<unknown>,
+  totalCount: number,
+): Answer {
+  return { status: 200, body: items, headers: { 'x-total-count': String(totalCount) } }
 }

@@ -1,0 +1,90 @@
+/** The forms that settings may have, as convict formats: each says what would be right. */
+import convict from 'convict'
+
+export interface HostPort {
+  readonly host: string
+  readonly port: number
+}
+
+/** Letters, digits, dash; 52 leave room for `-sim-00001` within the 63 that the link accepts (choices: 1, 4). */
+const agentName = /^[A-Za-z0-9-]{1,52}$/
+
+const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: string }>> = {
+  flag: { read: readFlag, valid: 'true or false' },
+  'host-port': {
+    // Stays text: convict would look for settings inside an object.
+    read: (text) => (readHostPort(text) ? text : undefined),
+    valid: 'HOST:PORT, such as 127.0.0.1:8002 or [::1]:8002',
+  },
+  text: { read: (text) => text, valid: 'text' },
+  name: {
+    read: (text) => (agentName.test(text) ? text : undefined),
+    valid: '1 to 52 letters, digits or dashes',
+  },
+  list: {
+    read: (text) =>
+      text
+        .split(',')
+        .map((member) => member.trim())
+        .filter((member) => member !== ''),
+    valid: 'words separated by commas',
+  },
+  store: {
+    read: (text) => (/^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(text) ? text : undefined),
+    valid: 'sqlite:PATH or postgres://USER@HOST/DATABASE',
+  },
+  'websocket-url': {
+    read: (text) => (isUrl(text, ['ws:', 'wss:']) ? text : undefined),
+    valid: 'ws://HOST:PORT or wss://HOST:PORT',
+  },
+}
+
+/** Registers the forms; the whole numbers of a range have a form of their own, `1..3600`. */
+export function addFormats(ranges: readonly string[]): void {
+  for (const [name, form] of Object.entries(forms)) addFormat(name, form.read, form.valid)
+  for (const range of ranges) {
+    const [min = 0, max = 0] = range.split('..').map(Number)
+    const read = (text: string): number | undefined => {
+      const number = Number(text)
+      return /^\d+$/.test(text) && number >= min && number <= max ? number : undefined
+    }
+    addFormat(range, read, `a whole number from ${min} to ${max}`)
+  }
+}
+
+function addFormat(name: string, read: (text: string) => unknown, valid: string): void {
+  convict.addFormat({
+    name,
+    // A text that cannot be read stays text, so that validate can name it.
+    coerce: (value: unknown) => (typeof value === 'string' ? (read(value) ?? value) : value),
+    // What a file gives as number, flag or list is read through its text form.
+    validate: (value: unknown) => {
+      if (value !== null && read(printValue(value)) === undefined)
+        throw new Error(`must be ${valid}`)
+    },
+  })
+}
+
+/** A value in the form that a flag or a variable would have. */
+export function printValue(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function readFlag(text: string): boolean | undefined {
+  if (text === 'true' || text === '1') return true
+  if (text === 'false' || text === '0') return false
+  return undefined
+}
+
+/** Reads HOST:PORT, the host in brackets when it is an IPv6 address. */
+export function readHostPort(text: string): HostPort | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]+)):(\d{1,5})$/.exec(text)
+  const host = match?.[1] ?? match?.[2]
+  const port = Number(match?.[3])
+  return host !== undefined && port <= 65535 ? { host, port } : undefined
+}
+
+function isUrl(text: string, protocols: readonly string[]): boolean {
+  return URL.canParse(text) && protocols.includes(new URL(text).protocol)
+}

@@ -1,0 +1,170 @@
+/** Arguments, environment and file → one frozen configuration. The only caller of convict (choices: 1). */
+import { existsSync } from 'node:fs'
+import { hostname, homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import convict from 'convict'
+import { parse as parseYaml } from 'yaml'
+import { addFormats, printValue, readHostPort, type HostPort } from './formats.js'
+import { createSchema, ranges, type RawSettings, type Schema, type Settings } from './schema.js'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Bad configuration: the daemon exits with 78. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+export type Loaded =
+  | { readonly kind: 'run'; readonly settings: Settings }
+  | { readonly kind: 'print'; readonly text: string }
+  | { readonly kind: 'help' | 'version' }
+
+const switches = ['help', 'version', 'check-config', 'print-config'] as const
+
+/** `arguments_` without the program's name. Throws ConfigError naming the setting and what would be valid. */
+export function loadConfig(arguments_: readonly string[], environment: Environment): Loaded {
+  // An empty variable counts as unset.
+  const env = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Record<string, string>
+  addFormats(ranges)
+  const schema = createSchema({ stateDir: defaultStateDir(env), name: defaultName() })
+  const flags = readFlags(arguments_, schema)
+  if (flags.help) return { kind: 'help' }
+  if (flags.version) return { kind: 'version' }
+
+  const config = createConvict(schema, env, flags.values)
+  if (flags.config !== undefined) loadFile(config, flags.config)
+  validate(config, schema)
+  const settings = freeze(config.getProperties())
+  checkTogether(settings)
+  if (flags['print-config']) return { kind: 'print', text: `${config.toString()}\n` }
+  if (flags['check-config']) return { kind: 'print', text: 'the configuration is valid\n' }
+  return { kind: 'run', settings }
+}
+
+/** The table that `--help` prints: flag, variable, default, meaning. */
+export function describeSettings(environment: Environment): string {
+  const schema = createSchema({
+    stateDir: defaultStateDir(environment),
+    name: defaultName(),
+  })
+  return Object.values(schema)
+    .map((setting) => {
+      const names = [setting.arg === undefined ? undefined : `--${setting.arg}`, setting.env]
+      const initial: unknown = setting.default
+      const unit = setting.unit === undefined ? '' : ` ${setting.unit}`
+      const shown = initial === null ? 'none' : `${printValue(initial)}${unit}`
+      return `  ${names.filter(Boolean).join(', ')}\n      ${setting.doc ?? ''} (default: ${shown})`
+    })
+    .join('\n')
+}
+
+type Flags = Partial<Record<(typeof switches)[number], boolean>> & {
+  readonly config?: string
+  /** In the form that convict reads: --flag=value. */
+  readonly values: string[]
+}
+
+function readFlags(arguments_: readonly string[], schema: Schema): Flags {
+  const options: Record<string, { type: 'boolean' | 'string' }> = { config: { type: 'string' } }
+  for (const name of switches) options[name] = { type: 'boolean' }
+  for (const { arg, format } of Object.values(schema))
+    if (typeof arg === 'string') options[arg] = { type: format === 'flag' ? 'boolean' : 'string' }
+  let values: Record<string, string | boolean | undefined>
+  try {
+    values = parseArgs({
+      args: [...arguments_],
+      options,
+      strict: true,
+      allowPositionals: false,
+    }).values // no option is `multiple`
+  } catch (error) {
+    throw new ConfigError(`${error instanceof Error ? error.message : String(error)} (see --help)`)
+  }
+  const own = new Set<string>([...switches, 'config'])
+  const config = values['config']
+  return {
+    ...Object.fromEntries(switches.map((name) => [name, values[name] === true])),
+    ...(typeof config === 'string' ? { config } : {}),
+    values: Object.entries(values)
+      .filter(([name]) => !own.has(name))
+      .map(([name, value]) => `--${name}=${String(value)}`),
+  }
+}
+
+function createConvict(schema: Schema, env: Record<string, string>, args: string[]) {
+  try {
+    return convict<RawSettings>(schema, { env, args })
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function loadFile(config: convict.Config<RawSettings>, file: string): void {
+  convict.addParser([{ extension: ['yml', 'yaml'], parse: parseYaml }])
+  if (!existsSync(file)) throw new ConfigError(`--config: there is no file ${file}`)
+  try {
+    config.loadFile(file)
+  } catch (error) {
+    throw new ConfigError(
+      `--config: ${file}: ${error instanceof Error ? error.message : 'unreadable'}`,
+    )
+  }
+}
+
+function validate(config: convict.Config<RawSettings>, schema: Schema): void {
+  try {
+    config.validate({ allowed: 'strict' })
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(text.split('\n').map(nameFlag).join('\n'))
+  }
+
+  /** convict names the setting; people know it by its flag. */
+  function nameFlag(line: string): string {
+    const name = /^(\w+): /.exec(line)?.[1]
+    const flag = name !== undefined && name in schema ? schema[name as keyof Schema].arg : undefined
+    return flag ? `${line} (--${flag})` : line
+  }
+}
+
+function checkTogether(settings: Settings): void {
+  if ((settings.tlsCert === null) !== (settings.tlsKey === null))
+    throw new ConfigError('tlsCert and tlsKey: set both (--tls-cert and --tls-key) or neither')
+  if (settings.noAgent && !settings.coordinator)
+    throw new ConfigError('noAgent: only a coordinator can be without agent; add --coordinator')
+}
+
+function freeze(raw: RawSettings): Settings {
+  return Object.freeze({
+    ...raw,
+    stateDir: resolve(raw.stateDir),
+    listen: toAddress(raw.listen),
+    engineAddress: toAddress(raw.engineAddress),
+    engineHttp: toAddress(raw.engineHttp),
+  })
+}
+
+function toAddress(text: string): HostPort {
+  const address = readHostPort(text)
+  if (!address) throw new ConfigError(`${text} is no HOST:PORT`)
+  return address
+}
+
+/** systemd's STATE_DIRECTORY, else the user's state home (choices: 1). */
+function defaultStateDir(env: Environment): string {
+  const systemd = env['STATE_DIRECTORY']?.split(':')[0]
+  if (systemd) return systemd
+  return join(env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'), 'cachefleet')
+}
+
+/** The host's name, other characters as `-`. */
+function defaultName(): string {
+  return (
+    hostname()
+      .replaceAll(/[^A-Za-z0-9-]/g, '-')
+      .slice(0, 52) || 'agent'
+  )
+}

@@ -1,0 +1,220 @@
+/**
+ * Every setting of the daemon: meaning, unit, form, default, variable and flag (choices: 1). `cachefleetd --help`
+ * prints this table.
+ */
+import type convict from 'convict'
+import type { HostPort } from './formats.js'
+
+/** Set when the schema is made, because they depend on where the daemon runs. */
+export interface Surroundings {
+  readonly stateDir: string
+  readonly name: string
+}
+
+export interface Settings {
+  readonly coordinator: boolean
+  readonly noAgent: boolean
+  readonly readOnly: boolean
+  readonly stateDir: string
+  readonly listen: HostPort
+  readonly tlsCert: string | null
+  readonly tlsKey: string | null
+  readonly store: string | null
+  readonly coordinatorUrl: string
+  readonly coordinatorCa: string | null
+  readonly joinToken: string | null
+  readonly joinTokenFile: string | null
+  readonly name: string
+  readonly tags: readonly string[]
+  readonly engine: 'attach' | 'spawn' | 'simulate' | null
+  readonly engineAddress: HostPort
+  readonly engineSecretFile: string
+  readonly engineName: string | null
+  readonly engineHttp: HostPort
+  readonly heartbeat: number
+  readonly takeover: 'registration' | 'first-deploy'
+  readonly warmup: number
+  readonly trustedProxies: readonly string[]
+  readonly secretKeyFile: string | null
+  readonly includes: readonly string[]
+  readonly apilogDays: number
+  readonly simulate: number
+  readonly simulateCompileMs: number
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error'
+  readonly adminUser: string | null
+  readonly adminPassword: string | null
+}
+
+/** As convict keeps them: addresses are text. */
+export type RawSettings = {
+  readonly [K in keyof Settings]: Settings[K] extends HostPort ? string : Settings[K]
+}
+export type SettingSchema = convict.SchemaObj & { readonly unit?: string }
+export type Schema = { readonly [K in keyof Settings]: SettingSchema }
+
+/** Forms of whole numbers used below. */
+export const ranges = ['1..3600', '0..600', '1..3650', '0..100000', '0..600000']
+
+export function createSchema(surroundings: Surroundings): Schema {
+  return {
+    ...roleSettings(surroundings),
+    ...coordinatorSettings(),
+    ...agentSettings(surroundings),
+    ...engineSettings(),
+    ...simulationSettings(),
+  }
+}
+
+function setting(doc: string, format: unknown, initial: unknown, word: string): SettingSchema {
+  return {
+    doc,
+    format: format as convict.SchemaObj['format'], // one of our formats, or a list of words
+    default: initial,
+    nullable: initial === null,
+    env: `CACHEFLEET_${word.toUpperCase().replaceAll('-', '_')}`,
+    arg: word,
+  }
+}
+
+/** A setting without a flag: no secret is ever a flag's value. */
+function secret(doc: string, variable: string): SettingSchema {
+  return { doc, format: 'text', default: null, nullable: true, env: variable, sensitive: true }
+}
+
+function roleSettings(surroundings: Surroundings) {
+  return {
+    coordinator: setting('run the coordinator, with a local agent', 'flag', false, 'coordinator'),
+    noAgent: setting('coordinator without the local agent', 'flag', false, 'no-agent'),
+    stateDir: setting('everything kept on disk', 'text', surroundings.stateDir, 'state-dir'),
+    logLevel: setting(
+      'how much is logged',
+      ['trace', 'debug', 'info', 'warn', 'error'],
+      'info',
+      'log-level',
+    ),
+  }
+}
+
+function coordinatorSettings() {
+  return {
+    listen: setting(
+      "the coordinator's one HTTP(S) listener",
+      'host-port',
+      '127.0.0.1:8002',
+      'listen',
+    ),
+    tlsCert: setting('certificate (PEM file) for HTTPS and WSS', 'text', null, 'tls-cert'),
+    tlsKey: setting('key (PEM file) of the certificate', 'text', null, 'tls-key'),
+    // May hold a password.
+    store: {
+      ...setting(
+        'sqlite:PATH or postgres://…; without it a file in the state dir',
+        'store',
+        null,
+        'store',
+      ),
+      sensitive: true,
+    },
+    heartbeat: {
+      ...setting('time between heartbeats, told to agents', '1..3600', 5, 'heartbeat'),
+      unit: 's',
+    },
+    trustedProxies: setting(
+      'addresses whose forwarded addresses count',
+      'list',
+      [],
+      'trusted-proxies',
+    ),
+    secretKeyFile: setting(
+      'seals recoverable secrets in the store; made when missing; the same on all coordinators',
+      'text',
+      null,
+      'secret-key-file',
+    ),
+    includes: setting("names of the cache's own VCL that may be included", 'list', [], 'includes'),
+    apilogDays: {
+      ...setting('how long API log entries are kept', '1..3650', 7, 'apilog-days'),
+      unit: 'days',
+    },
+    adminUser: secret(
+      'name of the first administrator, on an empty store',
+      'CACHEFLEET_ADMIN_USER',
+    ),
+    adminPassword: secret('password of the first administrator', 'CACHEFLEET_ADMIN_PASSWORD'),
+  }
+}
+
+function agentSettings(surroundings: Surroundings) {
+  return {
+    readOnly: setting('the agent only retrieves', 'flag', false, 'read-only'),
+    coordinatorUrl: setting(
+      'where the agent connects',
+      'websocket-url',
+      'ws://127.0.0.1:8002',
+      'coordinator-url',
+    ),
+    coordinatorCa: setting(
+      "CA (PEM file) of the coordinator's certificate",
+      'text',
+      null,
+      'coordinator-ca',
+    ),
+    joinToken: secret(
+      'first enrolment; afterwards the agent has its own key',
+      'CACHEFLEET_JOIN_TOKEN',
+    ),
+    joinTokenFile: setting('file with the join token', 'text', null, 'join-token-file'),
+    name: setting('agent name, unique', 'name', surroundings.name, 'name'),
+    tags: setting('static tags', 'list', [], 'tags'),
+    takeover: setting(
+      'when existing VCL is unloaded',
+      ['registration', 'first-deploy'],
+      'registration',
+      'takeover',
+    ),
+    warmup: {
+      ...setting(
+        'longest wait for the probes of a new VCL before it is used',
+        '0..600',
+        10,
+        'warmup',
+      ),
+      unit: 's',
+    },
+  }
+}
+
+function engineSettings() {
+  return {
+    engine: setting(
+      'attach to a running cache, spawn a private one, or simulate one; without it agents attach and a coordinator spawns',
+      ['attach', 'spawn', 'simulate'],
+      null,
+      'engine',
+    ),
+    engineAddress: setting('the management port', 'host-port', '127.0.0.1:6082', 'engine-address'),
+    engineSecretFile: setting(
+      'secret of the management port, read at each authentication',
+      'text',
+      '/etc/varnish/secret',
+      'engine-secret-file',
+    ),
+    engineName: setting("the cache's -n working directory", 'text', null, 'engine-name'),
+    engineHttp: setting(
+      'where the cache serves clients',
+      'host-port',
+      '127.0.0.1:6081',
+      'engine-http',
+    ),
+  }
+}
+
+function simulationSettings() {
+  return {
+    simulate: setting('extra simulated caches with agents', '0..100000', 0, 'simulate'),
+    simulateCompileMs: {
+      ...setting('compile time of simulated engines', '0..600000', 0, 'simulate-compile-ms'),
+      unit: 'ms',
+    },
+  }
+}

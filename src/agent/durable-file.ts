@@ -1,0 +1,39 @@
+/** Writes a file so that after a kill or a power cut there is either the old one or the new one, whole. */
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** Mode 0600: VCL may hold secrets. The folder must be there. Rejects with the file system's error. */
+export async function writeDurably(path: string, content: string): Promise<void> {
+  const draft = `${path}.new`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+  await syncFolder(dirname(path))
+}
+
+/** A folder only its owner can enter (choices: 4, the state dir is 0700). */
+export async function makePrivateFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+}
+
+/** Removes the oldest by name, so that at most `limit` files that match stay. */
+export async function limitFiles(folder: string, pattern: RegExp, limit: number): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => pattern.test(name)).toSorted()
+  const surplus = names.slice(0, Math.max(0, names.length - limit))
+  await Promise.all(surplus.map((name) => rm(join(folder, name), { force: true })))
+}
+
+/** Without it the new name may be lost by a power cut. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

@@ -1,0 +1,138 @@
+/** Reads a call's JSON body: what is refused before any schema sees it (choices: 2, Bodies). */
+import type { IncomingMessage } from 'node:http'
+import { FleetError } from '../../errors.js'
+
+/** choices: 2, 413 over 10 MiB. */
+export const bodyLimitBytes = 10 * 1024 * 1024
+const nestingLimit = 64
+/** Chosen by us: what is left of a refused body is read away up to this, so that the caller gets to read the answer. */
+const unreadLimitBytes = 64 * 1024 * 1024
+
+const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Undefined when the body is empty. Throws FleetError with key `body`: 415, 413 or 400. */
+export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  if (!announcesBody(request)) return undefined
+  checkType(request)
+  const bytes = await readBytes(request)
+  return bytes.length === 0 ? undefined : parseJson(bytes)
+}
+
+/** Without a body nothing is read: an answer before the body's end leaves the rest in the connection otherwise. */
+export function dropUnreadBody(request: IncomingMessage): void {
+  if (request.complete || !announcesBody(request)) return
+  let droppedBytes = 0
+  request.on('data', (chunk: Buffer) => {
+    droppedBytes += chunk.length
+    if (droppedBytes > unreadLimitBytes) request.destroy()
+  })
+}
+
+function announcesBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length']
+  return (
+    (length !== undefined && length !== '0') || request.headers['transfer-encoding'] !== undefined
+  )
+}
+
+function checkType(request: IncomingMessage): void {
+  const { 'content-encoding': encoding, 'content-type': type } = request.headers
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new FleetError(
+      'unsupported-type',
+      'body',
+      'the body is compressed (Content-Encoding); send it as it is',
+    )
+  if (type === undefined || !jsonType.test(type))
+    throw new FleetError(
+      'unsupported-type',
+      'body',
+      'the body needs "Content-Type: application/json", in UTF-8',
+    )
+}
+
+function readBytes(request: IncomingMessage): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > bodyLimitBytes)
+    return Promise.reject(bodyTooLarge())
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let receivedBytes = 0
+    const stop = (): void => {
+      request.off('data', take).off('end', end).off('error', fail).off('close', fail)
+    }
+    const take = (chunk: Buffer): void => {
+      receivedBytes += chunk.length
+      if (receivedBytes > bodyLimitBytes) {
+        stop()
+        reject(bodyTooLarge())
+      } else chunks.push(chunk)
+    }
+    const end = (): void => {
+      stop()
+      resolve(Buffer.concat(chunks, receivedBytes))
+    }
+    const fail = (): void => {
+      stop()
+      reject(new FleetError('invalid', 'body', 'the connection closed in the middle of the body'))
+    }
+    request.on('data', take).on('end', end).on('error', fail).on('close', fail)
+  })
+}
+
+function bodyTooLarge(): FleetError {
+  return new FleetError('too-large', 'body', `the body is over ${bodyLimitBytes} bytes`)
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (isNestedDeeper(bytes, nestingLimit))
+    throw new FleetError(
+      'invalid',
+      'body',
+      `the body is nested deeper than ${nestingLimit} objects and arrays`,
+    )
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw new FleetError('invalid', 'body', 'the body is not valid UTF-8')
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // The parser's own message quotes the body, which may hold a password.
+    const [, position] = /position (\d+)/.exec(String(error)) ?? []
+    const where = position === undefined ? '' : ` (at character ${position})`
+    throw new FleetError('invalid', 'body', `the body is not valid JSON${where}`)
+  }
+}
+
+/** Counts brackets outside of strings, before anything is allocated for them. */
+function isNestedDeeper(bytes: Buffer, limit: number): boolean {
+  let depth = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === 0x22) {
+      at = endOfString(bytes, at + 1)
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth++
+      if (depth > limit) return true
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--
+    }
+  }
+  return false
+}
+
+/** The index of the quote that ends the string; the end of the bytes when there is none. */
+function endOfString(bytes: Buffer, from: number): number {
+  let at = bytes.indexOf(0x22, from)
+  while (at >= 0 && isEscaped(bytes, at, from)) at = bytes.indexOf(0x22, at + 1)
+  return at < 0 ? bytes.length : at
+}
+
+function isEscaped(bytes: Buffer, at: number, from: number): boolean {
+  let backslashes = 0
+  while (at - 1 - backslashes >= from && bytes[at - 1 - backslashes] === 0x5c) backslashes++
+  return backslashes % 2 === 1
+}

@@ -1,0 +1,166 @@
+/**
+ * Makes a parsed body canonical before its schema checks it (choices: 2): keys matched without regard to case,
+ * unknown keys refused by name, read-only keys dropped, no text that a database cannot hold.
+ */
+import type { TSchema } from 'typebox'
+import { FleetError, type ErrorKey } from '../../errors.js'
+import { describeMismatch, prepareCheck } from './mismatch.js'
+
+export interface InputRules {
+  readonly schema: TSchema
+  /** Accepted at the top and dropped. */
+  readonly ignoredKeys: readonly string[]
+  readonly errorKey: ErrorKey
+}
+
+/** `objectId` is the `{id}` of the path: another `id` in the body is refused. */
+export type ReadInput = (body: unknown, objectId: number | null) => unknown
+
+/** What the keys of a value may be, read once from its schema. */
+type Shape =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'array'; readonly items: Shape }
+  | {
+      readonly kind: 'object'
+      /** Lower-case key → the schema's spelling. */
+      readonly keys: ReadonlyMap<string, { readonly name: string; readonly shape: Shape }>
+      /** What keys beyond these hold; null: there are none. */
+      readonly others: Shape | null
+    }
+
+const anyShape: Shape = { kind: 'any' }
+
+/** The function throws FleetError 'invalid' that names the key. */
+export function prepareInput({ schema, ignoredKeys, errorKey }: InputRules): ReadInput {
+  const shape = shapeOf(schema)
+  const ignored = new Set(ignoredKeys.map((key) => key.toLowerCase()))
+  const findMismatch = prepareCheck(schema)
+  const refuse = (message: string): never => {
+    throw new FleetError('invalid', errorKey, message)
+  }
+
+  return (body, objectId) => {
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
+      throw new FleetError('invalid', 'body', 'the body must be a JSON object')
+    const kept = dropIgnored(body, { shape, ignored, objectId, refuse })
+    const canonical = canonicalize(kept, shape, { path: '', refuse })
+    const mismatch = findMismatch(canonical)
+    return mismatch ? refuse(describeMismatch(mismatch)) : canonical
+  }
+}
+
+function shapeOf(schema: TSchema): Shape {
+  const variants = listOf(schema, 'anyOf').map(shapeOf)
+  if (variants.length > 0) return variants.reduce(joinShapes)
+  if ('items' in schema && isSchema(schema.items))
+    return { kind: 'array', items: shapeOf(schema.items) }
+  if (!('type' in schema) || schema.type !== 'object') return anyShape
+  const keys = new Map<string, { name: string; shape: Shape }>()
+  if ('properties' in schema && isSchema(schema.properties))
+    for (const [name, property] of Object.entries(schema.properties))
+      keys.set(name.toLowerCase(), {
+        name,
+        shape: isSchema(property) ? shapeOf(property) : anyShape,
+      })
+  return { kind: 'object', keys, others: othersOf(schema) }
+}
+
+function othersOf(schema: object): Shape | null {
+  if ('patternProperties' in schema) return anyShape
+  if (!('additionalProperties' in schema)) return null
+  const { additionalProperties } = schema
+  if (isSchema(additionalProperties)) return shapeOf(additionalProperties)
+  return additionalProperties === true ? anyShape : null
+}
+
+/** Of a union: the keys of all its objects; `T | null` has those of T. */
+function joinShapes(a: Shape, b: Shape): Shape {
+  if (a.kind === 'any') return b
+  if (b.kind === 'any' || a.kind !== 'object' || b.kind !== 'object') return a
+  return { kind: 'object', keys: new Map([...a.keys, ...b.keys]), others: a.others ?? b.others }
+}
+
+interface TopLevel {
+  readonly shape: Shape
+  readonly ignored: ReadonlySet<string>
+  readonly objectId: number | null
+  readonly refuse: (message: string) => never
+}
+
+function dropIgnored(body: object, { shape, ignored, objectId, refuse }: TopLevel): object {
+  const kept: [string, unknown][] = []
+  const seen = new Set<string>()
+  for (const [key, value] of Object.entries(body)) {
+    const lower = key.toLowerCase()
+    if (!ignored.has(lower) || (shape.kind === 'object' && shape.keys.has(lower))) {
+      kept.push([key, value])
+      continue
+    }
+    if (seen.has(lower)) refuse(`${key} is given twice, in other case; once is right`)
+    seen.add(lower)
+    if (lower === 'id' && objectId !== null && value !== objectId)
+      refuse(`id is another than that of the path (${objectId}); leave it out`)
+  }
+  return Object.fromEntries(kept)
+}
+
+interface Place {
+  readonly path: string
+  readonly refuse: (message: string) => never
+}
+
+/** Recursion is bounded: a body is nested 64 deep at most. */
+function canonicalize(value: unknown, shape: Shape, place: Place): unknown {
+  if (typeof value === 'string') return checkText(value, place)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const items = shape.kind === 'array' ? shape.items : anyShape
+    return value.map((item, index) =>
+      canonicalize(item, items, { ...place, path: `${place.path}[${index}]` }),
+    )
+  }
+  return canonicalizeObject(value, shape, place)
+}
+
+function canonicalizeObject(value: object, shape: Shape, { path, refuse }: Place): object {
+  const result: [string, unknown][] = []
+  const seen = new Set<string>()
+  for (const [key, item] of Object.entries(value)) {
+    const at = join(path, key)
+    const known = shape.kind === 'object' ? shape.keys.get(key.toLowerCase()) : undefined
+    const others = shape.kind === 'object' ? shape.others : anyShape
+    const name = known?.name ?? key
+    const inner = known?.shape ?? others
+    if (inner === null || key === '__proto__')
+      return refuse(`${at} is not known here; ${knownKeys(shape)}`)
+    if (seen.has(name)) refuse(`${join(path, name)} is given twice, in other case; once is right`)
+    seen.add(name)
+    result.push([name, canonicalize(item, inner, { path: at, refuse })])
+  }
+  return Object.fromEntries(result)
+}
+
+function checkText(text: string, { path, refuse }: Place): string {
+  if (!text.isWellFormed()) refuse(`${path} holds half of a surrogate pair, which is no character`)
+  if (text.includes('\0')) refuse(`${path} holds the character U+0000`)
+  return text
+}
+
+function join(path: string, key: string): string {
+  const short = key.length > 80 ? `${key.slice(0, 80)}…` : key
+  return path === '' ? short : `${path}.${short}`
+}
+
+function knownKeys(shape: Shape): string {
+  if (shape.kind !== 'object' || shape.keys.size === 0) return 'there are no keys here'
+  return `known are ${[...shape.keys.values()].map(({ name }) => name).join(', ')}`
+}
+
+function listOf(schema: TSchema, keyword: string): TSchema[] {
+  const list: unknown = Reflect.get(schema, keyword)
+  return Array.isArray(list) ? list.filter(isSchema) : []
+}
+
+function isSchema(value: unknown): value is TSchema {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,212 @@
+/**
+ * The list conventions of the API: `field=pattern`, `sort=field[:asc|desc]`, `take=limit[,offset]` (choices: 2).
+ * Read once here; `store/list-query.ts` makes SQL of it, `takeFromList` does the same to a list in memory.
+ */
+import { FleetError, type ErrorKey } from '../errors.js'
+
+/** How the values of a field print as JSON text, which is what patterns are compared with. */
+export type ListFieldType = 'text' | 'number' | 'flag' | 'time' | 'choice' | 'nested'
+
+/** What a list can be filtered and sorted by: API field (`name`, `tags.name`) → its type. Nested fields cannot be sorted by. */
+export type ListFields = Readonly<Record<string, { readonly type: ListFieldType }>>
+
+/** The literal pieces between wildcards: `a*b` is ['a', 'b'], a pattern without a wildcard is one piece. */
+export type Pattern = readonly [string, ...string[]]
+
+export interface Filter {
+  /** As the list declares it, whatever case the caller used. */
+  readonly field: string
+  /** Any of these. */
+  readonly anyOf: readonly Pattern[]
+}
+
+export interface ListQuery {
+  /** All of these. */
+  readonly filters: readonly Filter[]
+  /** Null: by id. Equal values are in the order of their ids. */
+  readonly sort: { readonly field: string; readonly descending: boolean } | null
+  readonly take: { readonly limit: number; readonly offset: number } | null
+}
+
+/** The whole list, by id. */
+export const everything: ListQuery = { filters: [], sort: null, take: null }
+
+/** What `takeFromList` compares: null sorts first. */
+export type ListValue = string | number | boolean | null
+
+const takePattern = /^([1-9]\d{0,3})(?:,(0|[1-9]\d{0,14}))?$/
+/** choices: 2. */
+const limitMost = 1000
+/** Chosen by us: SQLite's expressions may be 1,000 deep and each wildcard pattern is one of an OR. */
+const alternativesMost = 1000
+const wildcardAlternativesMost = 100
+
+/** Throws FleetError 'invalid' that names the parameter. Names of fields are matched without regard to case, as body keys are. */
+export function parseListQuery(
+  query: Readonly<Record<string, string | readonly string[] | undefined>>,
+  fields: ListFields,
+  errorKey: ErrorKey,
+): ListQuery {
+  const names = new Map(Object.keys(fields).map((field) => [field.toLowerCase(), field]))
+  const given = new Map<string, { name: string; text: string }>()
+  for (const [name, text] of Object.entries(query)) {
+    if (text === undefined) continue
+    const key = name.toLowerCase()
+    if (typeof text !== 'string' || given.has(key))
+      throw new FleetError('invalid', errorKey, `${quote(name)} is given twice; once is right`)
+    if (key !== 'sort' && key !== 'take' && !names.has(key))
+      throw new FleetError(
+        'invalid',
+        errorKey,
+        `this list has no field ${quote(name)}; it has ${[...names.values()].join(', ')}`,
+      )
+    given.set(key, { name, text })
+  }
+
+  const filters: Filter[] = []
+  for (const [key, { name, text }] of given) {
+    const field = names.get(key)
+    if (field !== undefined) filters.push({ field, anyOf: readPatterns(text, name, errorKey) })
+  }
+  const sort = given.get('sort')
+  const take = given.get('take')
+  return {
+    filters,
+    sort: sort === undefined ? null : readSort(sort.text, fields, names, errorKey),
+    take: take === undefined ? null : readTake(take.text, errorKey),
+  }
+}
+
+/** Reads `a*,b`: `\*`, `\,` and `\\` stand for themselves. Chosen by us: so does a backslash before anything else. */
+export function parsePatterns(text: string): Pattern[] {
+  const patterns: Pattern[] = []
+  let before: string[] = []
+  let piece = ''
+  const endPattern = (): void => {
+    const [first = piece, ...rest] = [...before, piece]
+    patterns.push([first, ...rest])
+    before = []
+    piece = ''
+  }
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at)
+    const next = text.charAt(at + 1)
+    if (char === '\\' && (next === '*' || next === ',' || next === '\\')) {
+      piece += next
+      at++
+    } else if (char === ',') {
+      endPattern()
+    } else if (char === '*') {
+      // Wildcards side by side are one.
+      if (piece !== '' || before.length === 0) before.push(piece)
+      piece = ''
+    } else {
+      piece += char
+    }
+  }
+  endPattern()
+  return patterns
+}
+
+/** Whether the whole text matches. Takes the leftmost place of each piece, so it is linear in pieces, never exponential. */
+export function matchesPattern(pattern: Pattern, text: string): boolean {
+  const [first, ...rest] = pattern
+  const last = rest.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first)) return false
+  let at = first.length
+  for (const piece of rest) {
+    const found = text.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return text.length - last.length >= at && text.endsWith(last)
+}
+
+/**
+ * The same list in memory, for fields that no table holds. `valuesOf` answers the JSON values of a field (several of a
+ * nested one); items come in the order of their ids. Total counts what the filters let through, before `take`.
+ */
+export function takeFromList<Item>(
+  items: readonly Item[],
+  list: ListQuery,
+  valuesOf: (item: Item, field: string) => readonly ListValue[],
+): { readonly rows: Item[]; readonly total: number } {
+  const chosen = items.filter((item) =>
+    list.filters.every(({ field, anyOf }) =>
+      valuesOf(item, field).some((value) =>
+        anyOf.some((pattern) => matchesPattern(pattern, String(value))),
+      ),
+    ),
+  )
+  const sorted = list.sort === null ? chosen : sortItems(chosen, list.sort, valuesOf)
+  const { limit, offset } = list.take ?? { limit: sorted.length, offset: 0 }
+  return { rows: sorted.slice(offset, offset + limit), total: chosen.length }
+}
+
+function readPatterns(text: string, name: string, errorKey: ErrorKey): Pattern[] {
+  const patterns = parsePatterns(text)
+  const wildcards = patterns.filter((pattern) => pattern.length > 1).length
+  if (patterns.length > alternativesMost || wildcards > wildcardAlternativesMost)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `${quote(name)} has too many patterns; at most ${alternativesMost} are right, ` +
+        `${wildcardAlternativesMost} of them with a wildcard`,
+    )
+  return patterns
+}
+
+function readSort(
+  text: string,
+  fields: ListFields,
+  names: ReadonlyMap<string, string>,
+  errorKey: ErrorKey,
+): ListQuery['sort'] {
+  const [name = '', direction = 'asc', ...more] = text.split(':')
+  const field = names.get(name.toLowerCase())
+  if (field === undefined || fields[field]?.type === 'nested')
+    throw new FleetError('invalid', errorKey, `"sort" cannot be by ${quote(name)}`)
+  if ((direction !== 'asc' && direction !== 'desc') || more.length > 0)
+    throw new FleetError('invalid', errorKey, `"sort" is ${quote(text)}; field[:asc|desc] is right`)
+  return { field, descending: direction === 'desc' }
+}
+
+function readTake(text: string, errorKey: ErrorKey): ListQuery['take'] {
+  const [, limit = '', offset = '0'] = takePattern.exec(text) ?? []
+  if (limit === '' || Number(limit) > limitMost)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `"take" is ${quote(text)}; limit[,offset] is right, the limit from 1 to ${limitMost}`,
+    )
+  return { limit: Number(limit), offset: Number(offset) }
+}
+
+function sortItems<Item>(
+  items: readonly Item[],
+  sort: { readonly field: string; readonly descending: boolean },
+  valuesOf: (item: Item, field: string) => readonly ListValue[],
+): Item[] {
+  const sign = sort.descending ? -1 : 1
+  return items.toSorted(
+    (a, b) =>
+      sign *
+      compareValues(valuesOf(a, sort.field)[0] ?? null, valuesOf(b, sort.field)[0] ?? null),
+  )
+}
+
+function compareValues(a: ListValue, b: ListValue): number {
+  if (a === b) return 0
+  if (a === null) return -1
+  if (b === null) return 1
+  // Bytes of UTF-8, as both databases compare: the order of code units differs beyond the basic plane.
+  if (typeof a === 'string' || typeof b === 'string')
+    return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
+  return Number(a) - Number(b)
+}
+
+/** What a caller wrote, short enough for an error text. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}

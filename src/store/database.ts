@@ -1,0 +1,23 @@
+/** What each of the two databases offers to `open-store.ts`: the store, and what its tables are written in. */
+import type { Transaction } from 'kysely'
+import type { Tables } from './schema.js'
+import type { Store } from './store.js'
+
+export interface Database extends Store {
+  readonly dialect: DialectSql
+  /** A transaction that no other process runs at the same time, however long it takes. */
+  migrate<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>
+}
+
+/** The differences in the tables' definitions, as SQL. */
+export interface DialectSql {
+  /** Column type and key of an id. Ids are never used again. */
+  readonly id: string
+  readonly integer: string
+  /** Compared and sorted by the bytes of UTF-8. */
+  readonly text: string
+  /** Written behind a table's closing parenthesis. */
+  readonly tableOptions: string
+  /** Makes the functions that queries use: `iso_time(ms)`. Repeated at each start. */
+  readonly definitions: readonly string[]
+}

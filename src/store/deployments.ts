@@ -1,0 +1,187 @@
+/** Deployments with their tags. A list is read with a constant number of queries. */
+import type { Selectable } from 'kysely'
+import { ownedBy, toOwner, type NamedReference } from './owner.js'
+import type { DeploymentsTable } from './schema.js'
+import { within, type Scope } from './scope.js'
+import type { Queries } from './store.js'
+
+export interface DeploymentRecord {
+  readonly id: number
+  /** Null: the system administrator's own. */
+  readonly organization: NamedReference | null
+  readonly name: string
+  readonly min: number
+  readonly max: number
+  readonly tags: readonly NamedReference[]
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** What a caller may write. */
+export interface DeploymentFields {
+  readonly name: string
+  readonly min: number
+  readonly max: number
+  readonly tagIds: readonly number[]
+}
+
+export async function findDeployment(
+  queries: Queries,
+  scope: Scope,
+  id: number,
+): Promise<DeploymentRecord | undefined> {
+  const row = await selectDeployments(queries, scope)
+    .where('deployments.id', '=', id)
+    .executeTakeFirst()
+  return row && (await withTags(queries, [row]))[0]
+}
+
+export function selectDeployments(queries: Queries, scope: Scope) {
+  return queries
+    .selectFrom('deployments')
+    .leftJoin('organizations', 'organizations.id', 'deployments.organizationId')
+    .selectAll('deployments')
+    .select('organizations.name as organizationName')
+    .where(within(scope, 'deployments'))
+}
+
+type DeploymentRow = Selectable<DeploymentsTable> & { readonly organizationName: string | null }
+
+export async function withTags(
+  queries: Queries,
+  rows: readonly DeploymentRow[],
+): Promise<DeploymentRecord[]> {
+  const tags = await readTagsOf(
+    queries,
+    rows.map((row) => row.id),
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    organization: toOwner(row),
+    name: row.name,
+    min: row.min,
+    max: row.max,
+    tags: tags.get(row.id) ?? [],
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  }))
+}
+
+async function readTagsOf(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<Map<number, NamedReference[]>> {
+  const byDeployment = new Map<number, NamedReference[]>(ids.map((id) => [id, []]))
+  if (ids.length === 0) return byDeployment
+  const rows = await queries
+    .selectFrom('deploymentTags')
+    .innerJoin('tags', 'tags.id', 'deploymentTags.tagId')
+    .select(['deploymentTags.deploymentId', 'tags.id', 'tags.name'])
+    .where('deploymentTags.deploymentId', 'in', [...ids])
+    .orderBy('tags.id')
+    .execute()
+  for (const { deploymentId, id, name } of rows) byDeployment.get(deploymentId)?.push({ id, name })
+  return byDeployment
+}
+
+/** Which of these ids an object of `owner` may refer to. */
+export async function readUsableDeploymentIds(
+  queries: Queries,
+  owner: number | null,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await queries
+    .selectFrom('deployments')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .where(ownedBy(owner, 'deployments'))
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+export async function insertDeployment(
+  queries: Queries,
+  owner: number | null,
+  fields: DeploymentFields,
+  now: number,
+): Promise<number> {
+  const { id } = await queries
+    .insertInto('deployments')
+    .values({
+      organizationId: owner,
+      name: fields.name,
+      min: fields.min,
+      max: fields.max,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await insertTags(queries, id, fields.tagIds)
+  return id
+}
+
+export async function updateDeployment(
+  queries: Queries,
+  id: number,
+  fields: DeploymentFields,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('deployments')
+    .set({ name: fields.name, min: fields.min, max: fields.max, updatedAt: now })
+    .where('id', '=', id)
+    .execute()
+  await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()
+  await insertTags(queries, id, fields.tagIds)
+}
+
+async function insertTags(
+  queries: Queries,
+  deploymentId: number,
+  tagIds: readonly number[],
+): Promise<void> {
+  await queries
+    .insertInto('deploymentTags')
+    .values(tagIds.map((tagId) => ({ deploymentId, tagId })))
+    .execute()
+}
+
+/** Deletes the deployment with its tags; the foreign keys refuse it while a group refers to it. */
+export async function deleteDeployment(queries: Queries, id: number): Promise<void> {
+  await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()
+  await queries.deleteFrom('deployments').where('id', '=', id).execute()
+}
+
+/** Names of groups that refer to this deployment, or are still placed by it; at most `limit`. */
+export async function readGroupsUsingDeployment(
+  queries: Queries,
+  id: number,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queries
+    .selectFrom('vclGroups')
+    .select('name')
+    .where((e) =>
+      e.or([
+        e.exists(
+          e
+            .selectFrom('vclGroupDeployments')
+            .select('vclGroupDeployments.groupId')
+            .whereRef('vclGroupDeployments.groupId', '=', 'vclGroups.id')
+            .where('vclGroupDeployments.deploymentId', '=', id),
+        ),
+        e.exists(
+          e
+            .selectFrom('placements')
+            .select('placements.groupId')
+            .whereRef('placements.groupId', '=', 'vclGroups.id')
+            .where('placements.deploymentId', '=', id),
+        ),
+      ]),
+    )
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.name)
+}

@@ -1,0 +1,203 @@
+/**
+ * The store on SQLite: one connection, one transaction at a time, on disk before it answers.
+ * With `postgres.ts` the only file that knows which database this is.
+ */
+import { chmodSync, closeSync, openSync } from 'node:fs'
+import BetterSqlite3 from 'better-sqlite3'
+import {
+  CompiledQuery,
+  Kysely,
+  SqliteDialect,
+  SqliteDriver,
+  sql,
+  type DatabaseConnection,
+  type Driver,
+  type SqliteDatabase,
+  type SqliteDialectConfig,
+  type SqliteStatement,
+  type Transaction,
+} from 'kysely'
+import { FleetError } from '../errors.js'
+import type { Database, DialectSql } from './database.js'
+import type { Tables } from './schema.js'
+import { TransactionGuard } from './transaction-guard.js'
+import { Turns } from './turns.js'
+import { ConstraintViolation } from './violation.js'
+
+export const inMemory = ':memory:'
+
+/** How long a writer waits for another process (`admin set-password` beside the daemon); blocks this process meanwhile. */
+const busyTimeoutMs = 5000
+/** Prepared statements kept, and the longest text of one: long ones are lists of rows that differ each time. */
+const statementsKept = 256
+const statementLengthMost = 4096
+
+const dialectSql: DialectSql = {
+  id: 'integer primary key autoincrement',
+  integer: 'integer',
+  text: 'text',
+  tableOptions: 'strict',
+  definitions: [],
+}
+
+/** Opens or makes the file, readable by its owner only. Throws FleetError 'unavailable' when it cannot. */
+export function openSqlite(path: string): Database {
+  const file = openFile(path)
+  const turns = new Turns()
+  const guard = new TransactionGuard()
+  const queries = new Kysely<Tables>({
+    dialect: new OneConnectionDialect({ database: statementCache(file) }, { file, turns, guard }),
+  })
+  const transaction = <T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T> =>
+    queries.transaction().execute((inside) => guard.run(() => work(inside)))
+  return {
+    dialect: dialectSql,
+    queries,
+    transaction,
+    decide: transaction,
+    migrate: transaction,
+    check: async () => {
+      await sql`select 1`.execute(queries)
+    },
+    close: () => turns.run(() => queries.destroy()),
+  }
+}
+
+function openFile(path: string): BetterSqlite3.Database {
+  try {
+    // Before SQLite does, whose mode would be the umask's; the journal's files take the mode of this one.
+    if (path !== inMemory) {
+      closeSync(openSync(path, 'a', 0o600))
+      chmodSync(path, 0o600)
+    }
+    const file = new BetterSqlite3(path, { timeout: busyTimeoutMs })
+    file.pragma('journal_mode = WAL')
+    file.pragma('synchronous = FULL')
+    file.pragma('foreign_keys = ON')
+    // Patterns of lists are case-sensitive (choices: 2), as they are on PostgreSQL.
+    file.pragma('case_sensitive_like = ON')
+    file.function('iso_time', { deterministic: true }, (ms) =>
+      typeof ms === 'number' ? new Date(ms).toISOString() : null,
+    )
+    return file
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new FleetError('unavailable', 'store', `cannot open the store ${path}: ${reason}`, {
+      cause: error,
+    })
+  }
+}
+
+interface Connection {
+  readonly file: BetterSqlite3.Database
+  readonly turns: Turns
+  readonly guard: TransactionGuard
+}
+
+class OneConnectionDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig
+  readonly #connection: Connection
+
+  constructor(config: SqliteDialectConfig, connection: Connection) {
+    super(config)
+    this.#config = config
+    this.#connection = connection
+  }
+
+  override createDriver(): Driver {
+    return new OneConnectionDriver(this.#config, this.#connection)
+  }
+}
+
+/** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet says hello at once. */
+class OneConnectionDriver extends SqliteDriver {
+  readonly #connection: Connection
+
+  constructor(config: SqliteDialectConfig, connection: Connection) {
+    super(config)
+    this.#connection = connection
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    this.#connection.guard.check()
+    await this.#connection.turns.begin()
+    return super.acquireConnection()
+  }
+
+  override async releaseConnection(): Promise<void> {
+    await super.releaseConnection()
+    this.#connection.turns.end()
+  }
+
+  /** Immediate: a reader that turns writer is refused at once, without the busy timeout, when another process wrote. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+
+  /** A full disk has rolled back already; a second rollback would hide the reason. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#connection.file.inTransaction) await super.rollbackTransaction(connection)
+  }
+}
+
+/** The database as Kysely sees it: statements are kept, errors are the store's own. */
+function statementCache(file: BetterSqlite3.Database): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>()
+  return {
+    close: () => {
+      kept.clear()
+      file.close()
+    },
+    prepare: (text) => {
+      const found = kept.get(text)
+      if (found) {
+        // The map keeps the order of use.
+        kept.delete(text)
+        kept.set(text, found)
+        return found
+      }
+      const statement = translated(() => wrapStatement(file.prepare<unknown[]>(text)))
+      if (text.length <= statementLengthMost) kept.set(text, statement)
+      const [oldest] = kept.keys()
+      if (kept.size > statementsKept && oldest !== undefined) kept.delete(oldest)
+      return statement
+    },
+  }
+}
+
+function wrapStatement(statement: BetterSqlite3.Statement<unknown[]>): SqliteStatement {
+  return {
+    reader: statement.reader,
+    all: (parameters) => translated(() => statement.all([...parameters])),
+    run: (parameters) => translated(() => statement.run([...parameters])),
+    iterate: (parameters) => statement.iterate([...parameters]),
+  }
+}
+
+function translated<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw translateError(error)
+  }
+}
+
+const lasting = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_READONLY']
+const broken = ['SQLITE_CORRUPT', 'SQLITE_NOTADB']
+
+function translateError(error: unknown): unknown {
+  if (!(error instanceof BetterSqlite3.SqliteError)) return error
+  const { code, message } = error
+  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
+    return new ConstraintViolation('unique', error)
+  if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return new ConstraintViolation('foreign-key', error)
+  if (code.startsWith('SQLITE_BUSY'))
+    return unavailable('another process holds the store', 1, error)
+  if ([...lasting, ...broken].some((start) => code.startsWith(start)))
+    return unavailable(`the store does not work: ${message}`, 10, error)
+  return error
+}
+
+function unavailable(message: string, retryAfterSeconds: number, cause: unknown): FleetError {
+  return new FleetError('unavailable', 'store', message, { retryAfterSeconds, cause })
+}

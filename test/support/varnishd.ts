@@ -1,0 +1,272 @@
+/**
+ * A private, real `varnishd` for one test: own temporary folder, free loopback ports, stopped by its id when the test ends.
+ *
+ *     const cache = await startVarnishd(t)                          // an empty VCL, child running, about 0.15 s
+ *     const cache = await startVarnishd(t, { vcl: 'vcl 4.1; …' })   // this VCL, loaded as `boot`
+ *     const cache = await startVarnishd(t, { vcl: null })           // no VCL, child stopped (`-f ''`)
+ *     await cache.adm('vcl.list')                                   // varnishadm: a client that is not ours
+ *
+ * Compiles with `gcc -O0` (half the time of Debian's flags); `args` come last and win.
+ */
+
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { randomInt } from 'node:crypto'
+
+export interface VarnishdOptions {
+  /** Source of the VCL `boot`; null starts without one, the child stopped. */
+  readonly vcl?: string | null
+  /** Further arguments of varnishd, such as `['-p', 'cli_limit=1m']`. */
+  readonly args?: readonly string[]
+  /** The secret file's bytes; null switches authentication off. */
+  readonly secret?: string | Buffer | null
+  /** Another program of that name, such as an older release's. */
+  readonly program?: string
+}
+
+export interface Varnishd {
+  readonly host: string
+  /** The management port. Stays the same over `restart`. */
+  readonly port: number
+  readonly httpPort: number
+  /** Path of the secret file. The file exists, unused, also without authentication. */
+  readonly secretFile: string
+  /** The folder of `-n` (for varnishstat), mode 0755. */
+  readonly workDir: string
+  /** The manager's process id; another one after `restart`. */
+  pid(): number
+  /** The worker's process id (`pid -j`), null while the child is stopped. */
+  childPid(): Promise<number | null>
+  /** Runs `varnishadm` with these words; gives its output, throws with it when the answer is not 200. */
+  adm(...words: string[]): Promise<string>
+  /** Ends the manager and waits until it is gone. SIGTERM unless told; what is left after 10 s is killed. */
+  stop(signal?: NodeJS.Signals): Promise<void>
+  /** Starts again with the same arguments, folder and ports (after `stop`, or stopping first). Started anew it knows its start VCL only. */
+  restart(): Promise<void>
+}
+
+/** tap's Test, as far as it is needed here. */
+export interface TestEnd {
+  teardown(stop: () => Promise<void>): unknown
+}
+
+const host = '127.0.0.1'
+const emptyVcl = 'vcl 4.1;\nbackend default none;\n'
+const quickCompiler = 'exec gcc -std=gnu11 -O0 -pthread -fpic -shared -Wl,-x -o %o %s'
+const startTimeoutMs = 60_000
+const stopTimeoutMs = 10_000
+
+export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): Promise<Varnishd> {
+  const folder = await mkdtemp(join(tmpdir(), 'cachefleet-varnishd-'))
+  await chmod(folder, 0o755) // varnishd drops to its own user, who must reach the VCL
+  const setup: Setup = {
+    folder,
+    program: options.program ?? 'varnishd',
+    secretFile: join(folder, 'secret'),
+    workDir: join(folder, 'n'),
+    arguments: await prepareFiles(folder, options),
+    authenticates: options.secret !== null,
+  }
+  const removeFolder = () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  let running = await startOnFreePorts(setup).catch(async (error: unknown) => {
+    await removeFolder()
+    throw error
+  })
+  t.teardown(async () => {
+    await stopProcess(running.process, 'SIGTERM')
+    await removeFolder()
+  })
+  const { port, httpPort } = running
+
+  const adm = (...words: string[]) => runVarnishadm([...admTarget(setup, port), ...words])
+  return {
+    host,
+    port,
+    httpPort,
+    secretFile: setup.secretFile,
+    workDir: setup.workDir,
+    pid: () => running.process.pid ?? 0,
+    childPid: async () => readWorkerPid(await adm('pid')),
+    adm,
+    stop: (signal = 'SIGTERM') => stopProcess(running.process, signal),
+    restart: async () => {
+      await stopProcess(running.process, 'SIGTERM')
+      running = await startOnSamePorts(setup, { port, httpPort })
+    },
+  }
+}
+
+interface Setup {
+  readonly folder: string
+  readonly program: string
+  readonly secretFile: string
+  readonly workDir: string
+  readonly arguments: readonly string[]
+  readonly authenticates: boolean
+}
+
+interface Ports {
+  readonly port: number
+  readonly httpPort: number
+}
+
+interface Running extends Ports {
+  readonly process: ChildProcess
+}
+
+async function prepareFiles(folder: string, options: VarnishdOptions): Promise<string[]> {
+  const secretFile = join(folder, 'secret')
+  await writeFile(secretFile, options.secret ?? 'a secret of the test\n', { mode: 0o600 })
+  const vcl = options.vcl === undefined ? emptyVcl : options.vcl
+  const vclFile = vcl === null ? '' : join(folder, 'boot.vcl')
+  if (vcl !== null) await writeFile(vclFile, vcl, { mode: 0o644 })
+  return [
+    ...['-F', '-n', join(folder, 'n'), '-f', vclFile],
+    ...['-S', options.secret === null ? 'none' : secretFile],
+    ...['-l', '1m', '-s', 'malloc,32m', '-p', `cc_command=${quickCompiler}`],
+    ...(options.args ?? []),
+  ]
+}
+
+/** Another process may take a port between our look and varnishd's bind: then it is tried with others. */
+async function startOnFreePorts(setup: Setup): Promise<Running> {
+  for (let attempt = 1; ; attempt++) {
+    const ports = { port: await findFreePort(), httpPort: await findFreePort() }
+    try {
+      return await startProcess(setup, ports)
+    } catch (error) {
+      if (attempt === 10 || !isPortTaken(error)) throw error
+    }
+  }
+}
+
+/** The old worker may hold the HTTP port a moment longer than the manager lived. */
+async function startOnSamePorts(setup: Setup, ports: Ports): Promise<Running> {
+  const giveUpAt = performance.now() + startTimeoutMs
+  for (;;) {
+    try {
+      return await startProcess(setup, ports)
+    } catch (error) {
+      if (performance.now() > giveUpAt || !isPortTaken(error)) throw error
+    }
+  }
+}
+
+const isPortTaken = (error: unknown) =>
+  error instanceof Error && /Address already in use|Could not get socket/.test(error.message)
+
+/** Ports below the ephemeral range (from 32768): no outgoing connection of another test takes one between stop and restart. */
+async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 32_000)
+    const probe = createServer()
+    const free = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => {
+        resolve(false)
+      })
+      probe.listen(port, host, () => {
+        resolve(true)
+      })
+    })
+    if (!free) continue
+    probe.close()
+    await once(probe, 'close')
+    return port
+  }
+}
+
+async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
+  const program = spawn(
+    setup.program,
+    ['-T', `${host}:${ports.port}`, '-a', `${host}:${ports.httpPort}`, ...setup.arguments],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` },
+    },
+  )
+  let output = ''
+  const collect = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-20_000)
+  }
+  program.stdout.on('data', collect)
+  program.stderr.on('data', collect)
+  const killNow = () => program.kill('SIGKILL')
+  process.once('exit', killNow) // a test process that ends without teardown
+  const end = { reason: '' }
+  program.once('exit', (code, signal) => {
+    process.off('exit', killNow)
+    end.reason = `varnishd ended (${code ?? signal ?? ''})`
+  })
+  program.once('error', (error) => {
+    end.reason = error.message
+  })
+  const giveUpAt = performance.now() + startTimeoutMs
+  while (!((await isGreeting(ports.port)) && (await isOurs(setup, ports.port, program)))) {
+    if (end.reason !== '') throw new Error(`${end.reason}: ${output}`)
+    if (performance.now() > giveUpAt) {
+      program.kill('SIGKILL')
+      throw new Error(`varnishd does not start: ${output}`)
+    }
+    await new Promise((resume) => setTimeout(resume, 10))
+  }
+  return { ...ports, process: program }
+}
+
+/** The manager greets (a challenge or the banner) only after it compiled its VCL and started the child. */
+async function isGreeting(port: number): Promise<boolean> {
+  const socket = connect(port, host)
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once('data', () => {
+        resolve(true)
+      })
+      for (const event of ['error', 'close'])
+        socket.once(event, () => {
+          resolve(false)
+        })
+    })
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Another server may have taken the port after our look; then ours ends with "in use" by itself. */
+async function isOurs(setup: Setup, port: number, program: ChildProcess): Promise<boolean> {
+  const answer = await runVarnishadm([...admTarget(setup, port), 'pid']).catch(String)
+  return (
+    answer.includes(`Master: ${String(program.pid).padStart(10)}`) || /Unknown request/.test(answer)
+  )
+}
+
+async function stopProcess(program: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (program.exitCode !== null || program.signalCode !== null) return
+  const exited = once(program, 'exit')
+  program.kill(signal)
+  const killer = setTimeout(() => program.kill('SIGKILL'), stopTimeoutMs)
+  await exited
+  clearTimeout(killer)
+}
+
+const admTarget = (setup: Setup, port: number): string[] => [
+  ...['-t', '60', '-T', `${host}:${port}`],
+  ...(setup.authenticates ? ['-S', setup.secretFile] : []),
+]
+
+function runVarnishadm(words: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile('varnishadm', words, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`varnishadm ${words.join(' ')}: ${stdout}${stderr}`))
+      else resolve(stdout)
+    })
+  })
+}
+
+function readWorkerPid(text: string): number | null {
+  const found = /^Worker: +(\d+)/m.exec(text)
+  return found ? Number(found[1]) : null
+}
