@@ -9,12 +9,7 @@
  * - `garbled`: the peer broke the protocol, or an answer is not what its command answers; the first also closes.
  */
 export type ManagementPortErrorKind =
-  | 'refused'
-  | 'rejected'
-  | 'auth-refused'
-  | 'timeout'
-  | 'lost'
-  | 'garbled'
+  'refused' | 'rejected' | 'auth-refused' | 'timeout' | 'lost' | 'garbled'
 
 export interface ManagementPortErrorDetail {
   /** First word of the command. */
@@ -59,7 +54,7 @@ export function rejectionOf(command: string, status: number, text: string): Mana
   const words = text.trim().slice(0, messageLimitCharacters)
   const message =
     status === 201
-      ? 'the answer was cut at the cache’s cli_limit (status 201); the command did run: raise cli_limit'
+      ? 'the answer was cut at cli_limit (status 201); the command did run: raise cli_limit'
       : `the cache answered ${status}${words === '' ? ' without words' : `: ${words}`}`
   return new ManagementPortError('rejected', message, { command, status, text })
 }

@@ -5,6 +5,8 @@ export interface AgentRecord {
   /** The coordinator whose word is taken; null before the first enrolment: then nothing is changed on the cache. */
   readonly coordinatorId: string | null
   readonly agentId: number | null
+  /** Who welcomed us last: whom an unlock makes our coordinator. */
+  readonly seenCoordinatorId: string | null
   /** The newest revision received, and what it wants; 0 and null before the first. */
   readonly heldRevision: number
   readonly desired: DesiredEngine | null
@@ -15,6 +17,8 @@ export interface AgentRecord {
   /** The cache was taken over: from then on it is held as desired, the idle VCL included (choices: 1, --takeover). */
   readonly takenOver: boolean
   readonly lockedBecause: string | null
+  /** The child was to be started and was not seen running yet: it is not stopped on purpose. */
+  readonly startUnfinished: boolean
   /** The process that was seen last: another one holds nothing of ours but what its start file loaded. */
   readonly masterPid: number | null
 }
@@ -22,12 +26,14 @@ export interface AgentRecord {
 export const emptyRecord: AgentRecord = {
   coordinatorId: null,
   agentId: null,
+  seenCoordinatorId: null,
   heldRevision: 0,
   desired: null,
   goodRevision: 0,
   ours: [],
   takenOver: false,
   lockedBecause: null,
+  startUnfinished: false,
   masterPid: null,
 }
 
@@ -47,12 +53,14 @@ function isRecord(value: unknown): value is AgentRecord {
   return (
     isOrNull(value['coordinatorId'], isText) &&
     isOrNull(value['agentId'], isCount) &&
+    isOrNull(value['seenCoordinatorId'], isText) &&
     isCount(value['heldRevision']) &&
     isOrNull(value['desired'], isDesiredEngine) &&
     isCount(value['goodRevision']) &&
     isListOf(value['ours'], isText) &&
     typeof value['takenOver'] === 'boolean' &&
     isOrNull(value['lockedBecause'], isText) &&
+    typeof value['startUnfinished'] === 'boolean' &&
     isOrNull(value['masterPid'], isCount)
   )
 }

@@ -88,7 +88,12 @@ async function call(address: CoordinatorAddress, what: Call): Promise<Buffer> {
       response.on('end', () => {
         const body = Buffer.concat(chunks)
         if (isDone) resolve(body)
-        else reject(new Error(`${what.method} ${what.path}: ${response.statusCode ?? 'no status'} ${body.toString('utf8')}`))
+        else
+          reject(
+            new Error(
+              `${what.method} ${what.path}: ${response.statusCode ?? 'no status'} ${body.toString('utf8')}`,
+            ),
+          )
       })
     })
     request.on('error', reject)

@@ -12,15 +12,15 @@ const nameLimit = 220
 export async function saveForeignSource(
   folder: string,
   name: string,
-  text: string,
+  source: Buffer,
 ): Promise<string> {
   const ending = `-${name.slice(0, nameLimit)}.vcl`
   const last = await findLast(folder, ending)
-  if (last !== undefined && (await readFile(join(folder, last), 'utf8')) === text) return last
+  if (last !== undefined && source.equals(await readFile(join(folder, last)))) return last
   const file = `${new Date().toISOString().replaceAll(':', '-')}${ending}`
   const handle = await open(join(folder, file), 'w', 0o600)
   try {
-    await handle.writeFile(text)
+    await handle.writeFile(source)
     await handle.sync()
   } finally {
     await handle.close()

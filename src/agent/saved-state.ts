@@ -18,5 +18,5 @@ export interface SavedState {
   /** Replaces the start file of the cache; a text that is there already is not written again. */
   writeBootFile(text: string): Promise<void>
   /** Keeps the text of a VCL that is not ours before it is unloaded; answers the file's name. */
-  saveForeign(name: string, text: string): Promise<string>
+  saveForeign(name: string, source: Buffer): Promise<string>
 }

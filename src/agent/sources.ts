@@ -1,6 +1,7 @@
 /** VCL texts by the SHA-256 of their bytes: from the saved state, else from the coordinator, never unverified. */
 import { createHash } from 'node:crypto'
 import { idleVclSource } from '../domain/desired-engine.js'
+import { idleVclSha } from '../domain/vcl-plan.js'
 import type { SavedState } from './saved-state.js'
 
 export interface Sources {
@@ -8,19 +9,14 @@ export interface Sources {
   read(sha: string): Promise<string>
 }
 
-export const idleVclSha = digestOf(idleVclSource)
-
-export function createSources(
-  state: SavedState,
-  fetch: (sha: string) => Promise<string>,
-): Sources {
+export function createSources(state: SavedState, fetch: (sha: string) => Promise<string>): Sources {
   return {
     async read(sha) {
       if (sha === idleVclSha) return idleVclSource
       const kept = await state.readSource(sha)
       if (kept !== null) return kept
       const text = await fetch(sha)
-      const digest = digestOf(text)
+      const digest = digestSource(text)
       if (digest !== sha)
         throw new Error(`the coordinator sent a text with SHA-256 ${digest} for ${sha}`)
       await state.writeSource(sha, text)
@@ -29,6 +25,7 @@ export function createSources(
   }
 }
 
-function digestOf(text: string): string {
+/** SHA-256 (hex) of the text's UTF-8 bytes: the name of a source everywhere. */
+export function digestSource(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -1,5 +1,4 @@
 /** The saved state of an agent in its state dir: atomic, durable, bounded. */
-import { createHash } from 'node:crypto'
 import { chmod, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -7,6 +6,7 @@ import { emptyRecord, parseRecord, type AgentRecord } from './agent-record.js'
 import { limitFiles, makePrivateFolder, writeDurably } from './durable-file.js'
 import { saveForeignSource } from './foreign-sources.js'
 import type { SavedState } from './saved-state.js'
+import { digestSource } from './sources.js'
 
 /** The last good state and the 20 before it (choices: 3). */
 const historyLimit = 21
@@ -16,7 +16,10 @@ const historyFile = /^\d{9}\.json$/
 
 /** Makes the folders, reads what is there; a broken record is set aside and the last good one taken. */
 export async function openStateOnDisk(folder: string, log: Logger): Promise<SavedState> {
-  for (const part of [folder, ...['sources', 'history', 'foreign'].map((name) => join(folder, name))])
+  for (const part of [
+    folder,
+    ...['sources', 'history', 'foreign'].map((name) => join(folder, name)),
+  ])
     await makePrivateFolder(part)
   await chmod(folder, 0o700) // it may have been made before by somebody else
   const good = await readHistory(join(folder, 'history'))
@@ -58,7 +61,7 @@ class StateOnDisk implements SavedState {
 
   async readSource(sha: string): Promise<string | null> {
     const text = await readIfThere(this.#sourceFile(sha))
-    return text !== null && digestOf(text) === sha ? text : null
+    return text !== null && digestSource(text) === sha ? text : null
   }
 
   writeSource(sha: string, text: string): Promise<void> {
@@ -68,7 +71,8 @@ class StateOnDisk implements SavedState {
   keepGoodState(): Promise<void> {
     return this.#inTurn(async () => {
       const last = this.#good.at(-1)
-      if (last && JSON.stringify(last.record.desired) === JSON.stringify(this.#record.desired)) return
+      if (last && JSON.stringify(last.record.desired) === JSON.stringify(this.#record.desired))
+        return
       const number = (last?.number ?? 0) + 1
       const file = `${String(number).padStart(9, '0')}.json`
       const folder = join(this.#folder, 'history')
@@ -89,8 +93,8 @@ class StateOnDisk implements SavedState {
     })
   }
 
-  saveForeign(name: string, text: string): Promise<string> {
-    return this.#inTurn(() => saveForeignSource(join(this.#folder, 'foreign'), name, text))
+  saveForeign(name: string, source: Buffer): Promise<string> {
+    return this.#inTurn(() => saveForeignSource(join(this.#folder, 'foreign'), name, source))
   }
 
   async #forgetSources(): Promise<void> {
@@ -112,10 +116,6 @@ class StateOnDisk implements SavedState {
     this.#turn = mine.catch(() => undefined) // told to its own caller
     return mine
   }
-}
-
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 async function readRecord(

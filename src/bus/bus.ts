@@ -18,11 +18,15 @@ export interface Bus {
 
 /** The session of an agent answers instructions here. */
 export const instructionSubject = (agentId: number): string => `agent.${agentId}.instruction`
-/** A hint that rows of this agent changed: state, report, tags. The value is `{agentId}`. */
+/** The session of an agent answers here whether its link lives: `{alive}`. */
+export const linkSubject = (agentId: number): string => `agent.${agentId}.link`
+/** A hint that rows of these agents changed: state, report, tags, drift. The value is `{agentIds}`. */
 export const agentChangedSubject = 'agent.changed'
-/** A hint that the desired state of these agents changed: their sessions send it. The value is `{agentIds}`. */
+/** A hint that the desired state of these agents changed: their sessions send it. The value is `{agentIds, traceId}`. */
 export const desiredChangedSubject = 'agent.desired'
-/** The credential of an agent was revoked: its session ends. The value is `{agentId}`. */
+/** The credentials of agents were revoked: their sessions end. The value is `{agentIds}`. */
 export const agentRevokedSubject = 'agent.revoked'
 /** A session, an account or an organization changed what tokens are worth: caches forget. The value is `{}`. */
 export const credentialsChangedSubject = 'credentials.changed'
+/** Tags, deployments or groups changed what placement follows. The value is `{}`. */
+export const placementInputsSubject = 'placement.inputs'

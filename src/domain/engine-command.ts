@@ -5,7 +5,13 @@
 
 export type CommandJudgement =
   /** Sent as it is. */
-  | { readonly verdict: 'reading'; readonly name: string; readonly line: string }
+  | {
+      readonly verdict: 'reading'
+      readonly name: string
+      readonly line: string
+      /** What follows the name, decoded. */
+      readonly words: readonly string[]
+    }
   /** Means desired state or an invalidation; never sent as a command. */
   | { readonly verdict: 'desired-state'; readonly name: string; readonly words: readonly string[] }
   /** A sentence for the caller: what is wrong and what would be right. */
@@ -67,12 +73,17 @@ export function judgeCommand(text: string): CommandJudgement {
   return judgeWords(first, others, line)
 }
 
+/** By its first word: it changes nothing on a cache. */
+export function isReadingCommand(name: string): boolean {
+  return readingCommands.has(name)
+}
+
 export function isSettableParameter(name: string): boolean {
   return !neverSettable.has(name) && !name.startsWith('jail')
 }
 
 function judgeWords(first: string, others: readonly string[], line: string): CommandJudgement {
-  if (readingCommands.has(first)) return { verdict: 'reading', name: first, line }
+  if (readingCommands.has(first)) return { verdict: 'reading', name: first, line, words: others }
   if (!desiredStateCommands.has(first))
     return refuse(`${shorten(first)} is not allowed; allowed are ${allowedCommands()}`)
   const [parameter] = others
@@ -96,7 +107,8 @@ function shorten(word: string): string {
 function findUnsafeText(line: string): string | null {
   if (line.length > lineLimitCharacters)
     return `the command has ${line.length} characters, at most ${lineLimitCharacters}`
-  if (/[\r\n]/.test(line)) return 'a command is one line; only a single trailing line feed is dropped'
+  if (/[\r\n]/.test(line))
+    return 'a command is one line; only a single trailing line feed is dropped'
   if (/\p{Cc}/u.test(line)) return 'a command holds no control characters'
   if (/[\u2028\u2029\p{Cs}]/u.test(line))
     return 'a command holds no line separators and no lone surrogates'

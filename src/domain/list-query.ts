@@ -83,8 +83,8 @@ export function parsePatterns(text: string): Pattern[] {
   let before: string[] = []
   let piece = ''
   const endPattern = (): void => {
-    const [first = piece, ...rest] = [...before, piece]
-    patterns.push([first, ...rest])
+    const [first, ...rest] = before
+    patterns.push(first === undefined ? [piece] : [first, ...rest, piece])
     before = []
     piece = ''
   }
@@ -191,8 +191,7 @@ function sortItems<Item>(
   const sign = sort.descending ? -1 : 1
   return items.toSorted(
     (a, b) =>
-      sign *
-      compareValues(valuesOf(a, sort.field)[0] ?? null, valuesOf(b, sort.field)[0] ?? null),
+      sign * compareValues(valuesOf(a, sort.field)[0] ?? null, valuesOf(b, sort.field)[0] ?? null),
   )
 }
 

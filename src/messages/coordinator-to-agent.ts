@@ -33,6 +33,18 @@ export interface EngineCommand extends Envelope {
   readonly line: string
 }
 
+/** Load this source beside what serves, tell what the compiler said, and discard it again; answered by CompileAnswer. */
+export interface Compile extends Envelope {
+  readonly kind: 'compile'
+  /** SHA-256 (hex) of the flattened text, fetched like any source. */
+  readonly sha: string
+}
+
+export interface CompileAnswer {
+  /** The engine's words, whole; null: it compiles. */
+  readonly error: string | null
+}
+
 export interface ReportFullState extends Envelope {
   readonly kind: 'reportFullState'
 }

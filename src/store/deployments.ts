@@ -36,6 +36,19 @@ export async function findDeployment(
   return row && (await withTags(queries, [row]))[0]
 }
 
+/** These deployments, by id. The caller found their ids in an object of the scope. */
+export async function readDeploymentsOf(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<DeploymentRecord[]> {
+  if (ids.length === 0) return []
+  const rows = await selectDeployments(queries, { kind: 'all' })
+    .where('deployments.id', 'in', [...ids])
+    .orderBy('deployments.id')
+    .execute()
+  return withTags(queries, rows)
+}
+
 export function selectDeployments(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('deployments')

@@ -1,7 +1,8 @@
 /** The desired state of each agent, kept as revision and content; recomposed whenever its placements change. */
 import { sql } from 'kysely'
 import { composeDesired } from '../domain/desired-engine.js'
-import { readPlacements, type PlacementRecord } from './placements.js'
+import { groupBy } from '../domain/group-by.js'
+import { readPlacements } from './placements.js'
 import type { Queries } from './store.js'
 
 /** Rows a statement; each has three parameters. */
@@ -15,7 +16,10 @@ export async function recomposeDesired(
   const changed: { id: number; revision: number; desired: string }[] = []
   for (let start = 0; start < agentIds.length; start += rowsPerStatement) {
     const ids = agentIds.slice(start, start + rowsPerStatement)
-    const placed = groupByAgent(await readPlacements(queries, { agentIds: ids }))
+    const placed = groupBy(
+      await readPlacements(queries, { agentIds: ids }),
+      (placement) => placement.agentId,
+    )
     const agents = await queries
       .selectFrom('agents')
       .select(['id', 'desired', 'desiredRevision'])
@@ -46,14 +50,4 @@ async function writeRevisions(
     with changed(id, revision, desired) as (values ${rows})
     update agents set "desiredRevision" = changed.revision, desired = changed.desired
     from changed where agents.id = changed.id`.execute(queries)
-}
-
-function groupByAgent(placements: readonly PlacementRecord[]): Map<number, PlacementRecord[]> {
-  const byAgent = new Map<number, PlacementRecord[]>()
-  for (const placement of placements) {
-    const list = byAgent.get(placement.agentId)
-    if (list) list.push(placement)
-    else byAgent.set(placement.agentId, [placement])
-  }
-  return byAgent
 }

@@ -1,9 +1,9 @@
 /**
  * Whose objects a query may see: every query of organizations' tables goes through here (choices: 2).
- * The system administrator sees all; its own objects (organizationId null) are visible to nobody else.
+ * The system administrator sees all; its own objects (organizationId null) are visible to nobody else, but for its
+ * agents: these are shared, every organization sees them and the tags that they bear.
  */
-import type { ExpressionWrapper, SqlBool } from 'kysely'
-import { expressionBuilder } from 'kysely'
+import { sql, type Expression, type SqlBool } from 'kysely'
 import type { Tables } from './schema.js'
 
 export type Scope =
@@ -14,17 +14,38 @@ export type ScopedTable = {
   [T in keyof Tables]: 'organizationId' extends keyof Tables[T] ? T : never
 }[keyof Tables]
 
-/** The condition for `where`: `query.where(within(scope, 'files'))`. */
-export function within<T extends ScopedTable>(
-  scope: Scope,
-  table: T,
-): ExpressionWrapper<Tables, T, SqlBool> {
-  const e = expressionBuilder<Tables, ScopedTable>()
-  if (scope.kind === 'all') return e.val(true) as never
-  return e(`${table}.organizationId`, '=', scope.organizationId) as never
+/** The condition for `where` of a select, an update or a delete: `query.where(within(scope, 'files'))`. */
+export function within(scope: Scope, table: ScopedTable): Expression<SqlBool> {
+  // better-sqlite3 cannot bind a boolean.
+  if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
+  return sql<SqlBool>`${ownerColumn(table)} = ${scope.organizationId}`
+}
+
+/** The agents that may be seen and deployed to: the organization's own and the shared ones. */
+export function visibleAgents(scope: Scope): Expression<SqlBool> {
+  if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
+  return sql<SqlBool>`(${within(scope, 'agents')} or ${ownerColumn('agents')} is null)`
+}
+
+/** The tags that may be seen and referred to: the organization's own and those that shared agents bear. */
+export function visibleTags(scope: Scope): Expression<SqlBool> {
+  if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
+  return sql<SqlBool>`(${within(scope, 'tags')} or (${ownerColumn('tags')} is null and exists (
+    select 1 from ${sql.table('agentTags')}
+    inner join ${sql.table('agents')} on ${sql.ref('agents.id')} = ${sql.ref('agentTags.agentId')}
+    where ${sql.ref('agentTags.tagId')} = ${sql.ref('tags.id')} and ${ownerColumn('agents')} is null)))`
 }
 
 /** The organization that a new object belongs to. */
 export function ownerOf(scope: Scope): number | null {
   return scope.kind === 'all' ? null : scope.organizationId
+}
+
+function ownerColumn(table: ScopedTable): Expression<number | null> {
+  return sql.ref<number | null>(`${table}.organizationId`)
+}
+
+/** What the owner of an object may use for it. */
+export function scopeOfOwner(organizationId: number | null): Scope {
+  return organizationId === null ? { kind: 'all' } : { kind: 'organization', organizationId }
 }

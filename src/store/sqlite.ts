@@ -156,7 +156,7 @@ function statementCache(file: BetterSqlite3.Database): SqliteDatabase {
         kept.set(text, found)
         return found
       }
-      const statement = translated(() => wrapStatement(file.prepare<unknown[]>(text)))
+      const statement = translated(() => wrapStatement(file.prepare(text)))
       if (text.length <= statementLengthMost) kept.set(text, statement)
       const [oldest] = kept.keys()
       if (kept.size > statementsKept && oldest !== undefined) kept.delete(oldest)
@@ -165,7 +165,7 @@ function statementCache(file: BetterSqlite3.Database): SqliteDatabase {
   }
 }
 
-function wrapStatement(statement: BetterSqlite3.Statement<unknown[]>): SqliteStatement {
+function wrapStatement(statement: BetterSqlite3.Statement): SqliteStatement {
   return {
     reader: statement.reader,
     all: (parameters) => translated(() => statement.all([...parameters])),

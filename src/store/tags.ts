@@ -1,8 +1,7 @@
 /** Tags, and who may see them: those of the organization, and those that a shared agent bears (choices: 2, Who). */
-import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { ownedBy, toOwner, type NamedReference } from './owner.js'
-import type { Tables } from './schema.js'
-import { within, type Scope } from './scope.js'
+import { visibleTags, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 
 export interface TagRecord {
@@ -32,38 +31,15 @@ export function selectTags(queries: Queries, scope: Scope) {
     .selectAll('tags')
     .select('organizations.name as organizationName')
     .select(staticTag().as('static'))
-    .where(visibleTag(scope))
+    .where(visibleTags(scope))
 }
 
-/** An agent sends this tag now. */
-export function staticTag() {
-  const e = expressionBuilder<Tables, 'tags'>()
-  return e.exists(
-    e
-      .selectFrom('agentTags')
-      .select('agentTags.tagId')
-      .whereRef('agentTags.tagId', '=', 'tags.id')
-      .where('agentTags.static', '=', 1),
-  )
-}
-
-/** The tag is the scope's own, or borne by a shared agent. */
-function visibleTag(scope: Scope): Expression<SqlBool> {
-  return scope.kind === 'all'
-    ? within(scope, 'tags')
-    : expressionBuilder<Tables, 'tags'>().or([within(scope, 'tags'), sharedTag()])
-}
-
-function sharedTag(): Expression<SqlBool> {
-  const e = expressionBuilder<Tables, 'tags'>()
-  return e.exists(
-    e
-      .selectFrom('agentTags')
-      .innerJoin('agents', 'agents.id', 'agentTags.agentId')
-      .select('agentTags.tagId')
-      .whereRef('agentTags.tagId', '=', 'tags.id')
-      .where('agents.organizationId', 'is', null),
-  )
+/** 1 while an agent sends this tag, else 0: PostgreSQL and SQLite print a condition differently. */
+export function staticTag(): RawBuilder<number> {
+  return sql<number>`case when exists (
+    select 1 from ${sql.table('agentTags')}
+    where ${sql.ref('agentTags.tagId')} = ${sql.ref('tags.id')} and ${sql.ref('agentTags.static')} = 1
+  ) then 1 else 0 end`
 }
 
 /** Which of these ids an object of `owner` may refer to: the owner's own tags and those of shared agents. */
@@ -75,8 +51,12 @@ export async function readUsableTagIds(
   const rows = await queries
     .selectFrom('tags')
     .select('id')
-    .where('id', 'in', [...ids])
-    .where((e) => e.or([ownedBy(owner, 'tags'), sharedTag()]))
+    .where('tags.id', 'in', [...ids])
+    .where(
+      owner === null
+        ? ownedBy(null, 'tags')
+        : visibleTags({ kind: 'organization', organizationId: owner }),
+    )
     .execute()
   return rows.map((row) => row.id)
 }
@@ -129,12 +109,12 @@ export async function readDeploymentsWithTag(
 
 type TagRow = Awaited<ReturnType<ReturnType<typeof selectTags>['executeTakeFirstOrThrow']>>
 
-function fromRow(row: TagRow): TagRecord {
+export function fromRow(row: TagRow): TagRecord {
   return {
     id: row.id,
     organization: toOwner(row),
     name: row.name,
-    static: Boolean(row.static), // 1 on SQLite, true on PostgreSQL
+    static: row.static === 1,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }

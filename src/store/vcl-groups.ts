@@ -1,14 +1,11 @@
 /** VCL groups with what they refer to. A list is read with a constant number of queries. */
 import type { Selectable } from 'kysely'
 import type { WishedSources } from '../domain/vcl-group.js'
+import { groupBy } from '../domain/group-by.js'
+import type { NamedReference } from './owner.js'
 import type { VclGroupsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
-
-export interface NamedReference {
-  readonly id: number
-  readonly name: string
-}
 
 export interface GroupRecord {
   readonly id: number
@@ -156,7 +153,7 @@ async function writeReferences(queries: Queries, groupId: number, fields: GroupF
 }
 
 async function readIncludes(queries: Queries, ids: readonly number[]) {
-  if (ids.length === 0) return new Map<number, NamedReference[]>()
+  if (ids.length === 0) return new Map<number, never[]>()
   const rows = await queries
     .selectFrom('vclGroupIncludes')
     .innerJoin('files', 'files.id', 'vclGroupIncludes.fileId')
@@ -164,11 +161,11 @@ async function readIncludes(queries: Queries, ids: readonly number[]) {
     .where('vclGroupIncludes.groupId', 'in', [...ids])
     .orderBy('vclGroupIncludes.position')
     .execute()
-  return byGroup(rows)
+  return groupBy(rows, (row) => row.groupId)
 }
 
 async function readDeployments(queries: Queries, ids: readonly number[]) {
-  if (ids.length === 0) return new Map<number, NamedReference[]>()
+  if (ids.length === 0) return new Map<number, never[]>()
   const rows = await queries
     .selectFrom('vclGroupDeployments')
     .innerJoin('deployments', 'deployments.id', 'vclGroupDeployments.deploymentId')
@@ -176,17 +173,7 @@ async function readDeployments(queries: Queries, ids: readonly number[]) {
     .where('vclGroupDeployments.groupId', 'in', [...ids])
     .orderBy('vclGroupDeployments.position')
     .execute()
-  return byGroup(rows)
-}
-
-function byGroup(rows: readonly (NamedReference & { groupId: number })[]) {
-  const grouped = new Map<number, NamedReference[]>()
-  for (const { groupId, id, name } of rows) {
-    const list = grouped.get(groupId)
-    if (list) list.push({ id, name })
-    else grouped.set(groupId, [{ id, name }])
-  }
-  return grouped
+  return groupBy(rows, (row) => row.groupId)
 }
 
 function toRow(fields: GroupFields) {
@@ -212,8 +199,8 @@ function fromRow(
     keepOnFailure: row.keepOnFailure === 1,
     mainFile: { id: row.mainFileId, name: row.mainFileName },
     mainFileVersion: row.mainFileVersion,
-    includes,
-    deployments,
+    includes: includes.map(({ id, name }) => ({ id, name })),
+    deployments: deployments.map(({ id, name }) => ({ id, name })),
     deployed: row.deployed === 1,
     revision: row.revision,
     // Written by writeWish only.

@@ -2,7 +2,16 @@
  * How the resources' schemas are put together: ids, times, references (written `{id}`, answered `{id, name}`), the
  * two forms of a body (POST makes, PUT merges), and the query of a list (choices: 2).
  */
-import { Type, type TInteger, type TObject, type TSchema, type TUnion, type TNull } from 'typebox'
+import {
+  Type,
+  type TInteger,
+  type TObject,
+  type TSchema,
+  type TUnion,
+  type TNull,
+  type TOptional,
+  type TString,
+} from 'typebox'
 import { may, type Access, type Actor, type PermissionType } from '../../domain/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 
@@ -42,8 +51,11 @@ export function referenceTo(knownFields: readonly string[]): TObject<{ id: TInte
   return Type.Object({ ...ignored, id: idSchema }, { additionalProperties: false })
 }
 
-export function referencesTo(knownFields: readonly string[]) {
-  return Type.Array(referenceTo(knownFields), { maxItems: referencesMost })
+export function referencesTo(
+  knownFields: readonly string[],
+  options: { readonly minItems?: number } = {},
+) {
+  return Type.Array(referenceTo(knownFields), { maxItems: referencesMost, ...options })
 }
 
 /** The organization that a new object is for: the system administrator may choose, others may name their own. */
@@ -55,7 +67,9 @@ export const ownerReference = Type.Optional(
 export const readOnlyKeys = ['id', 'organization', 'created', 'updated'] as const
 
 /** A list's query: its fields, `sort` and `take`; what they hold is read by the list itself. */
-export function listQuerySchema(fields: readonly string[]): TObject {
+export function listQuerySchema(
+  fields: readonly string[],
+): TObject<Record<string, TOptional<TString>>> {
   const filters = Object.fromEntries(
     fields.map((field) => [
       field,
@@ -70,6 +84,14 @@ export function listQuerySchema(fields: readonly string[]): TObject {
       sort: Type.Optional(Type.String({ description: 'field[:asc|desc], id unless given' })),
       take: Type.Optional(Type.String({ description: 'limit[,offset], the limit from 1 to 1000' })),
     },
+    { additionalProperties: false },
+  )
+}
+
+/** `?force=true`. */
+export function forceQuery(description: string) {
+  return Type.Object(
+    { force: Type.Optional(Type.Boolean({ description })) },
     { additionalProperties: false },
   )
 }

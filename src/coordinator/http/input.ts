@@ -67,10 +67,9 @@ function shapeOf(schema: TSchema): Shape {
 
 function othersOf(schema: object): Shape | null {
   if ('patternProperties' in schema) return anyShape
-  if (!('additionalProperties' in schema)) return null
-  const { additionalProperties } = schema
-  if (isSchema(additionalProperties)) return shapeOf(additionalProperties)
-  return additionalProperties === true ? anyShape : null
+  const additionalProperties: unknown = Reflect.get(schema, 'additionalProperties')
+  if (additionalProperties === true) return anyShape
+  return isSchema(additionalProperties) ? shapeOf(additionalProperties) : null
 }
 
 /** Of a union: the keys of all its objects; `T | null` has those of T. */
@@ -112,6 +111,8 @@ interface Place {
 /** Recursion is bounded: a body is nested 64 deep at most. */
 function canonicalize(value: unknown, shape: Shape, place: Place): unknown {
   if (typeof value === 'string') return checkText(value, place)
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
+    place.refuse(`${place.path} is too large a number`)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     const items = shape.kind === 'array' ? shape.items : anyShape
@@ -141,7 +142,8 @@ function canonicalizeObject(value: object, shape: Shape, { path, refuse }: Place
 }
 
 function checkText(text: string, { path, refuse }: Place): string {
-  if (!text.isWellFormed()) refuse(`${path} holds half of a surrogate pair, which is no character`)
+  if (/\p{Surrogate}/u.test(text))
+    refuse(`${path} holds half of a surrogate pair, which is no character`)
   if (text.includes('\0')) refuse(`${path} holds the character U+0000`)
   return text
 }

@@ -3,6 +3,7 @@ import type { Bus } from '../../bus/bus.js'
 import type { Actor } from '../../domain/permission.js'
 import type { Scope } from '../../store/scope.js'
 import type { Store } from '../../store/store.js'
+import type { BackgroundWork } from './background.js'
 
 export interface StateService {
   readonly store: Store
@@ -12,6 +13,7 @@ export interface StateService {
   /** Lives as long as the store: agents take the word of this coordinator only (choices: 4). */
   readonly coordinatorId: string
   readonly settings: ServiceSettings
+  readonly background: BackgroundWork
 }
 
 export interface ServiceSettings {
@@ -21,6 +23,8 @@ export interface ServiceSettings {
   readonly accessTtlSeconds: number
   readonly refreshTtlSeconds: number
   readonly apiLogDays: number
+  /** Names of the cache's own VCL that groups may include. */
+  readonly allowedIncludes: ReadonlySet<string>
 }
 
 export function scopeOf(actor: Actor): Scope {

@@ -1,0 +1,85 @@
+/**
+ * A command is data: the line to send and how to read the answer. `connection.run(command)` does the rest.
+ */
+
+import { ManagementPortError, rejectionOf } from './errors.js'
+import { replyText, type Reply } from './frame.js'
+import { checkTypedLine } from './quote.js'
+import { cliStatus } from './status.js'
+
+export interface Command<Result> {
+  /** The first word, for errors and logs. */
+  readonly name: string
+  /** Without the line feed that ends it. */
+  readonly line: string | Buffer
+  /** Gives the result or throws a ManagementPortError. */
+  readonly parse: (reply: Reply, name: string) => Result
+  /** How long this kind of command may take in the cache, when the default is too short. */
+  readonly timeoutMs?: number
+  /** The line holds what must not reach a log. */
+  readonly sensitive?: boolean
+}
+
+/** One compile holds up everybody on the cache's one manager thread (choices: 4, "One load may take 120 s"). */
+export const loadTimeoutMs = 120_000
+
+/** For commands whose answer is no more than "done". */
+export function expectOk(reply: Reply, name: string): void {
+  if (reply.status !== cliStatus.ok) throw rejectionOf(name, reply.status, replyText(reply))
+}
+
+/** For commands whose answer is text for people. */
+export function expectText(reply: Reply, name: string): string {
+  expectOk(reply, name)
+  return replyText(reply)
+}
+
+export interface JsonAnswer {
+  /** Of the answer's shape: 1 to 3, by command. */
+  readonly version: number
+  readonly payload: readonly unknown[]
+}
+
+/**
+ * Reads `[version, [words], time, …payload]` (lib/libvarnish/vcli_serve.c, VCLI_JSON_begin). Some lists without
+ * members end in a comma on some releases (`param.show -j changed` on 7.1.1).
+ */
+export function expectJson(reply: Reply, name: string): JsonAnswer {
+  return readJsonAnswer(expectText(reply, name), name)
+}
+
+export function readJsonAnswer(text: string, name: string): JsonAnswer {
+  const answer = parseJson(text.replace(/,\s*\]\s*$/, ']'), name)
+  if (Array.isArray(answer)) {
+    const [version, words, , ...payload] = answer as readonly unknown[] // unknown[] is what isArray leaves of `any[]`
+    if (typeof version === 'number' && Array.isArray(words)) return { version, payload }
+  }
+  throw garbledAnswer(name, 'JSON, but not [version, [command], time, …]')
+}
+
+/** What the cache said cannot be what this command answers. */
+export function garbledAnswer(name: string, what: string): ManagementPortError {
+  return new ManagementPortError('garbled', `the answer is not understood: ${what}`, {
+    command: name,
+  })
+}
+
+/** A line that somebody typed, checked, and whatever is answered: errors of the cache are replies too. */
+export function typedLine(line: string): Command<Reply> {
+  const checked = checkTypedLine(line)
+  return {
+    name: /^\s*-?(\S*)/.exec(checked)?.[1] ?? '',
+    line: checked,
+    parse: (reply) => ({ status: reply.status, body: Buffer.from(reply.body) }),
+  }
+}
+
+function parseJson(text: string, name: string): unknown {
+  // The child's commands are 200 with an empty body when the child did not answer in time (mgt_vcl.c, mcf_vcl_list).
+  if (text.trim() === '') throw garbledAnswer(name, 'it is empty, the child process gave none')
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw garbledAnswer(name, error instanceof Error ? error.message : 'not JSON')
+  }
+}

@@ -1,0 +1,93 @@
+/** Backends: what the cache thinks of them, and what it shall think (varnish-cli(7), cache_backend_cfg.c). */
+
+import { expectJson, expectOk, garbledAnswer, type Command } from '../command.js'
+import { ManagementPortError } from '../errors.js'
+import type { Reply } from '../frame.js'
+import { numberOrNull, readObject, textOrNull, type JsonObject } from '../json.js'
+import { childCommandLine } from '../quote.js'
+
+export interface Backend {
+  /** `<vcl>.<backend>`; directors are listed alike. */
+  readonly name: string
+  /** `backend`, or a director's kind; null where the release does not tell. */
+  readonly type: string | null
+  /** What was set: `probe` or `auto` (as probed), `healthy`, `sick`. A backend without a probe shows `healthy`. */
+  readonly adminHealth: string
+  /** Good ones of the latest probes, or of a director's backends; both 0 without a probe. */
+  readonly good: number
+  readonly total: number
+  readonly isHealthy: boolean
+  /** Unix time; null where the release prints text that is no date. */
+  readonly lastChangeSeconds: number | null
+  /** `probe_details` of `-p`, as the release gives it. */
+  readonly details: JsonObject | null
+}
+
+export interface BackendListOptions {
+  /**
+   * Glob. Without a dot it looks in the active VCL only; `<vcl>.<backend>` reaches the others, but kills the child of some
+   * releases beside labels (7.7.3: varnish-cache issue 4390).
+   */
+  readonly pattern?: string
+  /** With details of the probes. */
+  readonly probes?: boolean
+}
+
+export type AdminHealth = 'auto' | 'healthy' | 'sick'
+
+/** None where nothing matches. */
+export function backendList(options: BackendListOptions = {}): Command<readonly Backend[]> {
+  return {
+    name: 'backend.list',
+    line: backendListLine(['-j'], options),
+    parse: parseBackendList,
+  }
+}
+
+export function backendListLine(flags: readonly string[], options: BackendListOptions): string {
+  const probes = options.probes === true ? ['-p'] : []
+  const pattern =
+    options.pattern === undefined ? [] : [checkPattern('backend.list', options.pattern)]
+  return childCommandLine('backend.list', [...flags, ...probes, ...pattern])
+}
+
+/** Holds until it is set otherwise, the VCL is gone or the child starts anew. Rejected (106) where nothing matches. */
+export function backendSetHealth(pattern: string, health: AdminHealth): Command<void> {
+  const words = [checkPattern('backend.set_health', pattern), health]
+  return {
+    name: 'backend.set_health',
+    line: childCommandLine('backend.set_health', words),
+    parse: expectOk,
+  }
+}
+
+function checkPattern(command: string, pattern: string): string {
+  if (pattern.startsWith('-'))
+    throw new ManagementPortError(
+      'refused',
+      'refused before sending: a pattern cannot start with a dash, it would be taken for a flag',
+      { command },
+    )
+  return pattern
+}
+
+function parseBackendList(reply: Reply, name: string): readonly Backend[] {
+  const { payload } = expectJson(reply, name)
+  return Object.entries(readObject(payload[0], name)).map(([backend, value]) => {
+    const row = readObject(value, name)
+    const probe = row['probe_message']
+    if (!Array.isArray(probe)) throw garbledAnswer(name, `"${backend}" without probe_message`)
+    const [good, total, health] = probe as readonly unknown[] // unknown[] is what isArray leaves of `any[]`
+    const details = row['probe_details']
+    return {
+      name: backend,
+      type: textOrNull(row['type']),
+      adminHealth: textOrNull(row['admin_health']) ?? 'auto',
+      good: numberOrNull(good) ?? 0,
+      total: numberOrNull(total) ?? 0,
+      isHealthy: textOrNull(health)?.toLowerCase() === 'healthy',
+      lastChangeSeconds: numberOrNull(row['last_change']),
+      details: details === undefined ? null : readObject(details, name),
+    }
+  })
+}

@@ -1,0 +1,95 @@
+/** Parameters (varnish-cli(7), mgt_param.c). They survive the child, not the manager. */
+
+import { expectJson, expectOk, expectText, garbledAnswer, type Command } from '../command.js'
+import { ManagementPortError } from '../errors.js'
+import { isJsonObject, readObject, readString, readStrings, textOrNull } from '../json.js'
+import { commandLine } from '../quote.js'
+import type { Reply } from '../frame.js'
+
+/** Seconds, bytes and counts as numbers; memory pools as `{min_pool, max_pool, max_age}`; all else as text. */
+export type ParamValue = number | boolean | string | Readonly<Record<string, unknown>>
+
+export interface Param {
+  readonly name: string
+  /** False: this build lacks it, and nothing else is known of it. */
+  readonly isImplemented: boolean
+  readonly value: ParamValue | null
+  /** Such as `seconds`, `bytes`, `bool`; null for plain numbers and texts. */
+  readonly units: string | null
+  /** As one would write it (`48k`, `on`), unlike `value`: comparing the two tells nothing, ask `paramShowChanged`. */
+  readonly default: string | null
+  readonly minimum: string | null
+  readonly maximum: string | null
+  readonly description: string | null
+  /** Such as `must_restart`, `must_reload`, `delayed_effect`, `experimental`. */
+  readonly flags: readonly string[]
+}
+
+export function paramShow(param: string): Command<Param> {
+  return {
+    name: 'param.show',
+    line: commandLine('param.show', ['-j', checkParam('param.show', param)]),
+    parse: parseOneParam,
+  }
+}
+
+/** All of them: 46 kB on 7.1, close to its default cli_limit of 48k. */
+export function paramShowAll(): Command<readonly Param[]> {
+  return { name: 'param.show', line: 'param.show -j', parse: parseParams }
+}
+
+/** Those that are not at their default. */
+export function paramShowChanged(): Command<readonly Param[]> {
+  return { name: 'param.show', line: 'param.show -j changed', parse: parseParams }
+}
+
+/** Gives the cache's note, mostly none: "Change will take effect when VCL script is reloaded". */
+export function paramSet(param: string, value: string): Command<string> {
+  const words = [checkParam('param.set', param), value]
+  return { name: 'param.set', line: commandLine('param.set', words), parse: expectText }
+}
+
+/** Back to the default. From 6.0.5 and 6.2. */
+export function paramReset(param: string): Command<void> {
+  const words = [checkParam('param.reset', param)]
+  return { name: 'param.reset', line: commandLine('param.reset', words), parse: expectOk }
+}
+
+/** `changed` would be answered as a list. */
+export function checkParam(command: string, param: string): string {
+  if (/^[a-z][a-z0-9_]{0,99}$/.test(param) && param !== 'changed') return param
+  throw new ManagementPortError(
+    'refused',
+    `refused before sending: ${JSON.stringify(param.slice(0, 80))} is no parameter: lower-case letters, digits and _ are right`,
+    { command },
+  )
+}
+
+function parseOneParam(reply: Reply, name: string): Param {
+  const [param] = parseParams(reply, name)
+  if (!param) throw garbledAnswer(name, 'no parameter in it')
+  return param
+}
+
+function parseParams(reply: Reply, name: string): readonly Param[] {
+  return expectJson(reply, name).payload.map((item) => {
+    const row = readObject(item, name)
+    return {
+      name: readString(row, 'name', name),
+      isImplemented: row['implemented'] === true,
+      value: readValue(row['value']),
+      units: textOrNull(row['units']),
+      default: textOrNull(row['default']),
+      minimum: textOrNull(row['minimum']),
+      maximum: textOrNull(row['maximum']),
+      description: textOrNull(row['description']),
+      flags: readStrings(row['flags']),
+    }
+  })
+}
+
+function readValue(value: unknown): ParamValue | null {
+  const isPlain =
+    typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string'
+  return isPlain || isJsonObject(value) ? value : null
+}

@@ -1,0 +1,160 @@
+/** The cache's two processes and the session: ping, status, pid, start, stop, panic, storage, help, banner, quit (mgt_child.c). */
+
+import { expectJson, expectOk, expectText, garbledAnswer, type Command } from '../command.js'
+import { rejectionOf } from '../errors.js'
+import { replyText, type Reply } from '../frame.js'
+import { numberOrNull, readNumber, readObject, readString, textOrNull } from '../json.js'
+import { commandLine } from '../quote.js'
+import { parseBanner, type Banner } from '../release.js'
+import { cliStatus } from '../status.js'
+
+/** Only `running` and `stopped` were ever seen: a change of state happens inside one step of the manager. */
+export type ChildState = 'stopped' | 'starting' | 'running' | 'stopping' | 'died'
+
+export interface ProcessIds {
+  readonly master: number
+  /** Null while the child is stopped. A new one means: bans and health overrides are gone. */
+  readonly worker: number | null
+}
+
+export interface Storage {
+  readonly name: string
+  /** Such as `malloc` or `file`. */
+  readonly kind: string
+}
+
+export interface HelpEntry {
+  readonly name: string
+  readonly syntax: string
+  readonly hasJson: boolean
+}
+
+const pingCommand: Command<number> = { name: 'ping', line: 'ping', parse: parsePing }
+const statusCommand: Command<ChildState> = { name: 'status', line: 'status -j', parse: parseStatus }
+const pidCommand: Command<ProcessIds> = { name: 'pid', line: 'pid -j', parse: parsePid }
+
+/** Gives the cache's time, Unix seconds. Answered by the manager alone. The text is the same in all releases. */
+export function ping(): Command<number> {
+  return pingCommand
+}
+
+export function childStatus(): Command<ChildState> {
+  return statusCommand
+}
+
+/** From 6.0.7 and 6.4. */
+export function processIds(): Command<ProcessIds> {
+  return pidCommand
+}
+
+/** Rejected (300) when it runs, has no VCL in use, or its VCL fails to start (then without words). */
+export function startChild(): Command<void> {
+  return { name: 'start', line: 'start', parse: expectOk }
+}
+
+/** Rejected (300) when it is stopped. */
+export function stopChild(): Command<void> {
+  return { name: 'stop', line: 'stop', parse: expectOk }
+}
+
+/** What the child said when it last panicked; null when it did not, or that was cleared. Text in all releases. */
+export function panicShow(): Command<string | null> {
+  return {
+    name: 'panic.show',
+    line: 'panic.show',
+    parse: (reply, name) =>
+      isRefusedWith(reply, 'Child has not panicked') ? null : expectText(reply, name),
+  }
+}
+
+/** False when there was none. With `counters` MGT.child_panic starts at zero again, and the answer is always true. */
+export function panicClear(options: { readonly counters?: boolean } = {}): Command<boolean> {
+  return {
+    name: 'panic.clear',
+    line: options.counters === true ? 'panic.clear -z' : 'panic.clear',
+    parse: (reply, name) => {
+      if (isRefusedWith(reply, 'No panic to clear')) return false
+      expectOk(reply, name)
+      return true
+    },
+  }
+}
+
+export function storageList(): Command<readonly Storage[]> {
+  return {
+    name: 'storage.list',
+    line: 'storage.list -j',
+    parse: (reply, name) =>
+      expectJson(reply, name).payload.map((item) => {
+        const row = readObject(item, name)
+        return { name: readString(row, 'name', name), kind: readString(row, 'storage', name) }
+      }),
+  }
+}
+
+export function help(): Command<readonly HelpEntry[]> {
+  return {
+    name: 'help',
+    line: 'help -j',
+    parse: (reply, name) =>
+      expectJson(reply, name).payload.map((item) => {
+        const row = readObject(item, name)
+        return {
+          name: readString(row, 'request', name),
+          syntax: readString(row, 'syntax', name),
+          hasJson: row['json'] === true,
+        }
+      }),
+  }
+}
+
+/** Syntax and description, as text. */
+export function helpOf(command: string): Command<string> {
+  return { name: 'help', line: commandLine('help', [command]), parse: expectText }
+}
+
+/** Who answers: release and platform. */
+export function banner(): Command<Banner> {
+  return {
+    name: 'banner',
+    line: 'banner',
+    parse: (reply, name) => parseBanner(expectText(reply, name)),
+  }
+}
+
+/** The cache says goodbye (500) and closes. */
+export function quit(): Command<void> {
+  return {
+    name: 'quit',
+    line: 'quit',
+    parse: (reply, name) => {
+      if (reply.status !== cliStatus.close) throw rejectionOf(name, reply.status, replyText(reply))
+    },
+  }
+}
+
+function parsePing(reply: Reply, name: string): number {
+  const time = /^PONG (\d+)/.exec(expectText(reply, name))?.[1]
+  if (time === undefined) throw garbledAnswer(name, 'it is not PONG and a time')
+  return Number(time)
+}
+
+function parseStatus(reply: Reply, name: string): ChildState {
+  return readChildState(textOrNull(expectJson(reply, name).payload[0]), name)
+}
+
+function parsePid(reply: Reply, name: string): ProcessIds {
+  const ids = readObject(expectJson(reply, name).payload[0], name)
+  return { master: readNumber(ids, 'master', name), worker: numberOrNull(ids['worker']) }
+}
+
+export function readChildState(word: string | null, command: string): ChildState {
+  // The manager's own text for the last one is `died, (restarting)`.
+  const state = /^(stopped|starting|running|stopping|died)\b/.exec(word ?? '')?.[1]
+  if (state === undefined) throw garbledAnswer(command, 'it names no state of a child')
+  return state as ChildState // one of the pattern's words
+}
+
+function isRefusedWith(reply: Reply, words: string): boolean {
+  return reply.status === cliStatus.cannot && replyText(reply).startsWith(words)
+}

@@ -1,0 +1,200 @@
+/** VCL programs and labels: load, use, label, state, discard, list, show (varnish-cli(7), mgt_vcl.c). */
+
+import {
+  expectJson,
+  expectOk,
+  expectText,
+  garbledAnswer,
+  loadTimeoutMs,
+  type Command,
+} from '../command.js'
+import { ManagementPortError } from '../errors.js'
+import type { Reply } from '../frame.js'
+import { isJsonObject, numberOrNull, readObject, readString, readStrings } from '../json.js'
+import { childCommandLine, commandLine, hereDocument, quoteSource } from '../quote.js'
+
+export type VclTemperature = 'auto' | 'cold' | 'warm'
+
+export interface VclRow {
+  /** Unique only among rows that are not `discarded`: a discarded program stays while something still refers to it. */
+  readonly name: string
+  readonly status: 'active' | 'available' | 'discarded'
+  /** `auto`, `cold`, `warm` or, for a label, `label`. */
+  readonly state: string
+  /** `init`, `cold`, `warm`, `busy` or `cooling`. */
+  readonly temperature: string
+  /** References by sessions and workers; null while the child is stopped. */
+  readonly busy: number | null
+  /** How many labels stand for this program. */
+  readonly labels: number
+  /** What a label stands for, and how many programs return(vcl()) it; null for a program. */
+  readonly label: { readonly target: string; readonly refs: number } | null
+}
+
+export interface VclDependencies {
+  readonly name: string
+  /** The labels it returns, or the program a label stands for. */
+  readonly deps: readonly string[]
+}
+
+export interface VclPart {
+  /** Path, `<vcl.inline>` or `<builtin>`. */
+  readonly file: string
+  readonly source: Buffer
+}
+
+/** The folder `vcl_<name>.<time>` must fit NAME_MAX (255). */
+const programNameLimit = 233
+/** Chosen by us: labels have no folder, and the cache no bound for them. */
+const labelNameLimit = 1_000
+
+/** Compiles and loads a text under a new name. Gives the compiler's notes, mostly none. With a `state` it travels quoted. */
+export function vclInline(
+  name: string,
+  source: string | Buffer,
+  state?: VclTemperature,
+): Command<string> {
+  const start = `vcl.inline ${checkName('vcl.inline', name, programNameLimit)}`
+  return {
+    name: 'vcl.inline',
+    line:
+      state === undefined
+        ? joinLine(start, hereDocument(source, 'vcl.inline'))
+        : `${start} ${quoteSource(source.toString(), 'vcl.inline')} ${state}`,
+    parse: expectText,
+    timeoutMs: loadTimeoutMs,
+  }
+}
+
+/** Compiles and loads a file: absolute, or searched in vcl_path. The cache's user must be able to read it. */
+export function vclLoad(name: string, path: string, state?: VclTemperature): Command<string> {
+  const words = [checkName('vcl.load', name, programNameLimit), path]
+  return {
+    name: 'vcl.load',
+    line: commandLine('vcl.load', state === undefined ? words : [...words, state]),
+    parse: expectText,
+    timeoutMs: loadTimeoutMs,
+  }
+}
+
+/** Makes a program (or what a label stands for) serve all traffic. */
+export function vclUse(name: string): Command<void> {
+  return vclCommand('vcl.use', [name])
+}
+
+/** Makes or moves a label. */
+export function vclLabel(label: string, program: string): Command<void> {
+  return vclCommand('vcl.label', [label, program])
+}
+
+export function vclState(name: string, state: VclTemperature): Command<void> {
+  return vclCommand('vcl.state', [name], state)
+}
+
+/** All or nothing, in the right order by itself; until 6.5 it takes exactly one name. */
+export function vclDiscard(names: readonly string[]): Command<void> {
+  if (names.length === 0)
+    throw new ManagementPortError('refused', 'no name to discard', { command: 'vcl.discard' })
+  return vclCommand('vcl.discard', names)
+}
+
+/** All rows, the discarded ones too. An empty answer is an error: the child did not give one. */
+export function vclList(): Command<readonly VclRow[]> {
+  return { name: 'vcl.list', line: 'vcl.list -j', parse: parseVclList }
+}
+
+/** Known by the manager itself: right also while the child is stopped, and without discarded rows. From 6.6. */
+export function vclDeps(): Command<readonly VclDependencies[]> {
+  return {
+    name: 'vcl.deps',
+    line: 'vcl.deps -j',
+    parse: (reply, name) =>
+      expectJson(reply, name).payload.map((item) => {
+        const row = readObject(item, name)
+        return { name: readString(row, 'name', name), deps: readStrings(row['deps']) }
+      }),
+  }
+}
+
+/** The source as it was loaded, byte for byte; of a label its program's, without a name the active one's (from 7.1). */
+export function vclShow(name?: string): Command<Buffer> {
+  return {
+    name: 'vcl.show',
+    line: vclShowLine([], name),
+    parse: (reply, command) => {
+      expectOk(reply, command)
+      return Buffer.from(reply.body)
+    },
+  }
+}
+
+/** The source with its includes and the built-in VCL. */
+export function vclShowParts(name?: string): Command<readonly VclPart[]> {
+  return { name: 'vcl.show', line: vclShowLine(['-v'], name), parse: parseVclParts }
+}
+
+/** Throws unless the cache takes it as a name (mgt_vcl.c, mcf_vcl_check). */
+function checkName(command: string, name: string, limitCharacters: number): string {
+  if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(name) || name.length > limitCharacters)
+    throw new ManagementPortError(
+      'refused',
+      `refused before sending: ${JSON.stringify(name.slice(0, 80))} is no VCL name: a letter, then letters, digits, _ and -, at most ${limitCharacters} characters`,
+      { command },
+    )
+  return name
+}
+
+function vclCommand(command: string, names: readonly string[], ...words: string[]): Command<void> {
+  const checked = names.map((name) => checkName(command, name, labelNameLimit))
+  return { name: command, line: commandLine(command, [...checked, ...words]), parse: expectOk }
+}
+
+function vclShowLine(flags: readonly string[], name: string | undefined): string {
+  const names = name === undefined ? [] : [checkName('vcl.show', name, labelNameLimit)]
+  return childCommandLine('vcl.show', [...flags, ...names])
+}
+
+function joinLine(start: string, end: string | Buffer): string | Buffer {
+  return typeof end === 'string' ? start + end : Buffer.concat([Buffer.from(start), end])
+}
+
+function parseVclList(reply: Reply, name: string): readonly VclRow[] {
+  return expectJson(reply, name).payload.map((item) => {
+    const row = readObject(item, name)
+    const label = row['label']
+    return {
+      name: readString(row, 'name', name),
+      status: readVclStatus(readString(row, 'status', name), name),
+      state: readString(row, 'state', name),
+      temperature: readString(row, 'temperature', name),
+      busy: numberOrNull(row['busy']),
+      labels: numberOrNull(row['labels']) ?? 0,
+      label: isJsonObject(label)
+        ? { target: readString(label, 'name', name), refs: numberOrNull(label['refs']) ?? 0 }
+        : null,
+    }
+  })
+}
+
+export function readVclStatus(word: string, command: string): VclRow['status'] {
+  if (word === 'active' || word === 'available' || word === 'discarded') return word
+  throw garbledAnswer(command, `a program cannot be ${JSON.stringify(word)}`)
+}
+
+/** `// VCL.SHOW <n> <bytes> <file>` LF source LF, for each part (cache_vcl.c, vcl_cli_show). */
+function parseVclParts(reply: Reply, name: string): readonly VclPart[] {
+  expectOk(reply, name)
+  const parts: VclPart[] = []
+  let at = 0
+  while (at < reply.body.length) {
+    const end = reply.body.indexOf('\n', at)
+    const header = reply.body.toString('utf8', at, end < 0 ? reply.body.length : end)
+    const found = /^\/\/ VCL\.SHOW \d+ (\d+) (.*)$/.exec(header)
+    const sourceEnd = end + 1 + Number(found?.[1])
+    if (found?.[2] === undefined || end < 0 || sourceEnd > reply.body.length)
+      throw garbledAnswer(name, 'a part does not begin with "// VCL.SHOW"')
+    parts.push({ file: found[2], source: Buffer.from(reply.body.subarray(end + 1, sourceEnd)) })
+    at = sourceEnd + 1
+  }
+  return parts
+}

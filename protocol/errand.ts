@@ -1,0 +1,61 @@
+/** A command on its way: what `connection.ts` queues. Hides the type of the result from the queue. */
+
+import type { Command } from './command.js'
+import type { ManagementPortError } from './errors.js'
+import type { Reply } from './frame.js'
+
+export interface Settle<Result> {
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: Error) => void
+}
+
+export interface ErrandOptions {
+  /** How many may be in flight together with this one. */
+  readonly window: number
+  readonly timeoutMs: number
+}
+
+/** A class, not a record of closures: one is made for each command, on the hot path. */
+export class Errand<Result> {
+  readonly window: number
+  readonly timeoutMs: number
+  readonly #command: Command<Result>
+  readonly #settle: Settle<Result>
+
+  constructor(command: Command<Result>, options: ErrandOptions, settle: Settle<Result>) {
+    this.#command = command
+    this.#settle = settle
+    this.window = options.window
+    this.timeoutMs = options.timeoutMs
+  }
+
+  get name(): string {
+    return this.#command.name
+  }
+
+  get line(): string | Buffer {
+    return this.#command.line
+  }
+
+  take(reply: Reply): void {
+    let result: Result
+    try {
+      result = this.#command.parse(reply, this.#command.name)
+    } catch (error) {
+      // Parsers throw ManagementPortErrors; anything else is a bug that goes to the caller as it is.
+      this.#settle.reject(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    this.#settle.resolve(result)
+  }
+
+  fail(error: ManagementPortError): void {
+    this.#settle.reject(error)
+  }
+}
+
+/** What the queue sees of one. */
+export type AnyErrand = Pick<
+  Errand<unknown>,
+  'name' | 'line' | 'window' | 'timeoutMs' | 'take' | 'fail'
+>

@@ -1,0 +1,40 @@
+/** Reading members of the cache's JSON: `unknown` in, a typed value or a `garbled` error out. */
+
+import { garbledAnswer } from './command.js'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function readObject(value: unknown, command: string): JsonObject {
+  if (isJsonObject(value)) return value
+  throw garbledAnswer(command, 'an object is missing')
+}
+
+export function readString(record: JsonObject, key: string, command: string): string {
+  const value = record[key]
+  if (typeof value === 'string') return value
+  throw garbledAnswer(command, `the text "${key}" is missing`)
+}
+
+export function readNumber(record: JsonObject, key: string, command: string): number {
+  const value = record[key]
+  if (typeof value === 'number') return value
+  throw garbledAnswer(command, `the number "${key}" is missing`)
+}
+
+/** Null where it is absent or of another kind. */
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+export function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+/** The texts of a list; anything else in it is left out. */
+export function readStrings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}

@@ -1,0 +1,55 @@
+/**
+ * Watches the oldest command in flight: the only one that the cache works on. One timer, left to run on while commands come
+ * and go, since making one for each would cost more than it guards.
+ */
+
+export interface ReplyClock<Item> {
+  /** This one is the oldest from now on. */
+  start(oldest: Item): void
+  stop(): void
+}
+
+export interface ReplyClockOptions<Item> {
+  readonly oldest: () => Item | undefined
+  readonly onLate: (late: Item) => void
+}
+
+export function createReplyClock<Item extends { readonly timeoutMs: number }>(
+  options: ReplyClockOptions<Item>,
+): ReplyClock<Item> {
+  let timer: NodeJS.Timeout | null = null
+  let timerDueAtMs = 0
+  let deadlineAtMs = 0
+
+  const arm = (delayMs: number) => {
+    timerDueAtMs = performance.now() + delayMs
+    timer = setTimeout(look, delayMs)
+  }
+  const look = () => {
+    timer = null
+    const oldest = options.oldest()
+    if (!oldest) return
+    const leftMs = deadlineAtMs - performance.now()
+    if (leftMs > 0) arm(leftMs)
+    else setImmediate(lookAgain, oldest)
+  }
+  // Were we ourselves held up, the answer lies in the socket, unread: one turn of the event loop to read it.
+  const lookAgain = (late: Item) => {
+    const oldest = options.oldest()
+    if (oldest === late) options.onLate(late)
+    else if (oldest && !timer) arm(oldest.timeoutMs)
+  }
+
+  return {
+    start: (oldest) => {
+      deadlineAtMs = performance.now() + oldest.timeoutMs
+      if (timer && timerDueAtMs <= deadlineAtMs) return
+      if (timer) clearTimeout(timer)
+      arm(oldest.timeoutMs)
+    },
+    stop: () => {
+      if (timer) clearTimeout(timer)
+      timer = null
+    },
+  }
+}

@@ -1,0 +1,173 @@
+/** param.show, param.set, param.reset (mgt_param.c). */
+import { quoteJson } from '../reply-text.js'
+import {
+  defaultOf,
+  findParam,
+  limitsOf,
+  listParams,
+  settingOf,
+  type ParamSpec,
+} from '../param-table.js'
+import { parseParamValue, toJsonValue } from '../param-value.js'
+import { status, type Call } from './call.js'
+
+const nameColumn = 30
+const textMargin = 8
+const wrapColumn = 72
+
+export function showParams(call: Call): void {
+  const { reply, isJson, args } = call
+  let isLong = false
+  let onlyChanged = false
+  let wanted: string | undefined
+  for (const word of args) {
+    if (word === '-l' && isJson) {
+      reply.refuse(status.parameter, '-l not permitted with param.show -j')
+      return
+    }
+    if (word === '-l') isLong = true
+    else if (word === 'changed') onlyChanged = true
+    else if (isJson && word === '-j') continue
+    else if (wanted === undefined) wanted = word
+    else {
+      reply.refuse(status.tooMany, 'Too many parameters')
+      return
+    }
+  }
+  const specs = [...listParams()].filter((spec) => wanted === undefined || spec.name === wanted)
+  if (wanted !== undefined && specs.length === 0) {
+    refuseUnknown(call, wanted)
+    return
+  }
+  const shown = specs.filter(
+    (spec) => !onlyChanged || (spec.kind !== 'none' && isChanged(call, spec)),
+  )
+  if (isJson) writeJson(call, shown)
+  else for (const spec of shown) reply.out(printParam(call, spec, isLong || wanted !== undefined))
+}
+
+export function setParam(call: Call): void {
+  const [name = '', value = ''] = call.args
+  changeParam(call, name, value)
+  if (call.isJson && call.reply.status === status.ok) {
+    const spec = findParam(name)
+    if (spec !== undefined) writeJson({ ...call, words: call.words.slice(0, 3) }, [spec])
+  }
+}
+
+export function resetParam(call: Call): void {
+  const [name = ''] = call.args
+  changeParam(call, name, undefined)
+}
+
+function changeParam(
+  { engine, reply, ...call }: Call,
+  name: string,
+  value: string | undefined,
+): void {
+  const spec = findParam(name)
+  if (spec === undefined) {
+    refuseUnknown({ engine, reply, ...call }, name)
+    return
+  }
+  if (spec.kind === 'none') {
+    reply.refuse(status.cannot, `parameter "${name}" is not available on this platform.`)
+    return
+  }
+  if (engine.setup.protectedParams.has(name)) {
+    reply.refuse(status.auth, `parameter "${name}" is protected.`)
+    return
+  }
+  const input = value ?? defaultOf(engine, spec)
+  const parsed = parseParamValue(engine, spec, input)
+  if ('refusal' in parsed) {
+    reply.refuse(
+      status.parameter,
+      `${parsed.refusal}\n(attempting to set param '${name}' to '${input}')`,
+    )
+    return
+  }
+  if (parsed.text === defaultOf(engine, spec)) engine.params.delete(name)
+  else engine.params.set(name, { text: parsed.text })
+  if (engine.child !== undefined && spec.flags.includes('must_restart'))
+    reply.out('\nChange will take effect when child is restarted')
+  else if (spec.flags.includes('must_reload'))
+    reply.out('\nChange will take effect when VCL script is reloaded')
+}
+
+function refuseUnknown({ reply }: Call, name: string): void {
+  reply.clear().refuse(status.parameter, `Unknown parameter "${name}".`)
+}
+
+function isChanged({ engine }: Call, spec: ParamSpec): boolean {
+  return settingOf(engine, spec) !== defaultOf(engine, spec)
+}
+
+function printParam(call: Call, spec: ParamSpec, isLong: boolean): string {
+  const { engine } = call
+  const margin = ' '.repeat(textMargin)
+  if (spec.kind === 'none') {
+    if (!isLong) return `${spec.name.padEnd(nameColumn)}-\n`
+    return `${spec.name}\n${margin}Not available\n\n${wrap(spec.description)}\n\n`
+  }
+  const units = spec.units === '' ? '' : ` [${spec.units}]`
+  const value = `${settingOf(engine, spec)}${units}${isChanged(call, spec) ? '' : ' (default)'}\n`
+  if (!isLong) return spec.name.padEnd(nameColumn) + value
+  const { minimum, maximum } = limitsOf(engine, spec)
+  const limits = [
+    ...(isChanged(call, spec) ? [`Default is: ${defaultOf(engine, spec)}`] : []),
+    ...(minimum === undefined ? [] : [`Minimum is: ${minimum.text}`]),
+    ...(maximum === undefined ? [] : [`Maximum is: ${maximum.text}`]),
+  ]
+  return [
+    `${spec.name}\n${margin}Value is: ${value}`,
+    ...limits.map((limit) => `${margin}${limit}\n`),
+    `\n${wrap(spec.description)}\n\n`,
+  ].join('')
+}
+
+function wrap(text: string): string {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && textMargin + line.length + 1 + word.length > wrapColumn) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].map((each) => ' '.repeat(textMargin) + each).join('\n')
+}
+
+function writeJson(call: Call, specs: readonly ParamSpec[]): void {
+  const { engine, reply, words, nowMs } = call
+  reply.beginJson(2, words, nowMs).out(',\n')
+  specs.forEach((spec, index) => {
+    reply
+      .out(index === 0 ? '' : ',\n')
+      .out('{\n')
+      .indent(2)
+    const member = (key: string, text: string | undefined) => {
+      if (text !== undefined && text !== '') reply.out(`"${key}": ${quoteJson(text)},\n`)
+    }
+    member('name', spec.name)
+    if (spec.kind === 'none') {
+      reply.out('"implemented": false\n').indent(-2).out('}')
+      return
+    }
+    const { minimum, maximum } = limitsOf(engine, spec)
+    reply.out('"implemented": true,\n')
+    reply.out(`"value": ${toJsonValue(spec, settingOf(engine, spec))},\n`)
+    member('units', spec.units)
+    member('default', defaultOf(engine, spec))
+    member('minimum', minimum?.text)
+    member('maximum', maximum?.text)
+    member('description', spec.description)
+    reply.out('"flags": [').indent(2)
+    spec.flags.forEach((flag, at) => {
+      reply.out(at === 0 ? '\n' : ',\n').out(quoteJson(flag))
+    })
+    if (spec.flags.length > 0) reply.out('\n')
+    reply.indent(-2).out(']\n').indent(-2).out('}')
+  })
+  reply.endJson()
+}

@@ -1,0 +1,117 @@
+/**
+ * What a simulated engine answers: a text that grows piece by piece, with the engine's own indentation rule,
+ * and its bytes on the wire. Text is "latin1": one character is one byte (vsb.c, vcli_proto.c VCLI_WriteResult).
+ */
+
+export class ReplyText {
+  status = 200
+  /** How long the manager, one thread, is blocked before it sends this; Infinity until the child dies. */
+  delayMs = 0
+  /** The engine closes the connection after this reply. */
+  closes = false
+  #text = ''
+  #indent = 0
+
+  get text(): string {
+    return this.#text
+  }
+
+  /** Appends a piece. A piece that starts a line is indented; line feeds inside a piece are not (vsb.c _vsb_indent). */
+  out(piece: string): this {
+    if (this.#indent > 0 && (this.#text === '' || this.#text.endsWith('\n')))
+      this.#text += ' '.repeat(this.#indent)
+    this.#text += piece
+    return this
+  }
+
+  indent(columns: number): this {
+    this.#indent += columns
+    return this
+  }
+
+  clear(): this {
+    this.#text = ''
+    return this
+  }
+
+  refuse(status: number, text: string): this {
+    this.status = status
+    return this.out(text)
+  }
+
+  /** `[ version, ["cmd", "-j", …], seconds` (vcli_serve.c VCLI_JSON_begin). */
+  beginJson(version: number, words: readonly string[], nowMs: number): this {
+    const command = words.map(quoteJson).join(', ')
+    return this.out(`[ ${version}, [${command}], ${(nowMs / 1000).toFixed(3)}`).indent(2)
+  }
+
+  endJson(): this {
+    return this.indent(-2).out('\n').out(']\n')
+  }
+}
+
+/** The bytes of one reply: 13 bytes of header, the body, one LF that the length does not count. */
+export function encodeReply(status: number, body: string): Buffer {
+  return Buffer.from(`${encodeHeader(status, body.length)}${body}\n`, 'latin1')
+}
+
+/** `"%-3d %-8d\n"`. */
+export function encodeHeader(status: number, lengthBytes: number): string {
+  return `${String(status).padEnd(3)} ${String(lengthBytes).padEnd(8)}\n`
+}
+
+/** A JSON string as the engine writes it: bytes from 0x7f pass through (vsb.c VSB_QUOTE_JSON). */
+export function quoteJson(text: string): string {
+  return `"${text.replace(/[\0-\x1f"\\]/g, escapeForJson)}"`
+}
+
+/**
+ * A word as the manager repeats it to its child: no quotes around it, and nothing escaped unless it holds a quote, a
+ * backslash, a control byte or one from 0x7f (vsb.c VSB_quote without flags). A blank stays a blank.
+ */
+export function quoteBare(text: string): string {
+  return text.replace(/[^\x20-\x7e]|["\\]/g, escapeBare)
+}
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  // The reader of the command line does not know this one: such an argument is a syntax error in the child.
+  '\v': '\\v',
+}
+
+function escapeForJson(character: string): string {
+  return shortEscapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+function escapeBare(character: string): string {
+  return shortEscapes[character] ?? `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`
+}
+
+/** Rows of tab-separated cells in columns, as wide as their widest cell; indented rows pass as they are (vte.c). */
+export function alignColumns(rows: string): string {
+  const lines = rows.split('\n').slice(0, -1)
+  const table = lines.filter((line) => !line.startsWith(' ')).map((line) => line.split('\t'))
+  const columnCount = Math.max(0, ...table.map((cells) => cells.length))
+  if (columnCount === 0) return ''
+  const widths = Array.from({ length: columnCount }, (_, column) =>
+    Math.max(0, ...table.map((cells) => cells[column]?.length ?? 0)),
+  )
+  const widest = Math.max(...table.map((cells) => cells.join('').length + cells.length - 1))
+  const gap = Math.min(3, Math.max(1, Math.trunc((pageWidth - widest) / columnCount)))
+  const pad = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) =>
+        column === cells.length - 1 ? cell : cell.padEnd((widths[column] ?? 0) + gap),
+      )
+      .join('')
+  return lines
+    .map((line) => (line.startsWith(' ') ? line : pad(line.split('\t'))))
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+const pageWidth = 80

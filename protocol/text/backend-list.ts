@@ -1,0 +1,43 @@
+/**
+ * `backend.list` as text, for releases without `-j` (before 6.2, and all of 6.0). Columns: name, references (4.1 only), admin,
+ * probe, and from 5.0 a date; from 6.2 good/total and health are columns of their own, before they were `Healthy 5/5`
+ * or `Healthy (no probe)`.
+ */
+
+import { expectText, garbledAnswer, type Command } from '../command.js'
+import { backendListLine, type Backend, type BackendListOptions } from '../commands/backend.js'
+
+export function backendListText(options: BackendListOptions = {}): Command<readonly Backend[]> {
+  return {
+    name: 'backend.list',
+    line: backendListLine([], options),
+    parse: (reply, name) => parseBackendListText(expectText(reply, name), name),
+  }
+}
+
+/** Indented lines are the drawings of `-p`: left out. */
+export function parseBackendListText(text: string, name = 'backend.list'): readonly Backend[] {
+  const [heading, ...lines] = text.split('\n')
+  if (!heading?.startsWith('Backend name')) throw garbledAnswer(name, 'not a list of backends')
+  return lines.filter((line) => /^\S/.test(line)).map((line) => parseRow(line, name))
+}
+
+function parseRow(line: string, command: string): Backend {
+  const date = /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.exec(line.trim())?.[0]
+  const found = /^(\S+)\s+(?:\d+\s+)?(probe|auto|healthy|sick)\s+(.*)$/.exec(line)
+  const [, name, adminHealth, probe = ''] = found ?? []
+  const health = /\b(healthy|sick)\b/i.exec(probe)?.[1]
+  if (name === undefined || adminHealth === undefined || health === undefined)
+    throw garbledAnswer(command, `not a row of backends: ${JSON.stringify(line.slice(0, 80))}`)
+  const [, good = '0', total = '0'] = /(\d+)\/(\d+)/.exec(probe) ?? []
+  return {
+    name,
+    type: null,
+    adminHealth,
+    good: Number(good),
+    total: Number(total),
+    isHealthy: health.toLowerCase() === 'healthy',
+    lastChangeSeconds: date === undefined ? null : Date.parse(date) / 1000,
+    details: null,
+  }
+}

@@ -1,0 +1,62 @@
+/** `param.show` as text, for releases without `-j` (before 6.0.2). The long form `-l`: a block for each parameter. */
+
+import { expectText, garbledAnswer, type Command } from '../command.js'
+import { checkParam, type Param } from '../commands/param.js'
+import { commandLine } from '../quote.js'
+
+export function paramShowText(param: string): Command<Param> {
+  return {
+    name: 'param.show',
+    line: commandLine('param.show', [checkParam('param.show', param)]),
+    parse: (reply, name) => {
+      const [first] = parseParamShowText(expectText(reply, name), name)
+      if (!first) throw garbledAnswer(name, 'no parameter in it')
+      return first
+    },
+  }
+}
+
+export function paramShowAllText(): Command<readonly Param[]> {
+  return {
+    name: 'param.show',
+    line: 'param.show -l',
+    parse: (reply, name) => parseParamShowText(expectText(reply, name), name),
+  }
+}
+
+/** Values are as printed: text, where the JSON form has numbers. */
+export function parseParamShowText(text: string, name = 'param.show'): readonly Param[] {
+  const blocks = text.split(/\n(?=[a-z])/).filter((block) => block.trim() !== '')
+  return blocks.map((block) => parseBlock(block, name))
+}
+
+function parseBlock(block: string, command: string): Param {
+  const [name = '', ...lines] = block.split('\n')
+  if (!/^[a-z][a-z0-9_]*\s*$/.test(name))
+    throw garbledAnswer(command, `not a parameter: ${JSON.stringify(name.slice(0, 80))}`)
+  const value = /^\s+Value is: (.*?)(?: \[([^\]]*)\])?( \(default\))?$/m.exec(block)
+  const read = (label: string) =>
+    lines
+      .find((line) => line.trimStart().startsWith(`${label} is: `))
+      ?.trim()
+      .slice(label.length + 5)
+  const printed = value?.[1] ?? null
+  return {
+    name: name.trim(),
+    isImplemented: value !== null,
+    value: printed,
+    units: value?.[2] ?? null,
+    default: (value?.[3] === undefined ? read('Default') : printed) ?? null,
+    minimum: read('Minimum') ?? null,
+    maximum: read('Maximum') ?? null,
+    description: readDescription(lines),
+    flags: [],
+  }
+}
+
+/** Behind the first empty line, indented by eight. */
+function readDescription(lines: readonly string[]): string | null {
+  const empty = lines.findIndex((line) => line.trim() === '')
+  const words = lines.slice(empty + 1).map((line) => line.trim())
+  return empty < 0 ? null : words.join('\n').trim()
+}

@@ -1,0 +1,87 @@
+/** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2). */
+
+import { expectText, garbledAnswer, type Command } from '../command.js'
+import type { Ban } from '../commands/ban.js'
+import {
+  readChildState,
+  type ChildState,
+  type HelpEntry,
+  type ProcessIds,
+  type Storage,
+} from '../commands/process.js'
+
+export function banListText(): Command<readonly Ban[]> {
+  return textCommand('ban.list', parseBanListText)
+}
+
+export function childStatusText(): Command<ChildState> {
+  return textCommand('status', parseStatusText)
+}
+
+export function processIdsText(): Command<ProcessIds> {
+  return textCommand('pid', parsePidText)
+}
+
+export function storageListText(): Command<readonly Storage[]> {
+  return textCommand('storage.list', parseStorageListText)
+}
+
+export function helpText(): Command<readonly HelpEntry[]> {
+  return textCommand('help', parseHelpText)
+}
+
+function textCommand<Result>(name: string, parse: (text: string) => Result): Command<Result> {
+  return { name, line: name, parse: (reply) => parse(expectText(reply, name)) }
+}
+
+/** `time references flags  expression`; the flags are `-`, `C` (completed, `G` in 4.1) and, when debugging, `R`, `O` and a pointer. */
+export function parseBanListText(text: string): readonly Ban[] {
+  const [heading, ...lines] = text.split('\n')
+  if (!heading?.startsWith('Present bans')) throw garbledAnswer('ban.list', 'not a list of bans')
+  return lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const found = /^(\d+\.\d+)\s+(\d+) ([CGRO-]+)(?:\s+0x[0-9a-f]+)?\s*(.*)$/.exec(line)
+      const [, time, references, flags = '', expression = ''] = found ?? []
+      if (!found) throw garbledAnswer('ban.list', `not a ban: ${JSON.stringify(line.slice(0, 80))}`)
+      return {
+        timeSeconds: Number(time),
+        references: Number(references),
+        isCompleted: /^[CG]/.test(flags),
+        expression,
+      }
+    })
+}
+
+export function parseStatusText(text: string): ChildState {
+  return readChildState(/^Child in state (.*)$/m.exec(text)?.[1] ?? null, 'status')
+}
+
+export function parsePidText(text: string): ProcessIds {
+  const master = /^Master: +(\d+)/m.exec(text)?.[1]
+  const worker = /^Worker: +(\d+)/m.exec(text)?.[1]
+  if (master === undefined) throw garbledAnswer('pid', 'it names no master')
+  return { master: Number(master), worker: worker === undefined ? null : Number(worker) }
+}
+
+/** `storage.s0 = malloc`, a line each. */
+export function parseStorageListText(text: string): readonly Storage[] {
+  if (!text.startsWith('Storage devices'))
+    throw garbledAnswer('storage.list', 'not a list of stores')
+  return [...text.matchAll(/^\s*storage\.(\S+) = (\S+)/gm)].map(([, name = '', kind = '']) => ({
+    name,
+    kind,
+  }))
+}
+
+/** A syntax a line; one with `[-j` in it can answer in JSON (but see `supportsJson`: 6.0 errs about backend.list). */
+export function parseHelpText(text: string): readonly HelpEntry[] {
+  return text
+    .split('\n')
+    .filter((line) => /^[a-z]/.test(line))
+    .map((syntax) => ({
+      name: syntax.split(' ', 1)[0] ?? '',
+      syntax: syntax.trim(),
+      hasJson: syntax.includes('[-j'),
+    }))
+}

@@ -1,0 +1,40 @@
+/** What an agent is told at its start; where it comes from (flags, environment, files) is the main program's business. */
+import type { Duplex } from 'node:stream'
+import type { CoordinatorAddress } from './coordinator-http.js'
+import type { Takeover } from './takeover.js'
+
+export interface AgentConfig {
+  /** Of this program; told to the coordinator. */
+  readonly agentVersion: string
+  /** Letters, digits, dash. */
+  readonly name: string
+  /** Static tags. */
+  readonly tags: readonly string[]
+  /** Only retrieves; enforced where instructions are carried out and where the cache is healed. */
+  readonly readOnly: boolean
+  readonly coordinator: CoordinatorAddress
+  /** Read at each use, so that a reloaded token counts at once. */
+  readonly joinToken: () => Promise<string | undefined>
+  readonly engine: EngineConfig
+  /** Where the cache serves clients, as reported. */
+  readonly http: { readonly host: string; readonly port: number }
+  readonly takeover: Takeover
+  /** Longest wait for the probes of a new VCL before it counts as loaded. */
+  readonly warmupMs: number
+}
+
+export type EngineConfig =
+  | {
+      readonly mode: 'attach'
+      readonly host: string
+      readonly port: number
+      readonly secretFile: string
+      /** The cache's `-n`, where it is known. */
+      readonly workingDirectory: string | null
+    }
+  | {
+      /** An engine in this process, over connections in memory. */
+      readonly mode: 'simulated'
+      readonly connect: () => Duplex
+      readonly secret: Buffer
+    }

@@ -1,0 +1,61 @@
+/**
+ * What of a desired state can be had when some of its VCLs do not load: what serves stays, and is never replaced by the
+ * idle VCL because of a failed load. Pure.
+ */
+import { idleVclName, type DesiredEngine, type DesiredLabel } from '../domain/desired-engine.js'
+import type { EngineInventory, LoadedVcl } from '../domain/engine-inventory.js'
+import { idleVclSha } from '../domain/vcl-plan.js'
+
+export interface Attainable {
+  readonly desired: DesiredEngine
+  /** What stays only because it serves; foreign ones among them are left alone for now. */
+  readonly kept: readonly string[]
+}
+
+/** `failed` names VCLs and labels that could not be loaded, set or used. */
+export function findAttainable(
+  desired: DesiredEngine,
+  failed: ReadonlySet<string>,
+  inventory: EngineInventory,
+): Attainable {
+  if (failed.size === 0) return { desired, kept: [] }
+  const loaded = new Map(inventory.vcls.map((vcl) => [vcl.name, vcl]))
+  const active = findActive(desired, failed, inventory)
+  const keptLabels = desired.labels
+    .filter((label) => failed.has(label.label) || failed.has(label.program))
+    .flatMap((label) => asLabel(loaded.get(label.label)))
+  if (active !== desired.active && !keptLabels.some(({ label }) => label === active))
+    keptLabels.push(...asLabel(loaded.get(active)))
+  const isSettable = (label: DesiredLabel) => !failed.has(label.label) && !failed.has(label.program)
+  const load = desired.load.filter((program) => !failed.has(program.name))
+  const keptPrograms = [active, ...keptLabels.map((label) => label.program)].filter(
+    (name, index, all) =>
+      name !== idleVclName &&
+      all.indexOf(name) === index &&
+      loaded.get(name)?.labelOf === null &&
+      !load.some((program) => program.name === name),
+  )
+  return {
+    desired: {
+      // What is kept is loaded already: no step reads its hash.
+      load: [...load, ...keptPrograms.map((name) => ({ name, sha: idleVclSha }))],
+      labels: [...desired.labels.filter(isSettable), ...keptLabels],
+      active,
+    },
+    kept: [...keptPrograms, ...keptLabels.map((label) => label.label)],
+  }
+}
+
+/** Chosen by us: a cache that serves nothing at all gets the idle VCL, whose 503 says more than a closed port. */
+function findActive(
+  desired: DesiredEngine,
+  failed: ReadonlySet<string>,
+  inventory: EngineInventory,
+): string {
+  if (!failed.has(desired.active)) return desired.active
+  return inventory.vcls.find((vcl) => vcl.active)?.name ?? idleVclName
+}
+
+function asLabel(vcl: LoadedVcl | undefined): DesiredLabel[] {
+  return vcl?.labelOf ? [{ label: vcl.name, program: vcl.labelOf }] : []
+}

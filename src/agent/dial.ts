@@ -1,0 +1,81 @@
+/** Opens the WebSocket to the coordinator: with the agent's own key, after a 401 with its join token (choices: 3, Locked; 4). */
+import { WebSocket } from 'ws'
+import type { IncomingMessage } from 'node:http'
+import { agentLinkSubprotocol, messageLimitBytes } from '../messages/envelope.js'
+import { linkUrl, readCa, type CoordinatorAddress } from './coordinator-http.js'
+
+export interface DialOptions {
+  readonly address: CoordinatorAddress
+  readonly name: string
+  /** The agent's own credential. */
+  readonly key: string
+  /** Read at each use, so that a new token needs no restart. */
+  readonly joinToken: () => Promise<string | undefined>
+}
+
+/** The coordinator answered the upgrade with another status than 101. */
+export class DialRefused extends Error {
+  override readonly name = 'DialRefused'
+
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+const handshakeTimeoutMs = 15_000
+/** The reason in a refusal is for a log line. */
+const reasonLimitBytes = 2048
+
+/** Resolves with an open socket; rejects with DialRefused or the network's error. */
+export async function dialCoordinator(options: DialOptions): Promise<WebSocket> {
+  try {
+    return await open(options, { authorization: `Agent ${options.key}` })
+  } catch (error) {
+    if (!(error instanceof DialRefused) || error.status !== 401) throw error
+    const token = await options.joinToken()
+    if (token === undefined)
+      throw new DialRefused(401, `${error.message}; there is no join token to enrol with`)
+    return open(options, {
+      authorization: `Join ${token}`,
+      'x-cachefleet-name': options.name,
+    })
+  }
+}
+
+async function open(options: DialOptions, headers: Record<string, string>): Promise<WebSocket> {
+  const socket = new WebSocket(linkUrl(options.address), agentLinkSubprotocol, {
+    ...(await readCa(options.address)),
+    headers,
+    handshakeTimeout: handshakeTimeoutMs,
+    perMessageDeflate: false, // 20 times the memory a connection
+    maxPayload: messageLimitBytes,
+    maxFragments: 64,
+    maxBufferedChunks: 256,
+  })
+  return new Promise((resolve, reject) => {
+    socket.once('unexpected-response', (request, response) => {
+      readReason(response).then((reason) => {
+        request.destroy()
+        reject(new DialRefused(response.statusCode ?? 0, reason))
+      }, reject)
+    })
+    // Stays: an error after the refusal must not be one without a listener.
+    socket.on('error', reject)
+    socket.once('open', () => {
+      resolve(socket)
+    })
+  })
+}
+
+async function readReason(response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of response) {
+    text += String(chunk)
+    if (text.length > reasonLimitBytes) break
+  }
+  const words = text.slice(0, reasonLimitBytes).trim()
+  return `the coordinator answered ${response.statusCode ?? 0}${words === '' ? '' : `: ${words}`}`
+}

@@ -1,0 +1,216 @@
+/**
+ * Keeps one authenticated connection to the cache alive, for ever: a cache that is absent, hangs, answers garbage or closes
+ * at once is a reason to try again, never to end. All commands of an agent go through `run`, which logs them.
+ */
+import { readFile } from 'node:fs/promises'
+import type { Duplex } from 'node:stream'
+import pRetry from 'p-retry'
+import type { Logger } from 'pino'
+import type { Command } from '../../protocol/command.js'
+import {
+  connectManagementPort,
+  openManagementConnection,
+  type ManagementConnection,
+  type RunOptions,
+} from '../../protocol/connection.js'
+import { ManagementPortError } from '../../protocol/errors.js'
+import { ping } from '../../protocol/commands/process.js'
+import { readingCommandsOf, type ReadingCommands } from '../../protocol/reading.js'
+import type { Context } from '../context.js'
+import { isReadingCommand } from '../domain/engine-command.js'
+import { pauseFor } from './pause.js'
+
+/** Where the management port is. */
+export type EnginePort =
+  | {
+      readonly mode: 'attach'
+      readonly host: string
+      readonly port: number
+      /** Read again at each authentication. */
+      readonly secretFile: string
+    }
+  | {
+      readonly mode: 'simulated'
+      /** A new connection to an engine in this process. */
+      readonly connect: () => Duplex
+      readonly secret: Buffer
+    }
+
+/**
+ * The manager is one thread: whoever compiles holds everybody up, so the limit is long; with the pause between two looks it
+ * still is within the 60 s after which a cache that does not answer is Failing (choices: 3, Failing).
+ */
+const quickCommandTimeoutMs = 30_000
+const shortestPauseMs = 100
+const longestPauseMs = 2_000
+/** Chosen by us: a connection that ended sooner says that the next may, too. */
+const shortLifeMs = 1_000
+const loggedCharacters = 300
+
+export class Engine {
+  readonly #port: EnginePort
+  readonly #log: Logger
+  readonly #ending = new AbortController()
+  #connection: ManagementConnection | null = null
+  #error = 'not reached yet'
+  #version = ''
+  #reading = readingCommandsOf(null)
+  #loads = 0
+  #run: Promise<void> | null = null
+  /** Called when a connection is ready, and when it is lost. */
+  #onChange: () => void = () => undefined
+
+  constructor(port: EnginePort, log: Logger) {
+    this.#port = port
+    this.#log = log
+  }
+
+  start(onChange: () => void): void {
+    this.#onChange = onChange
+    this.#run = this.#stayConnected()
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    this.#connection?.close()
+    await this.#run
+  }
+
+  /** From the banner, such as `7.1.1`; empty until the cache was reached or where the banner has none. */
+  get version(): string {
+    return this.#version
+  }
+
+  /** The reading commands in the form that this release answers. */
+  get reading(): ReadingCommands {
+    return this.#reading
+  }
+
+  /** Why there is no connection, in one line; null while there is one. */
+  get error(): string | null {
+    return this.#connection ? null : this.#error
+  }
+
+  /** A load of ours is in progress: the cache answers nothing else meanwhile, and that is no fault. */
+  get isLoading(): boolean {
+    return this.#loads > 0
+  }
+
+  /** Rejects with ManagementPortError; `lost` with `sent: false` when there is no connection. */
+  async run<Result>(
+    context: Context,
+    command: Command<Result>,
+    options: RunOptions = {},
+  ): Promise<Result> {
+    const level = isReadingCommand(command.name) ? 'debug' : 'info'
+    context.log[level]({ command: describeLine(command) }, 'engine command')
+    const isLoad = command.name === 'vcl.inline' || command.name === 'vcl.load'
+    if (isLoad) this.#loads += 1
+    try {
+      return await this.#connected(command.name).run(command, options)
+    } catch (error) {
+      if (level === 'info')
+        context.log.warn({ command: command.name, why: errorText(error) }, 'engine command failed')
+      throw error
+    } finally {
+      if (isLoad) this.#loads -= 1
+    }
+  }
+
+  #connected(command: string): ManagementConnection {
+    if (this.#connection) return this.#connection
+    const message = `not sent: the cache is not reached: ${this.#error}`
+    throw new ManagementPortError('lost', message, { command, sent: false })
+  }
+
+  async #stayConnected(): Promise<void> {
+    const { signal } = this.#ending
+    while (!this.#isEnding()) {
+      try {
+        const connection = await pRetry(() => this.#connect(), {
+          retries: Number.POSITIVE_INFINITY,
+          minTimeout: shortestPauseMs,
+          maxTimeout: longestPauseMs,
+          signal,
+        })
+        await this.#live(connection)
+      } catch (error) {
+        if (!this.#isEnding()) throw error
+      }
+    }
+  }
+
+  #isEnding(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  /** Also asks the cache once: one that greets us and then hangs or closes is not reached. */
+  async #connect(): Promise<ManagementConnection> {
+    try {
+      const connection = await this.#open()
+      try {
+        await connection.run(ping())
+        return connection
+      } catch (error) {
+        connection.close()
+        throw error
+      }
+    } catch (error) {
+      this.#fail(errorText(error))
+      // p-retry gives up on a TypeError: no answer of a cache may end the agent.
+      throw new Error('the cache is not reached', { cause: error })
+    }
+  }
+
+  #open(): Promise<ManagementConnection> {
+    const port = this.#port
+    const common = { timeoutMs: quickCommandTimeoutMs, signal: this.#ending.signal }
+    if (port.mode === 'attach') {
+      const { host, port: number, secretFile } = port
+      const secret = () => readFile(secretFile)
+      return connectManagementPort({ ...common, host, port: number, secret })
+    }
+    const secret = () => Promise.resolve(port.secret)
+    return openManagementConnection(port.connect(), { ...common, secret })
+  }
+
+  async #live(connection: ManagementConnection): Promise<void> {
+    const startedAt = performance.now()
+    if (this.#isEnding()) {
+      connection.close()
+      return
+    }
+    this.#version = connection.banner.version ?? ''
+    this.#reading = readingCommandsOf(connection.banner.version)
+    this.#connection = connection
+    this.#log.info({ version: this.#version }, 'connected to the cache')
+    this.#onChange()
+    const reason = await connection.closed
+    this.#connection = null
+    if (this.#isEnding()) return
+    this.#fail(reason.message)
+    this.#onChange()
+    if (performance.now() - startedAt < shortLifeMs)
+      await pauseFor(longestPauseMs, this.#ending.signal)
+  }
+
+  #fail(error: string): void {
+    const isNew = error !== this.#error
+    this.#error = error
+    if (isNew && !this.#isEnding()) this.#log.warn({ why: error }, 'the cache is not reached')
+  }
+}
+
+/** The line without the text of a VCL, cut; the name alone when it holds what must not reach a log. */
+function describeLine(command: Command<unknown>): string {
+  if (command.sensitive) return command.name
+  const start =
+    typeof command.line === 'string'
+      ? command.line.slice(0, loggedCharacters)
+      : command.line.toString('utf8', 0, loggedCharacters)
+  return start.split('\n', 1)[0]?.replace(/ << \S+$/, '') ?? ''
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,92 @@
+/** How each instruction of the coordinator is carried out on this agent's cache. */
+import { typedLine } from '../../protocol/command.js'
+import { replyText } from '../../protocol/frame.js'
+import type { Context } from '../context.js'
+import { judgeCommand } from '../domain/engine-command.js'
+import type { AgentConfig } from './agent-config.js'
+import type { Engine } from './engine.js'
+import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
+import { findUnsafePattern } from './backend-patterns.js'
+import { answerQuery } from './queries.js'
+import type { Desire, Reconciler } from './reconciler.js'
+import type { SavedState } from './saved-state.js'
+
+export interface HandlerParts {
+  readonly config: Pick<AgentConfig, 'readOnly'>
+  readonly engine: Engine
+  readonly state: SavedState
+  readonly reconciler: Reconciler
+  /** A look at the cache, whose result counts from then on. */
+  readonly look: () => Promise<void>
+}
+
+export function createHandlers(parts: HandlerParts): InstructionHandlers {
+  const { engine } = parts
+  return {
+    apply: (message, context) => applyDesire(parts, message, context),
+    query: async (message, context) => done(await answerQuery(engine, context, message.query)),
+    command: (message, context) => sendCommand(parts, message.line, context),
+    unlock: (_, context) => unlock(parts, context),
+  }
+}
+
+async function applyDesire(
+  parts: HandlerParts,
+  desire: Desire,
+  context: Context,
+): Promise<ApplyOutcomeReport> {
+  const { lockedBecause } = parts.state.record
+  if (lockedBecause !== null) return { ...nothingApplied, error: `locked: ${lockedBecause}` }
+  const result = await parts.reconciler.apply(desire, context)
+  if (result.result === 'refused') return { ...nothingApplied, error: result.error }
+  const { result: how, error, loaded, failures, changed } = result
+  return { result: how, error, loaded, failures, changed }
+}
+
+const nothingApplied = { result: 'refused', loaded: [], failures: [], changed: false } as const
+
+/** The coordinator asked the same judge; an agent does not rely on that. */
+async function sendCommand(
+  parts: HandlerParts,
+  text: string,
+  context: Context,
+): Promise<AnswerOutcome> {
+  const judged = judgeCommand(text)
+  if (judged.verdict === 'refused') return refused(judged.reason)
+  if (judged.verdict === 'desired-state')
+    return refused(`${judged.name} changes the cache: it is taken as desired state only`)
+  const unsafe = await findUnsafePattern(parts.engine, context, judged)
+  if (unsafe !== null) return refused(unsafe)
+  // The cache's refusals are answers too: its words are what was asked for (choices: 3, Commands).
+  return done(replyText(await parts.engine.run(context, typedLine(judged.line))))
+}
+
+/** From now on this coordinator's word counts; what an earlier coordinator loaded is foreign. */
+async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutcome> {
+  const { state, reconciler } = parts
+  const { record } = state
+  const { seenCoordinatorId } = record
+  if (record.lockedBecause === null || seenCoordinatorId === null) return done(null)
+  await reconciler.settle()
+  const isSame = seenCoordinatorId === record.coordinatorId
+  await state.change({
+    coordinatorId: seenCoordinatorId,
+    lockedBecause: null,
+    heldRevision: 0,
+    goodRevision: 0,
+    desired: null,
+    ...(isSame ? {} : { ours: [] }),
+  })
+  reconciler.forget()
+  context.log.warn({ coordinatorId: seenCoordinatorId }, 'unlocked')
+  await parts.look()
+  return done(null)
+}
+
+function done(value: unknown): AnswerOutcome {
+  return { result: 'done', value, error: null }
+}
+
+function refused(error: string): AnswerOutcome {
+  return { result: 'refused', value: null, error }
+}

@@ -1,0 +1,273 @@
+/**
+ * The one place where a cache is changed: applies what arrives and heals what is no longer as desired, one at a time.
+ *
+ * A newer `apply` supersedes one that waits. What does not load is remembered, so that healing does not compile it again
+ * and again; a new revision and a restarted cache forget that.
+ */
+import type { Context } from '../context.js'
+import type { DesiredEngine } from '../domain/desired-engine.js'
+import type { EngineInventory } from '../domain/engine-inventory.js'
+import { planVcl } from '../domain/vcl-plan.js'
+import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
+import { findAttainable } from './attainable.js'
+import { renderBootFile } from './boot-file.js'
+import { errorText, type Engine } from './engine.js'
+import type { SavedState } from './saved-state.js'
+import type { Sources } from './sources.js'
+import { holdForeign, isHeldForFirstDeploy, type Takeover } from './takeover.js'
+
+export interface ReconcilerOptions {
+  readonly engine: Engine
+  readonly state: SavedState
+  readonly sources: Sources
+  readonly takeover: Takeover
+  readonly warmupMs: number
+  readonly now: () => number
+}
+
+export interface Desire {
+  readonly revision: number
+  readonly desired: DesiredEngine
+}
+
+/** `refused`: nothing was tried. */
+export type ApplyResult =
+  | ({ readonly result: 'applied' | 'failed' } & ApplyOutcome)
+  | { readonly result: 'refused'; readonly error: string }
+
+interface Waiting {
+  readonly desire: Desire
+  readonly context: Context
+  readonly settle: (result: ApplyResult) => void
+}
+
+interface KnownFailure {
+  readonly words: string
+  readonly retryAtMs: number
+  readonly pauseMs: number
+}
+
+const nothingDone = {
+  satisfied: false,
+  changed: false,
+  loaded: [],
+  failures: [],
+  done: [],
+} satisfies Omit<ApplyOutcome, 'error'>
+const nothingLoaded: EngineInventory = { childRunning: false, vcls: [] }
+
+const firstRetryMs = 5_000
+/** Chosen by us: a name that did not resolve or a full disk may be right again after a while. */
+const longestRetryMs = 300_000
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions
+  readonly #failures = new Map<string, KnownFailure>()
+  #waiting: Waiting | null = null
+  #isBusy = false
+  #effectiveRevision = 0
+  #healAtMs = 0
+  #healPauseMs = firstRetryMs
+  #lastRun: Promise<void> = Promise.resolve()
+  /** The boot file or the history could not be written; tried again at the next look. */
+  #isUnkept = false
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options
+  }
+
+  get isBusy(): boolean {
+    return this.#isBusy
+  }
+
+  /** The newest revision that the cache was seen to satisfy, in this life of the agent; 0 before. */
+  get effectiveRevision(): number {
+    return this.#effectiveRevision
+  }
+
+  /** Resolves when what runs now is done. */
+  async settle(): Promise<void> {
+    await this.#lastRun
+  }
+
+  /** Another coordinator's word: what was seen counts no longer. */
+  forget(): void {
+    this.#effectiveRevision = 0
+    this.#cacheRestarted()
+  }
+
+  /** Whatever was wrong with the earlier process may be right with this one. */
+  cacheRestarted(): void {
+    this.#cacheRestarted()
+  }
+
+  /** Resolves once, with how it ended; never rejects. */
+  apply(desire: Desire, context: Context): Promise<ApplyResult> {
+    return new Promise((settle) => {
+      this.#waiting?.settle({
+        result: 'refused',
+        error: `superseded by revision ${desire.revision} before it was begun`,
+      })
+      this.#waiting = { desire, context, settle }
+      if (!this.#isBusy) this.#begin(() => this.#applyWaiting())
+    })
+  }
+
+  /** Whether the cache holds what is desired, as far as it can be had; notes the revision when it holds all of it. */
+  isSatisfied(inventory: EngineInventory): boolean {
+    const { state } = this.#options
+    const { desired, heldRevision, ours, startUnfinished } = state.record
+    if (desired === null) return true
+    const known = this.#knownFailures()
+    const attainable = findAttainable(desired, new Set(known.keys()), inventory)
+    const oursNow = new Set([...ours, ...attainable.kept])
+    const steps = planVcl({
+      desired: attainable.desired,
+      inventory,
+      ours: oursNow,
+      startUnfinished,
+    })
+    const left = this.#isHeld(desired) ? holdForeign(steps, inventory, oursNow) : steps
+    if (left.length > 0) return false
+    if (this.#failures.size === 0) this.#effectiveRevision = heldRevision
+    return true
+  }
+
+  /** Null when it is too early to try again, or something else is being done. */
+  async heal(context: Context): Promise<ApplyResult | null> {
+    const { now, state } = this.#options
+    const { desired, heldRevision } = state.record
+    if (this.#isBusy || desired === null || now() < this.#healAtMs) return null
+    return new Promise((settle) => {
+      this.#begin(async () => {
+        const result = await this.#run({ revision: heldRevision, desired }, context, false)
+        this.#planHealing(result)
+        settle(result)
+      })
+    })
+  }
+
+  /** Writes what could not be written when the cache was made right. */
+  async keepGoodState(context: Context): Promise<void> {
+    if (this.#isUnkept && !this.#isBusy) await this.#keep(context)
+  }
+
+  #begin(work: () => Promise<void>): void {
+    this.#isBusy = true
+    this.#lastRun = work().finally(() => {
+      this.#isBusy = false
+      if (this.#waiting) this.#begin(() => this.#applyWaiting())
+    })
+  }
+
+  async #applyWaiting(): Promise<void> {
+    const waiting = this.#waiting
+    if (!waiting) return
+    this.#waiting = null
+    const { desire, context, settle } = waiting
+    const { heldRevision } = this.#options.state.record
+    if (desire.revision < heldRevision) {
+      const error = `revision ${desire.revision} is older than ${heldRevision}, which is held`
+      settle({ result: 'refused', error })
+      return
+    }
+    if (desire.revision > heldRevision) this.#failures.clear()
+    settle(await this.#run(desire, context, true))
+  }
+
+  async #run(desire: Desire, context: Context, isOrder: boolean): Promise<ApplyResult> {
+    const { state, takeover } = this.#options
+    try {
+      if (isOrder) await this.#hold(desire)
+      const isHeld = this.#isHeld(desire.desired)
+      const outcome = await applyDesired({
+        ...this.#options,
+        context,
+        desired: desire.desired,
+        knownFailures: this.#knownFailures(),
+        holdForeign: isHeld,
+        // After a restart of the cache nothing serves that would be worth waiting for.
+        warmupMs: isOrder ? this.#options.warmupMs : 0,
+        isSuperseded: () => this.#waiting !== null,
+      })
+      this.#rememberFailures(outcome)
+      if (!outcome.satisfied) return { result: 'failed', ...outcome }
+      this.#effectiveRevision = desire.revision
+      this.#healPauseMs = firstRetryMs
+      if (!isHeld && takeover === 'first-deploy' && !state.record.takenOver)
+        await state.change({ takenOver: true })
+      await this.#keep(context)
+      return { result: 'applied', ...outcome }
+    } catch (error) {
+      context.log.error({ err: error }, 'the desired state could not be applied')
+      return { result: 'failed', ...nothingDone, error: errorText(error) }
+    }
+  }
+
+  async #hold(desire: Desire): Promise<void> {
+    const { state } = this.#options
+    const { heldRevision, desired } = state.record
+    planVcl({ desired: desire.desired, inventory: nothingLoaded, ours: new Set() }) // throws when it contradicts itself
+    const isNew =
+      desire.revision !== heldRevision || JSON.stringify(desired) !== JSON.stringify(desire.desired)
+    if (isNew) await state.change({ heldRevision: desire.revision, desired: desire.desired })
+  }
+
+  /** What serves now is written down for a cache, and an agent, that must start alone. */
+  async #keep(context: Context): Promise<void> {
+    const { state, sources } = this.#options
+    const { desired, heldRevision, goodRevision } = state.record
+    if (desired === null) return
+    try {
+      if (!this.#isHeld(desired)) await state.writeBootFile(await renderBootFile(desired, sources))
+      if (goodRevision !== heldRevision) await state.change({ goodRevision: heldRevision })
+      await state.keepGoodState()
+      this.#isUnkept = false
+    } catch (error) {
+      if (!this.#isUnkept)
+        context.log.error({ why: errorText(error) }, 'the good state could not be kept; trying on')
+      this.#isUnkept = true
+    }
+  }
+
+  #isHeld(desired: DesiredEngine): boolean {
+    const { takeover, state } = this.#options
+    return isHeldForFirstDeploy(takeover, state.record.takenOver, desired)
+  }
+
+  /** Without those whose time to be tried again has come. */
+  #knownFailures(): Map<string, string> {
+    const nowMs = this.#options.now()
+    const known = [...this.#failures].filter(([, one]) => one.retryAtMs > nowMs)
+    return new Map(known.map(([program, { words }]) => [program, words]))
+  }
+
+  #rememberFailures(outcome: ApplyOutcome): void {
+    const nowMs = this.#options.now()
+    const failed = new Map(outcome.failures.map(({ program, error }) => [program, error]))
+    for (const program of this.#failures.keys())
+      if (!failed.has(program)) this.#failures.delete(program)
+    for (const [program, words] of failed) {
+      const earlier = this.#failures.get(program)
+      if (earlier && earlier.retryAtMs > nowMs) continue
+      const pauseMs = earlier ? Math.min(2 * earlier.pauseMs, longestRetryMs) : firstRetryMs
+      this.#failures.set(program, { words, pauseMs, retryAtMs: nowMs + pauseMs })
+    }
+  }
+
+  /** Chosen by us: what cannot be healed is tried after 5 s, 10 s … 5 min. */
+  #planHealing(result: ApplyResult): void {
+    if (result.result === 'applied') {
+      this.#healAtMs = 0
+      return
+    }
+    this.#healAtMs = this.#options.now() + this.#healPauseMs
+    this.#healPauseMs = Math.min(2 * this.#healPauseMs, longestRetryMs)
+  }
+
+  #cacheRestarted(): void {
+    this.#failures.clear()
+    this.#healAtMs = 0
+    this.#healPauseMs = firstRetryMs
+  }
+}

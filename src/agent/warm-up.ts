@@ -1,0 +1,77 @@
+/**
+ * The wait between load and switch: a VCL counts as loaded when its probed backends are healthy, or are sick under the same
+ * name in the VCL that serves now, and at the latest after `--warmup` (choices: 3, Deploy).
+ */
+import type { Backend } from '../../protocol/commands/backend.js'
+import { ManagementPortError } from '../../protocol/errors.js'
+import type { DesiredProgram } from '../domain/desired-engine.js'
+import { mayAskPattern } from './backend-patterns.js'
+import { readInventory } from './inventory.js'
+import type { StepTools } from './vcl-steps.js'
+
+export interface WarmUp {
+  /** Just loaded. */
+  readonly programs: readonly DesiredProgram[]
+  readonly longestMs: number
+  readonly isSuperseded: () => boolean
+}
+
+const lookPauseMs = 100
+
+/** Rejects with what the connection to the cache does; a cache that cannot list its backends is waited for in full. */
+export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<void> {
+  const probed = await findProbed(tools, warmUp.programs)
+  if (probed.length === 0) return
+  const { context, engine } = tools
+  const endAt = performance.now() + warmUp.longestMs
+  const canAsk = await mayAskPattern(engine, context)
+  while (performance.now() < endAt && !warmUp.isSuperseded()) {
+    if (canAsk && (await areWarm(tools, probed))) return
+    await new Promise((resume) => setTimeout(resume, lookPauseMs))
+  }
+  if (canAsk) context.log.warn({ vcls: probed }, 'probes are not healthy yet; going on without')
+}
+
+/** A text without the word has no probe, and needs no wait on any release. */
+async function findProbed(
+  tools: StepTools,
+  programs: readonly DesiredProgram[],
+): Promise<readonly string[]> {
+  const probed: string[] = []
+  for (const program of programs)
+    if (/\bprobe\b/.test(await tools.sources.read(program.sha))) probed.push(program.name)
+  return probed
+}
+
+async function areWarm(tools: StepTools, programs: readonly string[]): Promise<boolean> {
+  const { vcls } = await readInventory(tools.engine, tools.context)
+  const active = vcls.find((vcl) => vcl.active)?.name
+  const sickNow = active === undefined ? [] : await listSick(tools, active)
+  for (const program of programs) {
+    const sick = await listSick(tools, program)
+    if (sick === null || sickNow === null) return false
+    if (sick.some((backend) => !sickNow.includes(backend))) return false
+  }
+  return true
+}
+
+/** Backend names without the VCL's; null when this cache does not tell. */
+async function listSick(tools: StepTools, vcl: string): Promise<readonly string[] | null> {
+  try {
+    const rows = await tools.engine.run(
+      tools.context,
+      tools.engine.reading.backendList({ pattern: `${vcl}.*` }),
+    )
+    return rows.filter(isSickByProbe).map((row) => row.name.slice(vcl.length + 1))
+  } catch (error) {
+    if (error instanceof ManagementPortError && error.kind === 'rejected') return null
+    throw error
+  }
+}
+
+/** Directors follow from their backends, and a release without JSON does not tell them apart: neither shows `probe`. */
+function isSickByProbe(backend: Backend): boolean {
+  const isProbed = backend.adminHealth === 'probe' || backend.adminHealth === 'auto'
+  const isBackend = backend.type === null || backend.type === 'backend'
+  return isProbed && isBackend && !backend.isHealthy
+}

@@ -1,0 +1,197 @@
+/**
+ * Looks at the cache again and again: says how it is, and heals what is no longer as desired, with or without a coordinator.
+ *
+ * A look asks ping, status, pid and vcl.list. It comes every five seconds or with each heartbeat, whichever is more often,
+ * and at once when a connection to the cache is made or lost: what somebody changed is noticed within 10 s (choices: 3, Drift).
+ */
+import { ping } from '../../protocol/commands/process.js'
+import { ManagementPortError } from '../../protocol/errors.js'
+import { createContext, type Context } from '../context.js'
+import type { EngineState } from '../domain/agent-state.js'
+import type { EngineInventory } from '../domain/engine-inventory.js'
+import type { Drift } from '../messages/agent-to-coordinator.js'
+import type { Logger } from 'pino'
+import { describeDifferences, findForeign } from './drift.js'
+import { errorText, type Engine } from './engine.js'
+import { readInventory, readProcesses, type EngineProcesses } from './inventory.js'
+import { recognizeProcess } from './ours.js'
+import type { ApplyResult, Reconciler } from './reconciler.js'
+import type { SavedState } from './saved-state.js'
+import type { Sources } from './sources.js'
+
+export interface WatchOptions {
+  readonly engine: Engine
+  readonly state: SavedState
+  readonly sources: Sources
+  readonly reconciler: Reconciler
+  /** Whether this agent may change its cache now: not read-only, not locked, enrolled. */
+  readonly mayChange: () => boolean
+  /** After each look. */
+  readonly seen: () => void
+  readonly drifted: (drift: Drift, context: Context) => void
+  readonly healed: (result: ApplyResult, context: Context) => void
+  readonly now: () => number
+  readonly log: Logger
+}
+
+export interface EngineSight {
+  readonly engineState: EngineState
+  readonly engineError: string | null
+}
+
+const longestPauseMs = 5_000
+/** Chosen by us: a coordinator that wants heartbeats more often than this does not make the agent look more often. */
+const shortestPauseMs = 1_000
+
+export class EngineWatch {
+  readonly #options: WatchOptions
+  #sight: EngineSight = { engineState: 'unknown', engineError: 'the cache was not reached yet' }
+  #processes: EngineProcesses | null = null
+  #openDrift: Drift | null = null
+  #pauseMs = longestPauseMs
+  #timer: NodeJS.Timeout | null = null
+  #look: Promise<void> | null = null
+  #isAskedAgain = false
+  #isStopped = false
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+  }
+
+  get sight(): EngineSight {
+    return this.#sight
+  }
+
+  setHeartbeat(heartbeatMs: number): void {
+    this.#pauseMs = Math.max(shortestPauseMs, Math.min(longestPauseMs, heartbeatMs))
+  }
+
+  /** Looks now, or once more when a look is being taken; resolves when that is done. */
+  async lookNow(): Promise<void> {
+    if (this.#stopped()) return
+    if (this.#look) {
+      this.#isAskedAgain = true
+      return this.#look
+    }
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#look = this.#lookAndPlanNext()
+    return this.#look
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.#look
+  }
+
+  async #lookAndPlanNext(): Promise<void> {
+    await this.#takeLook()
+    this.#options.seen()
+    while (this.#mustLookAgain()) {
+      await this.#takeLook()
+      this.#options.seen()
+    }
+    this.#look = null
+    if (this.#stopped()) return
+    this.#timer = setTimeout(() => void this.lookNow(), this.#pauseMs)
+  }
+
+  #isReached(): boolean {
+    return this.#options.engine.error === null
+  }
+
+  #mustLookAgain(): boolean {
+    const isAsked = this.#isAskedAgain && !this.#isStopped
+    this.#isAskedAgain = false
+    return isAsked
+  }
+
+  #stopped(): boolean {
+    return this.#isStopped
+  }
+
+  async #takeLook(): Promise<void> {
+    const { engine, reconciler, log } = this.#options
+    if (!this.#isReached()) {
+      this.#sight = { engineState: 'unreachable', engineError: engine.error }
+      return
+    }
+    // What is being done now asks the cache all that is asked here, and more.
+    if (engine.isLoading || reconciler.isBusy) return
+    const context = createContext(log)
+    try {
+      await engine.run(context, ping())
+      const processes = await readProcesses(engine, context)
+      const inventory = await readInventory(engine, context)
+      await this.#heal(context, processes, inventory)
+      this.#sight = inventory.childRunning
+        ? { engineState: 'running', engineError: null }
+        : await this.#lookAgain(context)
+    } catch (error) {
+      const engineState = this.#isReached() ? 'unknown' : 'unreachable'
+      this.#sight = { engineState, engineError: errorText(error) }
+      if (!(error instanceof ManagementPortError))
+        log.error({ err: error }, 'the cache could not be looked at')
+    }
+  }
+
+  /** Healing may have started the child. */
+  async #lookAgain(context: Context): Promise<EngineSight> {
+    const { childRunning } = await readInventory(this.#options.engine, context)
+    return childRunning
+      ? { engineState: 'running', engineError: null }
+      : { engineState: 'stopped', engineError: 'the child process of the cache does not run' }
+  }
+
+  async #heal(
+    context: Context,
+    processes: EngineProcesses | null,
+    inventory: EngineInventory,
+  ): Promise<void> {
+    const { reconciler, state, mayChange } = this.#options
+    const before = this.#processes
+    this.#processes = processes
+    if (!mayChange()) return
+    const tools = { ...this.#options, context }
+    const isNewProcess =
+      processes !== null && (await recognizeProcess(tools, processes.masterPid, inventory))
+    const isNewChild = before !== null && before.workerPid !== processes?.workerPid
+    if (isNewProcess || isNewChild) reconciler.cacheRestarted()
+    if (reconciler.isSatisfied(inventory)) {
+      await reconciler.keepGoodState(context)
+      return
+    }
+    const { goodRevision, heldRevision } = state.record
+    if (!isNewProcess && !isNewChild && goodRevision === heldRevision)
+      this.#noteDrift(context, inventory)
+    const result = await reconciler.heal(context)
+    if (result === null) return
+    this.#reportDrift(context, result)
+    this.#options.healed(result, context)
+  }
+
+  #noteDrift(context: Context, inventory: EngineInventory): void {
+    const { desired, ours } = this.#options.state.record
+    if (this.#openDrift || desired === null) return
+    const known = new Set(ours)
+    const at = new Date(this.#options.now()).toISOString()
+    const differences = describeDifferences(desired, inventory, known)
+    context.log.warn({ differences }, 'the cache is not as desired')
+    this.#openDrift = { at, foreign: findForeign(inventory, known), action: '', healedAt: null }
+  }
+
+  /** Said once when it could not be healed, and once when it was. */
+  #reportDrift(context: Context, result: ApplyResult): void {
+    const drift = this.#openDrift
+    if (!drift) return
+    const isHealed = result.result === 'applied'
+    const done = result.result === 'refused' ? [] : result.done
+    const action = isHealed
+      ? done.join('; ')
+      : `not healed yet: ${result.error ?? 'see the report'}`
+    const healedAt = isHealed ? new Date(this.#options.now()).toISOString() : null
+    const isSaid = drift.action !== ''
+    this.#openDrift = isHealed ? null : { ...drift, action }
+    if (isHealed || !isSaid) this.#options.drifted({ ...drift, action, healedAt }, context)
+  }
+}

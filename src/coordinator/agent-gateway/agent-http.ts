@@ -1,0 +1,119 @@
+/**
+ * The two calls beside the link, with the agent's own key: a VCL text by its hash, and an answer too large for a
+ * message (choices: 4). Plain node:http, to be mounted below the link's path.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createContext } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
+import { recognizeKey } from '../state-service/agent-credentials.js'
+import { readSourceFor } from '../state-service/agent-desired.js'
+import type { SessionParts } from './agent-session.js'
+import { readAgentKey, toRefusal } from './handshake.js'
+
+export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+/** Chosen by us: bodies in transit at a time, of all agents together; 256 MiB. */
+const transitLimitBytes = 4 * answerLimitBytes
+/** Chosen by us. */
+const bodyTimeoutMs = 60_000
+
+interface AgentHttp extends Pick<SessionParts, 'service' | 'log' | 'sessions'> {
+  readonly transit: { bytes: number }
+}
+
+export function createAgentHttp(
+  parts: Pick<SessionParts, 'service' | 'log' | 'sessions'>,
+): HandleRequest {
+  const http: AgentHttp = { ...parts, transit: { bytes: 0 } }
+  return async (request, response) => {
+    try {
+      await route(http, request, response)
+    } catch (error) {
+      const { status, headers, body } = toRefusal(createContext(parts.log), error)
+      // What is left of the body is not read.
+      if (!request.complete) response.shouldKeepAlive = false
+      if (!response.headersSent) response.writeHead(status, headers)
+      response.end(body)
+    }
+  }
+}
+
+async function route(
+  http: AgentHttp,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = (request.url ?? '').replace(/\?.*$/s, '')
+  const [noun, what = '', ...more] = path.startsWith(`${agentLinkPath}/`)
+    ? path.slice(agentLinkPath.length + 1).split('/')
+    : []
+  const method = noun === 'sources' ? 'GET' : noun === 'answers' ? 'PUT' : null
+  const isPath = what !== '' && more.length === 0
+  if (!isPath || method === null)
+    throw new FleetError('not-found', 'path', 'this path is not one of the agent link')
+  if (request.method !== method) {
+    response.writeHead(405, { ...noStore, allow: method }).end()
+    return
+  }
+  const { agentId } = await recognizeKey(http.service, readAgentKey(request))
+  if (method === 'GET') {
+    const text = await readSourceFor(http.service, agentId, what)
+    if (text === undefined) throw new FleetError('not-found', 'agent', `${what} was not found`)
+    response.writeHead(200, { ...noStore, 'content-type': 'text/plain; charset=utf-8' }).end(text)
+    return
+  }
+  await receiveAnswer(http, request, { agentId, sequence: Number(what) })
+  response.writeHead(204, noStore).end()
+}
+
+const noStore = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+async function receiveAnswer(
+  { sessions, transit }: AgentHttp,
+  request: IncomingMessage,
+  { agentId, sequence }: { readonly agentId: number; readonly sequence: number },
+): Promise<void> {
+  const session = sessions.get(agentId)
+  if (!session?.isWaitedFor(sequence)) throw notWaitedFor(sequence)
+  const declared = Number(request.headers['content-length'] ?? answerLimitBytes)
+  if (!(declared <= answerLimitBytes)) throw tooLarge()
+  if (transit.bytes + declared > transitLimitBytes)
+    throw new FleetError('unavailable', 'agent', 'too many answers are in transit')
+  transit.bytes += declared
+  try {
+    if (!session.putValue(sequence, await readJson(request))) throw notWaitedFor(sequence)
+  } finally {
+    transit.bytes -= declared
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  const late = setTimeout(() => {
+    request.destroy(new FleetError('invalid', 'body', 'the body took too long'))
+  }, bodyTimeoutMs)
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length
+      if (sizeBytes > answerLimitBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } finally {
+    clearTimeout(late)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    throw new FleetError('invalid', 'body', 'the body is not JSON')
+  }
+}
+
+function tooLarge(): FleetError {
+  return new FleetError('too-large', 'body', `an answer has at most ${answerLimitBytes} bytes`)
+}
+
+function notWaitedFor(sequence: number): FleetError {
+  return new FleetError('not-found', 'agent', `nobody waits for answer ${sequence}`)
+}

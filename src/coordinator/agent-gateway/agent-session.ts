@@ -1,0 +1,317 @@
+/**
+ * One agent's link from the upgrade to its end.
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> waiting: upgraded
+ *   waiting --> greeting: hello
+ *   waiting --> closed: no hello within 10 s
+ *   greeting --> live: registered or recognized, welcome sent
+ *   greeting --> closed: refused
+ *   live --> closed: revoked, malformed message, silence, back-pressure, the agent left
+ * ```
+ */
+import type { Logger } from 'pino'
+import type { WebSocket } from 'ws'
+import { instructionSubject, linkSubject, type Subscription } from '../../bus/bus.js'
+import { createContext, newTraceId, type Context } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import type {
+  AgentToCoordinator,
+  ApplyReport,
+  EngineCondition,
+  FullState,
+  Hello,
+} from '../../messages/agent-to-coordinator.js'
+import { MalformedMessage } from '../../messages/codec.js'
+import { version } from '../../version.js'
+import type { Credential } from '../state-service/agent-credentials.js'
+import type { DesiredState } from '../state-service/agent-desired.js'
+import type { ReportRecorder } from '../state-service/agent-reports.js'
+import type { HeartbeatRecorder } from '../state-service/heartbeat.js'
+import type { InstructionReply, InstructionRequest } from '../state-service/instruct.js'
+import {
+  recognizeAgent,
+  registerAgent,
+  updateDescription,
+  type RegisteredAgent,
+} from '../state-service/registration.js'
+import type { StateService } from '../state-service/service.js'
+import { isNewerMinor } from '../state-service/version-skew.js'
+import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
+import { closeCodes } from './close-codes.js'
+import type { DesiredSender } from './desired-sender.js'
+import { LinkSocket, type LinkReceiver } from './link-socket.js'
+import { PendingAnswers } from './pending-answers.js'
+
+/** What all sessions of a gateway share. */
+export interface SessionParts {
+  readonly service: StateService
+  readonly log: Logger
+  readonly heartbeats: HeartbeatRecorder
+  readonly reports: ReportRecorder
+  readonly sender: DesiredSender
+  /** The live ones by agent. */
+  readonly sessions: Map<number, AgentSession>
+  readonly helloTimeoutMs: number
+}
+
+/** Chosen by us: what an agent may say between hello and welcome. */
+const backlogLimit = 16
+
+export class AgentSession implements LinkReceiver {
+  readonly #parts: SessionParts
+  readonly #credential: Credential
+  readonly #link: LinkSocket
+  readonly #answers = new PendingAnswers()
+  readonly #helloTimer: NodeJS.Timeout
+  readonly #backlog: AgentToCoordinator[] = []
+  #phase: 'waiting' | 'greeting' | 'live' = 'waiting'
+  #agent: RegisteredAgent | null = null
+  #agentVersion = version
+  #readOnly = true
+  #condition: EngineCondition | null = null
+  #offer: Offer | null = null
+  #received = 0
+  #askedFullState = false
+  #subscriptions: readonly Subscription[] = []
+
+  constructor(parts: SessionParts, socket: WebSocket, credential: Credential) {
+    this.#parts = parts
+    this.#credential = credential
+    this.#link = new LinkSocket(socket, this)
+    this.#helloTimer = setTimeout(() => {
+      this.end(closeCodes.protocolError, `no hello within ${parts.helloTimeoutMs} ms`)
+    }, parts.helloTimeoutMs)
+  }
+
+  get isLive(): boolean {
+    return this.#phase === 'live' && this.#link.isOpen
+  }
+
+  /** Of the key that it came in with, or that it made for itself. */
+  get keyDigest(): string | null {
+    return this.#agent?.keyDigest ?? null
+  }
+
+  /** When something was heard, of the monotonic clock. */
+  get heardAtMs(): number {
+    return this.#link.heardAtMs
+  }
+
+  end(code: number, reason: string): void {
+    this.#link.end(code, reason)
+  }
+
+  cutOff(reason: string): void {
+    this.#link.cutOff(reason)
+  }
+
+  /** Whether the agent should be sent its desired state now, as far as the store's row says. */
+  needsApply(known: KnownRevisions): boolean {
+    const condition = this.#condition
+    if (!this.isLive || !condition) return false
+    if (this.#readOnly || condition.lockedBecause !== null) return false
+    return needsApply(condition, this.#offer, known, performance.now())
+  }
+
+  /** Sends the desired state, unless it was sent already. */
+  offer(state: DesiredState, traceId: string): void {
+    if (!this.needsApply(state)) return
+    const { desiredRevision: revision, desired } = state
+    this.#offer = { revision, sentAtMs: performance.now(), answeredAtMs: null }
+    try {
+      this.#link.send({ kind: 'apply', traceId, revision, desired })
+      this.#parts.log.debug({ ...this.#names, traceId, revision }, 'desired state sent')
+    } catch (error) {
+      this.#parts.log.error(
+        { ...this.#names, traceId, err: error },
+        'a desired state cannot be sent',
+      )
+    }
+  }
+
+  isWaitedFor(sequence: number): boolean {
+    return this.#answers.isWaitedFor(sequence)
+  }
+
+  putValue(sequence: number, json: unknown): boolean {
+    return this.#answers.putValue(sequence, json)
+  }
+
+  take(message: AgentToCoordinator): void {
+    if (this.#phase === 'live') {
+      this.#handle(message)
+    } else if (this.#phase === 'greeting') {
+      this.#backlog.push(message)
+      if (this.#backlog.length > backlogLimit)
+        throw new MalformedMessage('too many messages before welcome')
+    } else {
+      if (message.kind !== 'hello') throw new MalformedMessage('the first message is hello')
+      clearTimeout(this.#helloTimer)
+      this.#phase = 'greeting'
+      this.#received = message.sequence
+      void this.#greet(message) // catches all
+    }
+  }
+
+  /** An agent of the next minor version may say what is not known here (choices: 4, Skew). */
+  ignores(): boolean {
+    if (!this.isLive || !isNewerMinor(version, this.#agentVersion)) return false
+    this.#received += 1
+    return true
+  }
+
+  left(reason: string, code: number): void {
+    clearTimeout(this.#helloTimer)
+    this.#parts.log.info({ ...this.#names, code, why: reason }, 'agent link ended')
+    for (const subscription of this.#subscriptions) subscription.close()
+    this.#answers.endAll(reason)
+    if (!this.#agent) return
+    const { agentId } = this.#agent
+    this.#parts.sessions.delete(agentId)
+    this.#parts.heartbeats.forget(agentId)
+  }
+
+  get #names(): { readonly agentId?: number; readonly agent: string } {
+    const agent = this.#agent
+    return agent ? { agentId: agent.agentId, agent: agent.name } : { agent: this.#credential.name }
+  }
+
+  async #greet(hello: Hello): Promise<void> {
+    const { service, log } = this.#parts
+    const context = createContext(log, hello.traceId)
+    try {
+      const agent =
+        this.#credential.kind === 'joining'
+          ? await registerAgent(service, context, this.#credential, hello)
+          : await recognizeAgent(service, context, this.#credential, hello)
+      if (this.#link.isOpen) this.#enter(agent, hello, context)
+    } catch (error) {
+      if (error instanceof FleetError) {
+        const isTemporary = error.kind === 'unavailable' || error.kind === 'timed-out'
+        this.end(isTemporary ? closeCodes.tryAgain : closeCodes.refused, error.message)
+        return
+      }
+      context.log.error({ err: error, agent: hello.name }, 'a hello could not be dealt with')
+      this.end(closeCodes.internalError, 'internal error')
+    }
+  }
+
+  #enter(agent: RegisteredAgent, hello: Hello, context: Context): void {
+    const { service, sessions, sender } = this.#parts
+    const { agentId } = agent
+    if (sessions.has(agentId)) {
+      this.end(closeCodes.linkedAlready, `agent ${agent.name} is linked already`)
+      return
+    }
+    this.#agent = agent
+    this.#agentVersion = hello.agentVersion
+    this.#readOnly = agent.readOnly
+    this.#phase = 'live'
+    sessions.set(agentId, this)
+    this.#subscriptions = [
+      service.bus.respond(linkSubject(agentId), () => this.#proveAlive()),
+      // Sent by instructAgent only.
+      service.bus.respond(instructionSubject(agentId), (asked) =>
+        this.#ask(asked as InstructionRequest),
+      ),
+    ]
+    this.#link.send({
+      kind: 'welcome',
+      traceId: context.traceId,
+      agentId,
+      coordinatorId: service.coordinatorId,
+      heartbeatMs: service.settings.heartbeatMs,
+      revision: agent.desiredRevision,
+    })
+    this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
+    sender.request([agentId], context.traceId)
+    context.log.info({ ...this.#names, agentVersion: hello.agentVersion }, 'agent linked')
+    for (const message of this.#backlog.splice(0)) this.#handle(message)
+  }
+
+  #handle(message: AgentToCoordinator): void {
+    if (!this.#agent || !this.isLive || !this.#isInSequence(message)) return
+    const { agentId } = this.#agent
+    switch (message.kind) {
+      case 'hello':
+        this.end(closeCodes.protocolError, 'hello came twice')
+        return
+      case 'heartbeat':
+        this.#learn(message.condition)
+        return
+      case 'fullState':
+        this.#takeFullState(agentId, message)
+        return
+      case 'applyReport':
+        this.#takeReport(agentId, message)
+        return
+      case 'answer':
+        this.#answers.answer(message)
+        return
+      case 'drift':
+        this.#parts.reports.recordDrift(agentId, message.drift, message.traceId)
+        return
+    }
+  }
+
+  /** What is missing is made up for by the full state; what came again is not taken twice. */
+  #isInSequence({ sequence }: AgentToCoordinator): boolean {
+    const expected = this.#received + 1
+    if (sequence !== expected && !this.#askedFullState) {
+      this.#parts.log.warn({ ...this.#names, expected, sequence }, 'messages are missing')
+      this.#askedFullState = true
+      this.#link.send({ kind: 'reportFullState', traceId: newTraceId() })
+    }
+    if (sequence < expected) return false
+    this.#received = sequence
+    return true
+  }
+
+  #learn(condition: EngineCondition): void {
+    if (!this.#agent) return
+    this.#condition = condition
+    const { agentId } = this.#agent
+    this.#parts.heartbeats.record({ agentId, readOnly: this.#readOnly }, condition)
+  }
+
+  #takeFullState(agentId: number, state: FullState): void {
+    const { service, log } = this.#parts
+    this.#askedFullState = false
+    this.#readOnly = !state.capabilities.includes('deploy')
+    this.#learn(state.condition)
+    const context = createContext(log, state.traceId)
+    updateDescription(service, context, agentId, state).catch((error: unknown) => {
+      context.log.error({ err: error, agentId }, 'a full state could not be written')
+    })
+  }
+
+  #takeReport(agentId: number, report: ApplyReport): void {
+    const { revision, result } = report
+    this.#parts.reports.recordApply(agentId, report)
+    this.#parts.log.debug(
+      { ...this.#names, traceId: report.traceId, revision, result },
+      'agent reported',
+    )
+    if (this.#offer?.revision === revision)
+      this.#offer = { ...this.#offer, answeredAtMs: performance.now() }
+    if (result === 'applied' && this.#condition)
+      this.#learn({ ...this.#condition, heldRevision: revision, effectiveRevision: revision })
+  }
+
+  #ask({ question, traceId, timeoutMs }: InstructionRequest): Promise<InstructionReply> {
+    const sequence = this.#link.send({ ...question, traceId })
+    this.#parts.log.info({ ...this.#names, traceId, kind: question.kind }, 'agent asked')
+    return sequence === null
+      ? Promise.resolve({ result: 'lost', value: null, error: 'its link is closing' })
+      : this.#answers.wait(sequence, timeoutMs)
+  }
+
+  /** Rejects when the agent is not there: this link then ends, and makes room for its next one. */
+  async #proveAlive(): Promise<unknown> {
+    if (await this.#link.isAnswering()) return { alive: true }
+    this.cutOff('the agent did not answer a ping')
+    throw new FleetError('unavailable', 'agent', 'the agent did not answer a ping')
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * When an agent is sent its desired state: once for each revision, and again only when the answer is overdue or what is
+ * recorded disagrees with what the agent says. Pure.
+ */
+import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
+
+export interface Offer {
+  readonly revision: number
+  readonly sentAtMs: number
+  /** Null: no report yet. */
+  readonly answeredAtMs: number | null
+}
+
+/** What the store says of the agent. */
+export interface KnownRevisions {
+  readonly desiredRevision: number
+  readonly attemptedRevision: number | null
+  readonly attemptedResult: string | null
+}
+
+/** Chosen by us: an agent that does not hold the revision after this long never got it. */
+export const resendAfterMs = 10_000
+/** One load may take 120 s (choices: 4); an agent that holds the revision is given that and a bit. */
+export const loadPatienceMs = 150_000
+
+/** `last`: the newest offer of this session; null before the first. Times are of one monotonic clock. */
+export function needsApply(
+  condition: Pick<EngineCondition, 'heldRevision' | 'effectiveRevision'>,
+  last: Offer | null,
+  known: KnownRevisions,
+  nowMs: number,
+): boolean {
+  const { desiredRevision } = known
+  const isEffective = condition.effectiveRevision === desiredRevision
+  const isRecorded =
+    known.attemptedRevision === desiredRevision && known.attemptedResult === 'applied'
+  if (isEffective && isRecorded) return false
+  if (last?.revision !== desiredRevision) return true
+  if (last.answeredAtMs === null) {
+    const isHeld = condition.heldRevision === desiredRevision
+    return nowMs - last.sentAtMs >= (isHeld ? loadPatienceMs : resendAfterMs)
+  }
+  // The agent heals by itself what failed; it is asked again only when it did, or when its report got lost.
+  return isEffective && nowMs - last.answeredAtMs >= resendAfterMs
+}

@@ -1,0 +1,95 @@
+/** `/tags`: what an organization labels its agents with. */
+import { Type } from 'typebox'
+import { answerList, route, type Route } from '../http/route.js'
+import type { StateService } from '../state-service/service.js'
+import {
+  createTag,
+  deleteTag,
+  findChangeableTag,
+  findTag,
+  listTags,
+  renameTag,
+  tagListFields,
+} from '../state-service/tags.js'
+import { listQuerySchema, nameSchema, ownerReference, readOnlyKeys } from './references.js'
+import { tagSchema, toTagView } from './views.js'
+
+const errorKey = 'tag'
+const read = { type: 'tag', access: 'read' } as const
+const write = { type: 'tag', access: 'write' } as const
+const closed = { additionalProperties: false }
+
+export function tagRoutes(service: StateService): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/tags',
+      operationId: 'listTags',
+      summary: 'Tags that you may see',
+      errorKey,
+      permission: read,
+      query: listQuerySchema(tagListFields),
+      answers: { 200: Type.Array(tagSchema) },
+      handle: async ({ actor, query }) => {
+        const { rows, total } = await listTags(service, actor, query)
+        return answerList(rows.map(toTagView), total)
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/tags',
+      operationId: 'createTag',
+      summary: 'Makes a tag',
+      errorKey,
+      permission: write,
+      body: Type.Object({ name: nameSchema, organization: ownerReference }, closed),
+      ignoredKeys: [...readOnlyKeys, 'static'],
+      answers: { 201: tagSchema },
+      handle: async ({ actor, body }) => ({
+        status: 201,
+        body: toTagView(await createTag(service, actor, body)),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/tags/{id}',
+      operationId: 'getTag',
+      summary: 'One tag',
+      errorKey,
+      permission: read,
+      find: (_, actor, id) => findTag(service, actor, id),
+      answers: { 200: tagSchema },
+      handle: ({ object }) => Promise.resolve({ status: 200, body: toTagView(object) }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/tags/{id}',
+      operationId: 'updateTag',
+      summary: 'Renames a tag; 409 while an agent sends it',
+      errorKey,
+      permission: write,
+      find: (_, actor, id) => findChangeableTag(service, actor, id),
+      body: Type.Object({ name: Type.Optional(nameSchema) }, closed),
+      ignoredKeys: [...readOnlyKeys, 'static'],
+      answers: { 200: tagSchema },
+      handle: async ({ actor, object, body }) => ({
+        status: 200,
+        body: toTagView(await renameTag(service, actor, object, body.name)),
+      }),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/tags/{id}',
+      operationId: 'deleteTag',
+      summary: 'Deletes a tag; 409 while a deployment has it or an agent sends it',
+      errorKey,
+      permission: write,
+      find: (_, actor, id) => findChangeableTag(service, actor, id),
+      answers: { 204: null },
+      handle: async ({ object }) => {
+        await deleteTag(service, object)
+        return { status: 204 }
+      },
+    }),
+  ]
+}

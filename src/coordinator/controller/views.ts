@@ -1,0 +1,255 @@
+/** What the API answers: one schema and one function for each resource, and nothing else knows these shapes. */
+import { Type } from 'typebox'
+import { agentStateName, agentStates } from '../../domain/agent-state.js'
+import { idSchema, orNull, organizationSchema, referenceSchema, timeSchema } from './references.js'
+import type { AgentRecord } from '../state-service/agents.js'
+import type { DeploymentView } from '../state-service/deployments.js'
+import type { JoinTokenRecord } from '../state-service/join-tokens.js'
+import type { TagRecord } from '../state-service/tags.js'
+import type { FileRecord, FileVersionRecord } from '../state-service/vcl-files.js'
+
+const closed = { additionalProperties: false }
+
+export const tagFields = {
+  id: idSchema,
+  name: Type.String(),
+  static: Type.Boolean({ description: 'An agent sends it; of an agent: this agent sends it' }),
+  created: timeSchema,
+  updated: timeSchema,
+}
+
+export const tagSchema = Type.Object({ ...tagFields, organization: organizationSchema }, closed)
+
+export function toTagView(tag: TagRecord) {
+  return {
+    id: tag.id,
+    name: tag.name,
+    static: tag.static,
+    organization: tag.organization,
+    ...toTimes(tag),
+  }
+}
+
+const revisionSchema = Type.Object({ revision: orNull(Type.Integer()) }, closed)
+
+export const agentSchema = Type.Object(
+  {
+    id: idSchema,
+    name: Type.String(),
+    organization: organizationSchema,
+    state: Type.Enum(Object.values(agentStates), {
+      description: '1 Running, 2 Failing (agent up, cache not), 3 Down, 4 ReadOnly, 5 Locked',
+    }),
+    stateName: Type.String(),
+    lockedBecause: orNull(Type.String()),
+    engineState: Type.String({ description: 'running, stopped, unreachable or unknown' }),
+    engineError: orNull(Type.String()),
+    engineHost: Type.String(),
+    enginePort: Type.Integer(),
+    engineVersion: Type.String(),
+    agentVersion: Type.String(),
+    tags: Type.Array(Type.Object(tagFields, closed)),
+    config: Type.Object(
+      {
+        desired: revisionSchema,
+        lastAttempted: Type.Object(
+          {
+            revision: orNull(Type.Integer()),
+            result: orNull(Type.String({ description: 'applied, failed or refused' })),
+            error: orNull(Type.String()),
+            at: orNull(timeSchema),
+          },
+          closed,
+        ),
+        effective: revisionSchema,
+      },
+      closed,
+    ),
+    drift: orNull(
+      Type.Object(
+        {
+          at: timeSchema,
+          foreign: Type.Array(Type.String()),
+          action: Type.String(),
+          healedAt: orNull(timeSchema),
+        },
+        { ...closed, description: 'The last change from outside that was undone' },
+      ),
+    ),
+    lastHeartbeat: timeSchema,
+    lastStateChange: timeSchema,
+    created: timeSchema,
+    updated: timeSchema,
+  },
+  closed,
+)
+
+/** `whole`: false for an organization that only shares the agent; what names other organizations' objects is left out. */
+export function toAgentView(agent: AgentRecord, whole: boolean) {
+  return {
+    id: agent.id,
+    name: agent.name,
+    organization: agent.organization,
+    state: agent.state,
+    stateName: agentStateName(agent.state),
+    lockedBecause: agent.lockedBecause,
+    engineState: agent.engineState,
+    engineError: agent.engineError,
+    engineHost: agent.engineHost,
+    enginePort: agent.enginePort,
+    engineVersion: agent.engineVersion,
+    agentVersion: agent.agentVersion,
+    tags: agent.tags.map(({ id, name, static: isStatic, ...times }) => ({
+      id,
+      name,
+      static: isStatic,
+      ...toTimes(times),
+    })),
+    config: {
+      desired: { revision: agent.desiredRevision },
+      lastAttempted: {
+        revision: agent.attempted?.revision ?? null,
+        result: agent.attempted?.result ?? null,
+        error: whole ? (agent.attempted?.error ?? null) : null,
+        at: agent.attempted === null ? null : toIso(agent.attempted.at),
+      },
+      effective: { revision: agent.effectiveRevision },
+    },
+    drift: whole ? agent.drift : null,
+    lastHeartbeat: toIso(agent.lastHeartbeatAt),
+    lastStateChange: toIso(agent.lastStateChangeAt),
+    ...toTimes(agent),
+  }
+}
+
+const fileFields = {
+  id: idSchema,
+  name: Type.String(),
+  organization: organizationSchema,
+  contentType: Type.String(),
+  encoded: Type.Boolean({ description: 'The source is base64' }),
+  fileType: Type.Integer({ description: '1 main, 2 include, 3 other' }),
+  sha: Type.String({
+    description: 'SHA-256 (hex) over the decoded bytes, in literal double quotes',
+    pattern: '^"[0-9a-f]{64}"$',
+  }),
+  version: Type.Integer({ minimum: 1 }),
+  created: timeSchema,
+  updated: timeSchema,
+}
+const sourceSchema = Type.String({ description: 'VCL text, or base64 when encoded' })
+
+/** As lists have it: without the source. */
+export const fileSchema = Type.Object(fileFields, closed)
+export const wholeFileSchema = Type.Object({ ...fileFields, source: sourceSchema }, closed)
+
+export function toFileView(file: FileRecord) {
+  return {
+    id: file.id,
+    name: file.name,
+    organization: file.organization,
+    contentType: file.contentType,
+    encoded: file.encoded,
+    fileType: file.fileType,
+    sha: `"${file.sha}"`,
+    version: file.version,
+    ...toTimes(file),
+  }
+}
+
+export function toWholeFileView(file: FileRecord & { readonly source: string }) {
+  return { ...toFileView(file), source: file.source }
+}
+
+const versionFields = {
+  version: Type.Integer({ minimum: 1 }),
+  contentType: Type.String(),
+  encoded: Type.Boolean(),
+  sha: fileFields.sha,
+  account: Type.String({ description: 'Who made it' }),
+  created: timeSchema,
+}
+
+export const versionSchema = Type.Object(versionFields, closed)
+export const wholeVersionSchema = Type.Object({ ...versionFields, source: sourceSchema }, closed)
+
+export function toVersionView(version: Omit<FileVersionRecord, 'source'>) {
+  return {
+    version: version.version,
+    contentType: version.contentType,
+    encoded: version.encoded,
+    sha: `"${version.sha}"`,
+    account: version.account,
+    created: toIso(version.createdAt),
+  }
+}
+
+export const deploymentSchema = Type.Object(
+  {
+    id: idSchema,
+    name: Type.String(),
+    organization: organizationSchema,
+    min: Type.Integer({ minimum: 1 }),
+    max: Type.Integer({ minimum: 1 }),
+    tags: Type.Array(referenceSchema),
+    state: Type.Integer({
+      description: '1 Active, 2 Inactive, 3 Degraded, 4 Error, 5 Orphan, 6 Deploying',
+    }),
+    stateName: Type.String(),
+    agents: Type.Array(referenceSchema, { description: 'Where groups are placed by it' }),
+    created: timeSchema,
+    updated: timeSchema,
+  },
+  closed,
+)
+
+export function toDeploymentView({ deployment, state, stateName, agents }: DeploymentView) {
+  return {
+    id: deployment.id,
+    name: deployment.name,
+    organization: deployment.organization,
+    min: deployment.min,
+    max: deployment.max,
+    tags: deployment.tags,
+    state,
+    stateName,
+    agents,
+    ...toTimes(deployment),
+  }
+}
+
+export const joinTokenSchema = Type.Object(
+  {
+    id: idSchema,
+    label: Type.String(),
+    organization: organizationSchema,
+    expires: orNull(Type.Integer({ description: 'Epoch seconds; null: never' })),
+    maxUses: Type.Integer({ minimum: 1 }),
+    uses: Type.Integer({ minimum: 0 }),
+    tags: Type.Array(referenceSchema),
+    created: timeSchema,
+  },
+  closed,
+)
+
+export function toJoinTokenView(token: JoinTokenRecord) {
+  return {
+    id: token.id,
+    label: token.label,
+    organization: token.organization,
+    expires: token.expiresAt === null ? null : Math.floor(token.expiresAt / 1000),
+    maxUses: token.maxUses,
+    uses: token.uses,
+    tags: token.tags,
+    created: toIso(token.createdAt),
+  }
+}
+
+function toTimes(times: { readonly createdAt: number; readonly updatedAt: number }) {
+  return { created: toIso(times.createdAt), updated: toIso(times.updatedAt) }
+}
+
+/** Milliseconds since 1970, as the API writes times. */
+export function toIso(at: number): string {
+  return new Date(at).toISOString()
+}

@@ -1,0 +1,54 @@
+/** What an API gives the HTTP server: its routes, who may call, how errors look, who is told of the answers. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Context } from '../../context.js'
+import type { Actor } from '../../domain/permission.js'
+import type { ErrorKey } from '../../errors.js'
+import type { Answer, Route } from './route.js'
+
+export interface Api {
+  /** Its label in the metrics. */
+  readonly name: string
+  /** What every path begins with: `/api/v1`, or nothing. */
+  readonly prefix: string
+  readonly routes: readonly Route[]
+  /**
+   * Who calls; throws FleetError 'unauthenticated'. Null: the API has public routes only, and its unknown paths are
+   * 404 for everybody.
+   */
+  readonly authenticate: ((caller: Caller) => Promise<Actor>) | null
+  readonly describeError: (error: unknown, about: ErrorContext) => Answer
+  /** Called once for each call when its answer has been sent or the caller is gone. Must not throw. */
+  readonly onAnswered?: (call: AnsweredCall) => void
+}
+
+export interface Caller {
+  readonly headers: IncomingHttpHeaders
+  readonly sourceAddress: string
+  readonly secure: boolean
+}
+
+export interface ErrorContext {
+  readonly context: Context
+  /** The route's, for errors that are bugs. */
+  readonly errorKey: ErrorKey
+}
+
+export interface AnsweredCall {
+  readonly context: Context
+  /** Null before it was known. */
+  readonly actor: Actor | null
+  readonly caller: Caller
+  /** Null: an unknown path or method. */
+  readonly route: Route | null
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** 0: the caller went away before an answer. */
+  readonly status: number
+  readonly answer: Answer | null
+  /** What the answer told as an error; null: it was none. */
+  readonly error: unknown
+  /** The path's `{id}`. */
+  readonly objectId: number | null
+  readonly durationSeconds: number
+}

@@ -1,0 +1,64 @@
+/** What `/metrics` tells: counts and durations, never names or addresses (choices: 1 and 7). */
+import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+export interface Metrics {
+  readonly contentType: string
+  /** Prometheus text. */
+  readonly read: () => Promise<string>
+  readonly observeRequest: (request: ObservedRequest) => void
+  /** A deploy that came to its end; `result` is `ok` or the kind of its error. */
+  readonly observeDeploy: (result: string, durationSeconds: number) => void
+}
+
+export interface ObservedRequest {
+  readonly api: string
+  /** The path's template, never the path. */
+  readonly route: string
+  readonly status: number
+  readonly durationSeconds: number
+}
+
+/** Chosen by us. */
+const requestBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30]
+const deployBucketsSeconds = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+
+/** `countAgents` answers the number of agents by the name of their state; asked at each reading. */
+export function createMetrics(
+  countAgents: () => Promise<Readonly<Record<string, number>>>,
+): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const agents = new Gauge({
+    name: 'cachefleet_agents',
+    help: 'Agents by state',
+    labelNames: ['state'],
+    registers: [registry],
+  })
+  const requests = new Histogram({
+    name: 'cachefleet_api_request_seconds',
+    help: 'Duration of API calls until the answer was sent',
+    labelNames: ['api', 'route', 'status'],
+    buckets: requestBucketsSeconds,
+    registers: [registry],
+  })
+  const deploys = new Histogram({
+    name: 'cachefleet_deploy_seconds',
+    help: 'Duration of deploys from the call to their end',
+    labelNames: ['result'],
+    buckets: deployBucketsSeconds,
+    registers: [registry],
+  })
+  return {
+    contentType: registry.contentType,
+    read: async () => {
+      for (const [state, count] of Object.entries(await countAgents())) agents.set({ state }, count)
+      return registry.metrics()
+    },
+    observeRequest: ({ api, route, status, durationSeconds }) => {
+      requests.observe({ api, route, status }, durationSeconds)
+    },
+    observeDeploy: (result, durationSeconds) => {
+      deploys.observe({ result }, durationSeconds)
+    },
+  }
+}

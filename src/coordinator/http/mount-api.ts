@@ -1,0 +1,132 @@
+/** Puts an API's routes into the framework's router: one entry a path for all methods, so that 405 is ours to say. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Logger } from 'pino'
+import { createContext, newTraceId, traceIdPattern } from '../../context.js'
+import type { AnsweredCall, Api, Caller } from './api.js'
+import {
+  answerCall,
+  prepareRoute,
+  type Exchange,
+  type PreparedRoute,
+  type Target,
+} from './dispatch.js'
+import type { Metrics } from './metrics.js'
+import { sendAnswer } from './send-answer.js'
+
+export interface Surroundings {
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** All that the server's parser knows. */
+  readonly methods: readonly string[]
+}
+
+/** Chosen by us: paths are written to logs up to this length. */
+const pathLimit = 1000
+
+export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundings): void {
+  const paths = new Map<string, Map<string, PreparedRoute>>()
+  for (const route of api.routes) {
+    const methods = paths.get(route.path) ?? new Map<string, PreparedRoute>()
+    methods.set(route.method, prepareRoute(route))
+    paths.set(route.path, methods)
+  }
+  for (const [path, methods] of paths) {
+    const template = `${api.prefix}${path}`
+    mountTarget(app, toRouterPath(template), { api, template, methods }, surroundings)
+  }
+  const unknown: Target = { api, template: 'unknown', methods: new Map() }
+  mountTarget(app, `${api.prefix}/*`, unknown, surroundings)
+  if (api.prefix !== '') mountTarget(app, api.prefix, unknown, surroundings)
+}
+
+function toRouterPath(template: string): string {
+  return template.replace(/\{(\w+)\}/g, ':$1')
+}
+
+function mountTarget(
+  app: FastifyInstance,
+  url: string,
+  target: Target,
+  surroundings: Surroundings,
+): void {
+  app.route({
+    method: [...surroundings.methods] as HTTPMethods[], // the type lists only the common ones
+    url,
+    handler: (request, reply) => serveCall(target, request, reply, surroundings),
+  })
+}
+
+async function serveCall(
+  target: Target,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  surroundings: Surroundings,
+): Promise<FastifyReply> {
+  const exchange = startExchange(request, surroundings.log)
+  reply.header('x-trace-id', exchange.context.traceId)
+  reply.header('x-content-type-options', 'nosniff')
+  reply.header('cache-control', 'no-store')
+  const answer = await answerCall(target, exchange, request)
+  exchange.answer = answer
+  const finish = (): void => {
+    recordAnswer(target, exchange, request, { ...surroundings, whole: reply.raw.writableFinished })
+  }
+  if (reply.raw.destroyed) finish()
+  else reply.raw.once('close', finish)
+  return sendAnswer(reply, answer, exchange.context.log)
+}
+
+function startExchange(request: FastifyRequest, log: Logger): Exchange {
+  const caller: Caller = {
+    headers: request.headers,
+    sourceAddress: request.ip,
+    secure: request.protocol === 'https',
+  }
+  return {
+    context: createContext(log, chooseTraceId(request)),
+    caller,
+    startedAt: performance.now(),
+    actor: null,
+    route: null,
+    objectId: null,
+    error: null,
+    answer: null,
+  }
+}
+
+function chooseTraceId(request: FastifyRequest): string {
+  const given = request.headers['x-trace-id']
+  return typeof given === 'string' && traceIdPattern.test(given) ? given : newTraceId()
+}
+
+function recordAnswer(
+  { api, template }: Target,
+  exchange: Exchange,
+  request: FastifyRequest,
+  { metrics, whole }: Surroundings & { readonly whole: boolean },
+): void {
+  const { startedAt, ...rest } = exchange
+  const durationSeconds = (performance.now() - startedAt) / 1000
+  const [path = ''] = request.originalUrl.split('?', 1)
+  const call: AnsweredCall = {
+    ...rest,
+    method: request.method,
+    path: path.slice(0, pathLimit),
+    status: exchange.answer?.status ?? 0,
+    durationSeconds,
+  }
+  metrics.observeRequest({ api: api.name, route: template, status: call.status, durationSeconds })
+  exchange.context.log.info(
+    {
+      method: call.method,
+      path: call.path,
+      status: call.status,
+      durationMs: Math.round(durationSeconds * 1e5) / 100,
+      account: call.actor?.accountName ?? null,
+      from: call.caller.sourceAddress,
+      ...(whole ? {} : { aborted: true }),
+    },
+    'request',
+  )
+  api.onAnswered?.(call)
+}

@@ -1,0 +1,188 @@
+/** The coordinator's one listener: HTTP or HTTPS, its limits, the APIs on it, and the raw server for upgrades. */
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { METHODS, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { fastify, type FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { createContext, newTraceId } from '../../context.js'
+import type { Api } from './api.js'
+import { answerMalformed } from './malformed.js'
+import type { Metrics } from './metrics.js'
+import { mountApi } from './mount-api.js'
+import { sendAnswer } from './send-answer.js'
+
+export interface HttpOptions {
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
+  readonly tls: TlsFiles | null
+  /** Addresses or networks whose X-Forwarded-For counts. */
+  readonly trustedProxies: readonly string[]
+  /** Open connections, those of agents included; more are closed at once. */
+  readonly connectionLimit: number
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** For errors outside of any API. */
+  readonly describeError: Api['describeError']
+}
+
+export interface TlsFiles {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+export type RawHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  params: Readonly<Record<string, string>>,
+) => void | Promise<void>
+
+export interface HttpServer {
+  /** For the 'upgrade' event. */
+  readonly server: ReturnType<typeof createServer> | ReturnType<typeof createTlsServer>
+  /** Before `listen`. The API with the empty prefix answers every path that no other one has. */
+  addApi(api: Api): void
+  /** Before `listen`. `path` with `{name}` parameters; the handler answers everything itself, also errors. */
+  addRawHandler(method: 'GET' | 'PUT', path: string, handle: RawHandler): void
+  /** Answers `http://127.0.0.1:8002`. */
+  listen(): Promise<string>
+  /** Reads the files again; rejects, and keeps the old ones, when they do not fit. */
+  reloadCertificates(): Promise<void>
+  /** Stops listening, lets calls in progress end, closes what is left after `closeGraceMs`. */
+  close(): Promise<void>
+}
+
+/** choices: 4, headers complete within 60 s: checked every 5 s. */
+const headersTimeoutMs = 54_000
+const timeoutCheckMs = 5_000
+/** Chosen by us: longer than the longest wait of a call does not matter, it covers only receiving the request. */
+const requestTimeoutMs = 300_000
+/** Chosen by us: longer than the usual idle limit of load balancers (60 s), so that they close first. */
+const keepAliveTimeoutMs = 65_000
+const handshakeTimeoutMs = 10_000
+/** choices: 1, graceful within 10 s. */
+const closeGraceMs = 8_000
+
+export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
+  const sockets = new Set<Socket>()
+  const { tls, log, metrics } = options
+  const limits = {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: timeoutCheckMs,
+  }
+  const server = tls
+    ? createTlsServer({ ...limits, ...(await readTls(tls)), handshakeTimeout: handshakeTimeoutMs })
+    : createServer(limits)
+  server.keepAliveTimeout = keepAliveTimeoutMs
+  server.maxConnections = options.connectionLimit
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('clientError', answerMalformed)
+
+  const app = createApp(options, server)
+  const surroundings = { log, metrics, methods: knownMethods }
+  return {
+    server,
+    addApi: (api) => {
+      mountApi(app, api, surroundings)
+    },
+    addRawHandler: (method, path, handle) => {
+      addRawHandler(app, { method, path, handle })
+    },
+    listen: async () => {
+      await app.ready()
+      server.listen({ host: options.host, port: options.port })
+      await once(server, 'listening')
+      return addressOf(server.address(), tls !== null)
+    },
+    reloadCertificates: async () => {
+      if (tls && 'setSecureContext' in server) server.setSecureContext(await readTls(tls))
+    },
+    close: async () => {
+      const closed = server.listening ? once(server, 'close') : Promise.resolve()
+      server.close()
+      server.closeIdleConnections()
+      const deadline = setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, closeGraceMs)
+      // From here on the framework ends each connection with its answer.
+      await app.close()
+      await closed
+      clearTimeout(deadline)
+    },
+  }
+}
+
+const knownMethods = METHODS.filter((method) => method !== 'CONNECT')
+
+async function readTls({
+  certFile,
+  keyFile,
+}: TlsFiles): Promise<{ cert: Buffer; key: Buffer; minVersion: 'TLSv1.2' }> {
+  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)])
+  return { cert, key, minVersion: 'TLSv1.2' }
+}
+
+function createApp(options: HttpOptions, server: HttpServer['server']): FastifyInstance {
+  const { log, describeError, trustedProxies } = options
+  const app = fastify({
+    serverFactory: (handle) => server.on('request', handle),
+    exposeHeadRoutes: false,
+    // Calls on open connections are served while the server closes; their answers end the connection.
+    return503OnClosing: false,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    rewriteUrl: ({ url = '/' }) => escapeBrokenPath(url),
+    routerOptions: { maxParamLength: 2048 },
+  })
+  // The framework parses no body: the APIs do that themselves, after their own checks.
+  for (const method of knownMethods)
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  app.setErrorHandler((error, _request, reply) => {
+    const context = createContext(log, newTraceId())
+    reply.header('x-trace-id', context.traceId)
+    return sendAnswer(reply, describeError(error, { context, errorKey: 'path' }), context.log)
+  })
+  return app
+}
+
+/** A path that cannot be percent-decoded is taken literally, so that it is an unknown path like any other. */
+function escapeBrokenPath(url: string): string {
+  const end = url.indexOf('?')
+  const path = end < 0 ? url : url.slice(0, end)
+  if (!path.includes('%')) return url
+  try {
+    decodeURIComponent(path)
+    return url
+  } catch {
+    return path.replaceAll('%', '%25') + url.slice(path.length)
+  }
+}
+
+interface RawRoute {
+  readonly method: 'GET' | 'PUT'
+  readonly path: string
+  readonly handle: RawHandler
+}
+
+function addRawHandler(app: FastifyInstance, { method, path, handle }: RawRoute): void {
+  app.route({
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    handler: async (request, reply) => {
+      reply.hijack()
+      // The framework gives decoded strings, one for each parameter of the path.
+      await handle(request.raw, reply.raw, request.params as Readonly<Record<string, string>>)
+    },
+  })
+}
+
+function addressOf(address: AddressInfo | string | null, secure: boolean): string {
+  if (address === null || typeof address === 'string') return ''
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `${secure ? 'https' : 'http'}://${host}:${address.port}`
+}

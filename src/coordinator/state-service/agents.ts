@@ -1,0 +1,94 @@
+/** Agents as the API lists, reads and changes them; what an agent is asked goes through `instruct.ts`. */
+import { parseListQuery } from '../../domain/list-query.js'
+import type { Actor } from '../../domain/permission.js'
+import { readTagsOfAgents, replaceAssignedTags } from '../../store/agent-tags.js'
+import {
+  findAgent as findAgentRow,
+  selectAgents,
+  toAgentRecords,
+  type AgentRecord,
+} from '../../store/agents.js'
+import { agentColumns } from '../../store/list-columns.js'
+import { readList } from '../../store/list-query.js'
+import { readPlacements } from '../../store/placements.js'
+import { readUsableTagIds } from '../../store/tags.js'
+import { tellAgentsChanged } from './agent-hints.js'
+import type { ListAnswer, ListParameters } from './computed-list.js'
+import { requireAll, requireOwner } from './references.js'
+import { scopeOf, type StateService } from './service.js'
+import { changeTargets } from './shortfall.js'
+
+export type { AgentRecord } from '../../store/agents.js'
+
+export const agentListFields = Object.keys(agentColumns)
+
+/** Three queries at most. */
+export async function listAgents(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<ListAnswer<AgentRecord>> {
+  const { queries } = service.store
+  const list = parseListQuery(query, agentColumns, 'agent')
+  const found = await readList(selectAgents(queries, scopeOf(actor)), list, agentColumns)
+  return { rows: await toAgentRecords(queries, found.rows), total: found.total }
+}
+
+export async function findAgent(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<AgentRecord | undefined> {
+  return findAgentRow(service.store.queries, scopeOf(actor), id)
+}
+
+/** Throws 'forbidden' for an agent that is only shared with the caller. */
+export async function findOwnAgent(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<AgentRecord | undefined> {
+  const agent = await findAgent(service, actor, id)
+  if (agent) requireOwner(actor, agent, 'agent')
+  return agent
+}
+
+/** The agent is the caller's own, or the caller sees all: nothing of it is another organization's business. */
+export function ownsAgent(actor: Actor, agent: AgentRecord): boolean {
+  return actor.organizationId === null || agent.organization?.id === actor.organizationId
+}
+
+export interface TagAssignment {
+  readonly tags: readonly { readonly id: number }[]
+  /** Also when a deployed group falls below its min by this. */
+  readonly force: boolean
+}
+
+/** The list replaces the assigned tags; static ones stay and may be listed (choices: 2, tags). */
+export async function assignTags(
+  service: StateService,
+  actor: Actor,
+  agent: AgentRecord,
+  { tags, force }: TagAssignment,
+): Promise<AgentRecord> {
+  const borne = new Set(agent.tags.map(({ id }) => id))
+  const added = tags.filter(({ id }) => !borne.has(id))
+  await requireAll(added, 'tags', 'agent', (ids) =>
+    readUsableTagIds(service.store.queries, agent.organization?.id ?? null, ids),
+  )
+  await changeTargets(service, {
+    errorKey: 'agent',
+    force,
+    readGroupIds: async (queries) =>
+      (await readPlacements(queries, { agentIds: [agent.id] })).map(({ groupId }) => groupId),
+    write: (queries) =>
+      replaceAssignedTags(
+        queries,
+        agent.id,
+        tags.map(({ id }) => id),
+      ),
+  })
+  tellAgentsChanged(service, [agent.id])
+  const changed = await readTagsOfAgents(service.store.queries, [agent.id])
+  return { ...agent, tags: changed.get(agent.id) ?? [] }
+}

@@ -1,0 +1,143 @@
+/** What the API shows of a group beside its own fields: its state, and its place on each agent (choices: 2 and 3). */
+import { indexAgents } from '../../domain/agent-index.js'
+import { deploymentStateName, type DeploymentState } from '../../domain/deployment.js'
+import { groupBy } from '../../domain/group-by.js'
+import { placeGroup } from '../../domain/placement.js'
+import { explainPlacement } from '../../domain/placement-reasons.js'
+import { stateOfGroup, type PlacementState } from '../../domain/vcl-group.js'
+import { readFittingDeployments } from '../../store/deployment-places.js'
+import { readDeploymentsOf, type DeploymentRecord } from '../../store/deployments.js'
+import { readDeploys } from '../../store/deploys.js'
+import { readFleet } from '../../store/fleet.js'
+import { readGroupPlaces, type GroupPlace } from '../../store/group-places.js'
+import type { NamedReference } from '../../store/owner.js'
+import { readPlacements } from '../../store/placements.js'
+import { scopeOfOwner } from '../../store/scope.js'
+import type { GroupRecord } from '../../store/vcl-groups.js'
+import { toPlacementInput } from './placing.js'
+import type { StateService } from './service.js'
+
+export interface GroupAgentState {
+  readonly agent: NamedReference
+  readonly state: PlacementState
+  /** What serves there; null before the first switch. */
+  readonly revision: number | null
+  readonly error: string | null
+  /** Milliseconds since 1970. */
+  readonly deployedAt: number | null
+}
+
+export interface GroupStatus {
+  readonly state: DeploymentState
+  readonly stateName: string
+  readonly agentStates: readonly GroupAgentState[]
+}
+
+export interface PlacementExplanation {
+  readonly agent: NamedReference
+  readonly deployment: NamedReference | null
+  readonly chosen: boolean
+  readonly reason: string
+}
+
+/** A constant number of queries, however many groups. */
+export async function readGroupStatuses(
+  service: StateService,
+  groups: readonly GroupRecord[],
+): Promise<Map<number, GroupStatus>> {
+  if (groups.length === 0) return new Map()
+  const { queries } = service.store
+  const ids = groups.map(({ id }) => id)
+  const places = groupBy(await readGroupPlaces(queries, ids), (place) => place.groupId)
+  const deploying = new Set((await readDeploys(queries, ids)).map(({ groupId }) => groupId))
+  const deploymentIds = [
+    ...new Set(groups.flatMap((group) => group.deployments.map(({ id }) => id))),
+  ]
+  const deployments = new Map(
+    (await readDeploymentsOf(queries, deploymentIds)).map((deployment) => [
+      deployment.id,
+      deployment,
+    ]),
+  )
+  // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place.
+  const empty = groups.filter((group) => group.deployed && !places.has(group.id))
+  const fitting = new Set(
+    await readFittingDeployments(
+      queries,
+      empty.flatMap((group) => group.deployments.map(({ id }) => id)),
+    ),
+  )
+  return new Map(
+    groups.map((group) => [
+      group.id,
+      toStatus(group, {
+        deploying: deploying.has(group.id),
+        places: places.get(group.id) ?? [],
+        deployments: group.deployments.flatMap(({ id }) => deployments.get(id) ?? []),
+        fitting,
+      }),
+    ]),
+  )
+}
+
+/** One row for each agent that the group's owner may use. */
+export async function explainGroupPlacement(
+  service: StateService,
+  group: GroupRecord,
+): Promise<PlacementExplanation[]> {
+  const { queries } = service.store
+  const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
+  const input = toPlacementInput({
+    group,
+    deployments: await readDeploymentsOf(
+      queries,
+      group.deployments.map(({ id }) => id),
+    ),
+    agents: indexAgents(fleet),
+    placements: await readPlacements(queries, { groupIds: [group.id] }),
+  })
+  const names = new Map(fleet.map(({ id, name }) => [id, name]))
+  const deployments = new Map(group.deployments.map((deployment) => [deployment.id, deployment]))
+  return explainPlacement(input, placeGroup(input)).map((row) => ({
+    agent: { id: row.agentId, name: names.get(row.agentId) ?? '' },
+    deployment: row.deploymentId === null ? null : (deployments.get(row.deploymentId) ?? null),
+    chosen: row.chosen,
+    reason: row.reason,
+  }))
+}
+
+interface StatusInput {
+  readonly deploying: boolean
+  readonly places: readonly GroupPlace[]
+  readonly deployments: readonly DeploymentRecord[]
+  readonly fitting: ReadonlySet<number>
+}
+
+function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
+  const state = stateOfGroup({
+    deployed: group.deployed,
+    deploying: input.deploying,
+    deployments: input.deployments.map(({ id, min }) => ({
+      id,
+      min,
+      anyAgentFits: input.fitting.has(id),
+    })),
+    placements: input.places.map((place) => ({ ...place, state: shownState(place) })),
+  })
+  return {
+    state,
+    stateName: deploymentStateName(state),
+    agentStates: input.places.map((place) => ({
+      agent: { id: place.agentId, name: place.agentName },
+      state: shownState(place),
+      revision: place.appliedRevision,
+      error: place.error,
+      deployedAt: place.deployedAt,
+    })),
+  }
+}
+
+/** A candidate on its way shows, whatever serves meanwhile. */
+function shownState(place: GroupPlace): PlacementState {
+  return place.candidateState === 'pending' ? 'applying' : place.state
+}

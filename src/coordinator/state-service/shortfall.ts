@@ -1,0 +1,75 @@
+/**
+ * A change of tags, min or max by which a deployed group would fall below min needs `force` (choices: 3, Placement).
+ * The change is made inside the transaction, judged by what placement would now decide, and rolled back if refused.
+ */
+import { placementInputsSubject } from '../../bus/bus.js'
+import { FleetError, type ErrorKey } from '../../errors.js'
+import { readDeploymentsOf } from '../../store/deployments.js'
+import { readFleet, type FleetAgent } from '../../store/fleet.js'
+import { readPlacements } from '../../store/placements.js'
+import { scopeOfOwner } from '../../store/scope.js'
+import type { Queries } from '../../store/store.js'
+import { readGroups, type GroupRecord } from '../../store/vcl-groups.js'
+import { decidePlacement } from './placing.js'
+import type { StateService } from './service.js'
+
+export interface Change {
+  readonly errorKey: ErrorKey
+  /** The deployed groups that it concerns. */
+  readonly readGroupIds: (queries: Queries) => Promise<readonly number[]>
+  readonly write: (queries: Queries) => Promise<void>
+  readonly force: boolean
+}
+
+/** Throws 'conflict' that names the groups. Afterwards placement follows by itself. */
+export async function changeTargets(service: StateService, change: Change): Promise<void> {
+  await service.store.decide(async (queries) => {
+    const groups = change.force
+      ? []
+      : await readDeployed(queries, await change.readGroupIds(queries))
+    const before = await findShort(queries, groups)
+    await change.write(queries)
+    const after = await findShort(queries, groups)
+    const fallen = groups.filter(({ id }) => after.has(id) && !before.has(id))
+    if (fallen.length > 0) throw describeShortfall(fallen, change.errorKey)
+  })
+  service.bus.publish(placementInputsSubject, {})
+}
+
+async function readDeployed(queries: Queries, ids: readonly number[]): Promise<GroupRecord[]> {
+  return ids.length === 0 ? [] : readGroups(queries, { kind: 'all' }, { ids, deployed: true })
+}
+
+/** Groups with a deployment that placement would now leave below its min. */
+async function findShort(
+  queries: Queries,
+  groups: readonly GroupRecord[],
+): Promise<ReadonlySet<number>> {
+  const short = new Set<number>()
+  if (groups.length === 0) return short
+  const placements = await readPlacements(queries, { groupIds: groups.map(({ id }) => id) })
+  const fleets = new Map<number | null, readonly FleetAgent[]>()
+  for (const group of groups) {
+    const owner = group.organizationId
+    const fleet = fleets.get(owner) ?? (await readFleet(queries, scopeOfOwner(owner)))
+    fleets.set(owner, fleet)
+    const ids = group.deployments.map(({ id }) => id)
+    const decision = decidePlacement({
+      group,
+      deployments: await readDeploymentsOf(queries, ids),
+      fleet,
+      placements: placements.filter(({ groupId }) => groupId === group.id),
+    })
+    if (decision.shortages.length > 0) short.add(group.id)
+  }
+  return short
+}
+
+function describeShortfall(groups: readonly GroupRecord[], errorKey: ErrorKey): FleetError {
+  const names = groups.map(({ name }) => JSON.stringify(name)).join(', ')
+  return new FleetError(
+    'conflict',
+    errorKey,
+    `by this change a deployed group falls below its min: ${names}; ?force=true makes it all the same`,
+  )
+}

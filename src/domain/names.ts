@@ -1,0 +1,39 @@
+/** What may be a name (choices: 2, Names; 1, `--name`; 4 for the longer names of simulated agents). */
+
+import { FleetError, type ErrorKey } from '../errors.js'
+
+const nameLimitCharacters = 255
+/** In characters, not UTF-16 units. */
+const sizeOfNames = /^[^]{1,255}$/u
+/** C0, DEL, C1, the two separators that break lines, and halves of surrogate pairs. */
+const refusedInNames = /[\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]/u
+
+/** Longest name that `--name` takes; the agent link takes 63, for `-sim-00001` behind it. */
+export const agentNameLimit = 52
+export const linkedAgentNameLimit = 63
+
+/** The name of an object, as it is; throws 'invalid' for what cannot be one. */
+export function parseName(name: string, errorKey: ErrorKey): string {
+  const problem = findNameProblem(name)
+  if (problem !== null) throw new FleetError('invalid', errorKey, `name: ${problem}`)
+  return name
+}
+
+/** What is wrong with the name of an object and what would be right; null when nothing is. */
+export function findNameProblem(name: string): string | null {
+  if (!sizeOfNames.test(name)) return `a name has 1 to ${nameLimitCharacters} characters`
+  if (refusedInNames.test(name))
+    return 'a name has no control characters, line separators or halves of surrogate pairs'
+  return null
+}
+
+/** As findNameProblem; a colon would end the user's part of basic credentials. */
+export function findAccountNameProblem(name: string): string | null {
+  return name.includes(':') ? 'an account name has no colon' : findNameProblem(name)
+}
+
+export function findAgentNameProblem(name: string, limit = agentNameLimit): string | null {
+  return name.length <= limit && /^[A-Za-z0-9-]+$/.test(name)
+    ? null
+    : `an agent name has 1 to ${limit} letters, digits and dashes`
+}

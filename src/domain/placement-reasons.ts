@@ -1,0 +1,48 @@
+/** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (choices: 3). */
+import { isFitting, type IndexedAgent } from './agent-index.js'
+import { agentStateName, agentStates } from './agent-state.js'
+import { findConflict, type PlacementDecision, type PlacementInput } from './placement.js'
+
+export interface PlacementRow {
+  readonly agentId: number
+  /** Of a chosen agent its own; otherwise the first that it fits, null for none. */
+  readonly deploymentId: number | null
+  readonly chosen: boolean
+  readonly reason: string
+}
+
+/** One row for each agent of the index, by id. */
+export function explainPlacement(
+  input: PlacementInput,
+  decision: PlacementDecision,
+): PlacementRow[] {
+  const kept = new Map(decision.keep.map((place) => [place.agentId, place.deploymentId]))
+  const added = new Map(decision.add.map((place) => [place.agentId, place.deploymentId]))
+  const removed = new Map(decision.remove.map((place) => [place.agentId, place.reason]))
+  const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
+  return [...input.agents.byId.values()]
+    .toSorted((a, b) => a.id - b.id)
+    .map((agent) => {
+      const agentId = agent.id
+      const deploymentId = kept.get(agentId) ?? added.get(agentId)
+      if (deploymentId !== undefined) {
+        const reason = kept.has(agentId) ? 'it keeps its place' : describeChoice(input, agent)
+        return { agentId, deploymentId, chosen: true, reason }
+      }
+      const fitting = deployments.find(({ tagIds }) => isFitting(agent, tagIds))?.id ?? null
+      const reason = removed.get(agentId) ?? describeRefusal(input, agent, fitting !== null)
+      return { agentId, deploymentId: fitting, chosen: false, reason }
+    })
+}
+
+function describeChoice({ group }: PlacementInput, agent: IndexedAgent): string {
+  const others = agent.groupIds.size - (agent.groupIds.has(group.id) ? 1 : 0)
+  return `it has all tags, and ${others} other groups are placed there: the fewest are taken first`
+}
+
+function describeRefusal(input: PlacementInput, agent: IndexedAgent, fits: boolean): string {
+  if (input.exclude?.has(agent.id) === true) return 'it is passed over in this deploy'
+  if (!fits) return 'it does not have all tags of any deployment'
+  if (agent.state !== agentStates.Running) return `the agent is ${agentStateName(agent.state)}`
+  return findConflict(input, agent) ?? 'the deployments it fits have their max'
+}

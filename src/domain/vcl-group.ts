@@ -1,0 +1,95 @@
+/**
+ * A group's wish, its place on one agent, and the state that the API shows for it (choices: 3, `/state`).
+ *
+ * A place on an agent:
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> wanted: placed
+ *   wanted --> applying: instructed
+ *   applying --> applied: the cache serves it
+ *   applying --> failed: the cache refused it
+ *   applied --> wanted: the next deploy
+ *   failed --> wanted: the next deploy, reload or restart of the cache
+ * ```
+ */
+import { agentStates, type AgentState } from './agent-state.js'
+import { deploymentStates, type DeploymentState } from './deployment.js'
+
+/** A file at the version that was pinned at the deploy. */
+export interface WishedFile {
+  readonly id: number
+  readonly version: number
+  readonly name: string
+}
+
+/** What a deploy puts on caches; JSON in `vclGroups.wish`, `deploys.sources` and `history.sources`. */
+export interface WishedSources {
+  readonly mainVCL: WishedFile
+  readonly includes: readonly WishedFile[]
+  /** SHA-256 (hex) of the flattened text. */
+  readonly sha: string
+  /** The name on the cache. */
+  readonly programName: string
+}
+
+/** `applied` and `failed` tell how the wanted revision ended on the agent. */
+export type PlacementState = 'wanted' | 'applying' | 'applied' | 'failed'
+
+export interface PlacementCondition {
+  readonly deploymentId: number
+  readonly state: PlacementState
+  readonly agentState: AgentState
+}
+
+export interface DeploymentOfGroup {
+  readonly id: number
+  readonly min: number
+  /** Whether any agent has all of its tags, in whatever state. */
+  readonly anyAgentFits: boolean
+}
+
+export interface GroupCondition {
+  /** The wish. */
+  readonly deployed: boolean
+  /** A deploy of this group is in progress. */
+  readonly deploying: boolean
+  readonly deployments: readonly DeploymentOfGroup[]
+  readonly placements: readonly PlacementCondition[]
+}
+
+export function stateOfGroup(group: GroupCondition): DeploymentState {
+  const { Active, Inactive, Degraded, Error, Orphan, Deploying } = deploymentStates
+  if (group.deploying) return Deploying
+  if (!group.deployed) return Inactive
+  const counts = group.deployments.map((deployment) => countPlaces(group, deployment))
+  const isEmpty = counts.every(({ serving, coming, trouble }) => serving + coming + trouble === 0)
+  if (isEmpty && !group.deployments.some(({ anyAgentFits }) => anyAgentFits)) return Orphan
+  if (counts.some(({ serving, coming, min }) => serving + coming < min)) return Error
+  if (counts.some(({ trouble }) => trouble > 0))
+    return counts.some(({ serving, min }) => serving < min) ? Error : Degraded
+  return counts.some(({ coming }) => coming > 0) ? Deploying : Active
+}
+
+interface PlaceCounts {
+  readonly min: number
+  readonly serving: number
+  /** Wanted or applying on an agent that can do it. */
+  readonly coming: number
+  readonly trouble: number
+}
+
+function countPlaces(group: GroupCondition, { id, min }: DeploymentOfGroup): PlaceCounts {
+  let [serving, coming, trouble] = [0, 0, 0]
+  for (const place of group.placements) {
+    if (place.deploymentId !== id) continue
+    if (isInTrouble(place)) trouble++
+    else if (place.state === 'applied') serving++
+    else coming++
+  }
+  return { min, serving, coming, trouble }
+}
+
+/** Chosen by us: a cache that does not answer (Failing) is told as a failed place, though nothing is moved for it. */
+function isInTrouble({ state, agentState }: PlacementCondition): boolean {
+  return state === 'failed' || agentState === agentStates.Down || agentState === agentStates.Failing
+}

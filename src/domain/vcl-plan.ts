@@ -1,0 +1,204 @@
+/**
+ * The steps from what a cache holds to what it must hold (choices: 3, What is loaded).
+ *
+ * Order: load, label, use, start, save what is foreign, discard. A step needs nothing that comes after it, so a plan may
+ * stop anywhere and be made again. Labels have no source: they are not saved, and 6.0's child dies of `vcl.show <label>`.
+ */
+import { createHash } from 'node:crypto'
+import { idleVclName, idleVclSource, type DesiredEngine } from './desired-engine.js'
+import type { EngineInventory, LoadedVcl } from './engine-inventory.js'
+
+export type VclStep =
+  | { readonly do: 'load'; readonly name: string; readonly sha: string }
+  | { readonly do: 'label'; readonly label: string; readonly program: string }
+  | { readonly do: 'use'; readonly name: string }
+  | { readonly do: 'start' }
+  /** Keep the source of a VCL that is not ours. */
+  | { readonly do: 'save'; readonly name: string }
+  /** All or nothing, in one command; one by one in this order where a release takes one name (before 6.6). */
+  | { readonly do: 'discard'; readonly names: readonly string[] }
+
+export interface PlanInput {
+  readonly desired: DesiredEngine
+  readonly inventory: EngineInventory
+  /** What the agent itself loaded or labelled, by name; all else is foreign. */
+  readonly ours: ReadonlySet<string>
+  /** The agent began to start the child and did not see it running: the only way to tell that from an operator's stop. */
+  readonly startUnfinished?: boolean
+}
+
+/** SHA-256 (hex) of the idle VCL's source. */
+export const idleVclSha = createHash('sha256').update(idleVclSource).digest('hex')
+
+/**
+ * Empty when the cache is as desired. While the child stays stopped foreign VCL is neither saved nor discarded, since
+ * `vcl.show` needs the child; the plan made when it runs again does that.
+ */
+export function planVcl(input: PlanInput): VclStep[] {
+  const plan = beginPlan(input)
+  const blocking = findBlocking(plan)
+  if (blocking.length > 0) {
+    // Nobody would see the detour, and without the child nothing foreign can be saved.
+    if (!plan.running && !plan.mayStart) return []
+    makeWay(plan, blocking)
+  }
+  loadPrograms(plan)
+  setLabels(plan)
+  useVcl(plan, plan.desired.active)
+  clearAway(plan, new Set(findWanted(plan)))
+  return plan.steps
+}
+
+/** The plan so far, and what the cache will hold when its steps are done. */
+interface Plan {
+  readonly desired: DesiredEngine
+  /** Name → hash of all that must be loaded. */
+  readonly programs: ReadonlyMap<string, string>
+  readonly labels: ReadonlyMap<string, string>
+  readonly steps: VclStep[]
+  /** Name → what it stands for (null: a VCL of its own). */
+  readonly loaded: Map<string, string | null>
+  readonly ours: Set<string>
+  active: string | null
+  running: boolean
+  readonly mayStart: boolean
+}
+
+function beginPlan({ desired, inventory, ours, startUnfinished = false }: PlanInput): Plan {
+  const programs = new Map(desired.load.map(({ name, sha }) => [name, sha]))
+  const labels = new Map(desired.labels.map(({ label, program }) => [label, program]))
+  for (const needed of [desired.active, ...labels.values()]) {
+    if (needed === idleVclName) programs.set(idleVclName, idleVclSha)
+    else if (!programs.has(needed) && !labels.has(needed))
+      throw new Error(`the desired state needs ${needed} and does not load it`)
+  }
+  const active = inventory.vcls.find((vcl) => vcl.active)?.name ?? null
+  return {
+    desired,
+    programs,
+    labels,
+    steps: [],
+    loaded: new Map(inventory.vcls.map((vcl: LoadedVcl) => [vcl.name, vcl.labelOf])),
+    ours: new Set(ours),
+    active,
+    running: inventory.childRunning,
+    // With an active VCL somebody stopped it on purpose; without one it never ran.
+    mayStart: active === null || startUnfinished,
+  }
+}
+
+/** All that may stay, the idle VCL too when it is ours. */
+function findWanted(plan: Plan): string[] {
+  const mayStay = plan.loaded.get(idleVclName) === null && plan.ours.has(idleVclName)
+  const idle = mayStay ? [idleVclName] : []
+  return [...plan.programs.keys(), ...plan.labels.keys(), ...idle]
+}
+
+/** What bears a wanted name and is not the wanted thing. A label of a wanted name is simply moved, whosever it is. */
+function findBlocking(plan: Plan): string[] {
+  return [...plan.loaded.keys()].filter((name) => {
+    const isLabel = plan.loaded.get(name) !== null
+    if (plan.programs.has(name)) return isLabel || !plan.ours.has(name)
+    return plan.labels.has(name) && !isLabel
+  })
+}
+
+/**
+ * A detour for the rare case that a wanted name is taken. A plain VCL that does not serve can simply go. For all else
+ * something safe serves meanwhile, labels are moved off, and what is in the way goes with all that may depend on it.
+ */
+function makeWay(plan: Plan, blocking: readonly string[]): void {
+  const inTheWay = new Set(blocking)
+  const isLabelled = (name: string): boolean => [...plan.loaded.values()].includes(name)
+  const isPlain = (name: string): boolean =>
+    plan.loaded.get(name) === null && !isLabelled(name) && name !== plan.active
+  if (plan.active !== null && blocking.every(isPlain)) {
+    useVcl(plan, plan.active)
+    clearAway(plan, new Set([...plan.loaded.keys()].filter((name) => !inTheWay.has(name))))
+    return
+  }
+  const standIn = findStandIn(plan, inTheWay)
+  useVcl(plan, standIn)
+  for (const [label, program] of plan.labels) {
+    const target = plan.loaded.get(label) ?? null
+    if (target === null || !inTheWay.has(target)) continue
+    const isThere = plan.loaded.get(program) === null && !inTheWay.has(program)
+    moveLabel(plan, label, isThere ? program : loadIdle(plan))
+  }
+  const kept = findWanted(plan).filter((name) => !inTheWay.has(name))
+  const targets = kept.flatMap((name) => plan.loaded.get(name) ?? [])
+  clearAway(plan, new Set([standIn, ...kept, ...targets]))
+}
+
+/** Loads what can be active while what is in the way goes: the desired VCL, or an idle one. */
+function findStandIn(plan: Plan, inTheWay: ReadonlySet<string>): string {
+  const { active, labels } = plan.desired
+  const sha = plan.programs.get(active)
+  const isThere = plan.loaded.get(active) === null
+  // A routing VCL does not compile before its labels are there.
+  if (inTheWay.has(active) || sha === undefined || (!isThere && labels.length > 0))
+    return loadIdle(plan)
+  load(plan, active, sha)
+  return active
+}
+
+/** Chosen by us: a 503 for as long as a load takes. The name is the idle VCL's own, or a free one beside it. */
+function loadIdle(plan: Plan): string {
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? idleVclName : `${idleVclName}-${count}`
+    const there = plan.loaded.get(name)
+    if (there !== undefined && (there !== null || !plan.ours.has(name))) continue
+    load(plan, name, idleVclSha)
+    return name
+  }
+}
+
+function loadPrograms(plan: Plan): void {
+  for (const [name, sha] of plan.programs) load(plan, name, sha)
+}
+
+function load(plan: Plan, name: string, sha: string): void {
+  if (plan.loaded.has(name)) return
+  plan.steps.push({ do: 'load', name, sha })
+  plan.loaded.set(name, null)
+  plan.ours.add(name)
+}
+
+function setLabels(plan: Plan): void {
+  for (const [label, program] of plan.labels) moveLabel(plan, label, program)
+}
+
+function moveLabel(plan: Plan, label: string, program: string): void {
+  if (plan.loaded.get(label) === program) return
+  plan.steps.push({ do: 'label', label, program })
+  plan.loaded.set(label, program)
+  plan.ours.add(label)
+}
+
+function useVcl(plan: Plan, name: string): void {
+  if (plan.active !== name) plan.steps.push({ do: 'use', name })
+  plan.active = name
+  if (plan.running || !plan.mayStart) return
+  plan.steps.push({ do: 'start' })
+  plan.running = true
+}
+
+function clearAway(plan: Plan, keep: ReadonlySet<string>): void {
+  const names = [...plan.loaded.keys()].filter((name) => !keep.has(name))
+  const foreign = names.filter((name) => !plan.ours.has(name))
+  if (names.length === 0 || (foreign.length > 0 && !plan.running)) return
+  for (const name of foreign.toSorted())
+    if (plan.loaded.get(name) === null) plan.steps.push({ do: 'save', name })
+  plan.steps.push({ do: 'discard', names: dependentsFirst(plan, names) })
+  for (const name of names) plan.loaded.delete(name)
+}
+
+/** What may return a label, then the labels, then what they stand for. */
+function dependentsFirst(plan: Plan, names: readonly string[]): string[] {
+  const labelled = new Set(plan.loaded.values())
+  const rank = (name: string): number => {
+    if (plan.loaded.get(name) !== null) return 1
+    return labelled.has(name) ? 2 : 0
+  }
+  return names.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}

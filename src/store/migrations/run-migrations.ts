@@ -1,0 +1,49 @@
+/** Brings the tables up to date, forward only; several coordinators may start at once. */
+import { CompiledQuery, sql, type Transaction } from 'kysely'
+import { FleetError } from '../../errors.js'
+import type { Database } from '../database.js'
+import type { Tables } from '../schema.js'
+import { initialTables } from './0001-initial.js'
+import type { Migration } from './migration.js'
+
+const migrations: readonly Migration[] = [initialTables]
+
+/** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */
+export async function runMigrations(
+  database: Database,
+  known: readonly Migration[] = migrations,
+): Promise<void> {
+  const { dialect } = database
+  await database.migrate(async (queries) => {
+    await execute(queries, [
+      `create table if not exists migrations (name ${dialect.text} not null primary key, "ranAt" ${dialect.integer} not null) ${dialect.tableOptions}`,
+    ])
+    const { rows } = await sql<{ name: string }>`select name from migrations order by name`.execute(
+      queries,
+    )
+    const ran = new Set(rows.map((row) => row.name))
+    refuseNewer(ran, known)
+    await execute(queries, dialect.definitions)
+    for (const migration of known) {
+      if (ran.has(migration.name)) continue
+      await execute(queries, migration.statements(dialect))
+      await sql`insert into migrations values (${migration.name}, ${Date.now()})`.execute(queries)
+    }
+  })
+}
+
+async function execute(queries: Transaction<Tables>, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await queries.executeQuery(CompiledQuery.raw(statement))
+}
+
+function refuseNewer(ran: ReadonlySet<string>, known: readonly Migration[]): void {
+  const names = known.map((migration) => migration.name)
+  const newer = [...ran].filter((name) => !names.includes(name))
+  if (newer.length > 0)
+    throw new FleetError(
+      'unavailable',
+      'store',
+      `a newer version has written this store: it has ${newer.join(', ')}, this version knows up to ` +
+        `${names.at(-1) ?? 'nothing'}. Start that version, or restore a copy from before the upgrade`,
+    )
+}

@@ -1,0 +1,42 @@
+/** Opens the store that a URL names and brings its tables up to date. */
+import type { Logger } from 'pino'
+import { FleetError } from '../errors.js'
+import type { Database } from './database.js'
+import { runMigrations } from './migrations/run-migrations.js'
+import type { Store } from './store.js'
+
+const sqlitePrefix = 'sqlite:'
+const postgresPattern = /^postgres(ql)?:\/\//
+
+/**
+ * `sqlite:<path>`, `sqlite::memory:` (gone at close) or `postgres://…` (choices: 1). Throws FleetError 'invalid' for another
+ * URL, 'unavailable' when the database cannot be opened or a newer version has written it.
+ */
+export async function openStore(url: string, log: Logger): Promise<Store> {
+  const database = await openDatabase(url, log)
+  try {
+    await runMigrations(database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}
+
+/** Each database's library is loaded only where it is used. */
+async function openDatabase(url: string, log: Logger): Promise<Database> {
+  if (url.startsWith(sqlitePrefix) && url.length > sqlitePrefix.length) {
+    const { openSqlite } = await import('./sqlite.js')
+    return openSqlite(url.slice(sqlitePrefix.length))
+  }
+  if (postgresPattern.test(url) && URL.canParse(url)) {
+    const { openPostgres } = await import('./postgres.js')
+    return openPostgres(url, log)
+  }
+  // Without the URL itself, which may hold a password.
+  throw new FleetError(
+    'invalid',
+    'store',
+    'the store URL is none of sqlite:<path> and postgres://user:password@host:port/database',
+  )
+}

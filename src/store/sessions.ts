@@ -1,0 +1,208 @@
+/** Logins that live: one row from login to logout, its refresh token as a digest that each refresh replaces. */
+import { sql } from 'kysely'
+import type { ListFields, ListQuery } from '../domain/list-query.js'
+import { readList, type ListColumns } from './list-query.js'
+import { toOwner, type NamedReference } from './owner.js'
+import { within, type Scope } from './scope.js'
+import type { Queries } from './store.js'
+
+export interface SessionRecord {
+  readonly id: number
+  readonly accountId: number
+  readonly organizationId: number | null
+  /** SHA-256 (hex) of the refresh token in force. */
+  readonly refreshDigest: string
+  /** Milliseconds since 1970, as all times here. */
+  readonly lastUsedAt: number
+  readonly refreshExpiresAt: number
+  readonly account: {
+    readonly name: string
+    readonly locked: boolean
+    readonly systemAdministrator: boolean
+  }
+  readonly organizationLocked: boolean
+}
+
+/** As the list of sessions tells it. */
+export interface ListedSession extends SessionTimes {
+  readonly id: number
+  readonly accountId: number
+  readonly accountName: string
+  readonly organization: NamedReference | null
+  /** Empty: a login. */
+  readonly label: string
+  readonly createdAt: number
+}
+
+export interface SessionTimes {
+  readonly lastUsedAt: number
+  readonly accessExpiresAt: number
+  readonly refreshExpiresAt: number
+}
+
+/** What the list is filtered and sorted by; expiries are shown in seconds. */
+export const sessionColumns = {
+  id: { column: 'sessions.id', type: 'number' },
+  label: { column: 'sessions.label', type: 'text' },
+  created: { column: 'sessions.createdAt', type: 'time' },
+  lastUsed: { column: 'sessions.lastUsedAt', type: 'time' },
+  accessExpire: { column: sql`(sessions."accessExpiresAt" / 1000)`, type: 'number' },
+  refreshExpire: { column: sql`(sessions."refreshExpiresAt" / 1000)`, type: 'number' },
+  'account.id': { column: 'sessions.accountId', type: 'number' },
+  'account.name': { column: 'accounts.name', type: 'text' },
+  'organization.id': { column: 'sessions.organizationId', type: 'number', nullable: true },
+  'organization.name': { column: 'organizations.name', type: 'text', nullable: true },
+} satisfies ListColumns & ListFields
+
+/** Those that live at `now`. */
+export async function listSessions(
+  queries: Queries,
+  scope: Scope,
+  list: ListQuery,
+  now: number,
+): Promise<{ rows: ListedSession[]; total: number }> {
+  const query = selectListed(queries, scope).where((e) =>
+    e.or([e('sessions.refreshExpiresAt', '>', now), e('sessions.accessExpiresAt', '>', now)]),
+  )
+  const { rows, total } = await readList(query, list, sessionColumns)
+  return { rows: rows.map((row) => ({ ...row, organization: toOwner(row) })), total }
+}
+
+export async function findScopedSession(
+  queries: Queries,
+  scope: Scope,
+  id: number,
+): Promise<{ readonly id: number } | undefined> {
+  return selectListed(queries, scope).where('sessions.id', '=', id).executeTakeFirst()
+}
+
+function selectListed(queries: Queries, scope: Scope) {
+  return queries
+    .selectFrom('sessions')
+    .innerJoin('accounts', 'accounts.id', 'sessions.accountId')
+    .leftJoin('organizations', 'organizations.id', 'sessions.organizationId')
+    .select([
+      'sessions.id',
+      'sessions.accountId',
+      'sessions.organizationId',
+      'sessions.label',
+      'sessions.createdAt',
+      'sessions.lastUsedAt',
+      'sessions.accessExpiresAt',
+      'sessions.refreshExpiresAt',
+      'accounts.name as accountName',
+      'organizations.name as organizationName',
+    ])
+    .where(within(scope, 'sessions'))
+}
+
+/** A session with whom it belongs to: one query. */
+export async function findSession(
+  queries: Queries,
+  id: number,
+): Promise<SessionRecord | undefined> {
+  const row = await queries
+    .selectFrom('sessions')
+    .innerJoin('accounts', 'accounts.id', 'sessions.accountId')
+    .leftJoin('organizations', 'organizations.id', 'sessions.organizationId')
+    .select([
+      'sessions.id',
+      'sessions.accountId',
+      'sessions.organizationId',
+      'sessions.refreshDigest',
+      'sessions.lastUsedAt',
+      'sessions.refreshExpiresAt',
+      'accounts.name',
+      'accounts.locked',
+      'accounts.systemAdministrator',
+      'organizations.locked as organizationLocked',
+    ])
+    .where('sessions.id', '=', id)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const { name, locked, systemAdministrator, organizationLocked, ...session } = row
+  return {
+    ...session,
+    account: { name, locked: locked === 1, systemAdministrator: systemAdministrator === 1 },
+    organizationLocked: organizationLocked === 1,
+  }
+}
+
+/** Answers the new session's id. */
+export async function insertSession(
+  queries: Queries,
+  session: SessionTimes & {
+    readonly accountId: number
+    readonly organizationId: number | null
+    readonly refreshDigest: string
+    readonly createdAt: number
+  },
+): Promise<number> {
+  const { id } = await queries
+    .insertInto('sessions')
+    .values({ ...session, label: '' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Replaces the refresh token, unless `oldDigest` is no longer the one in force: then it answers false. */
+export async function replaceRefreshDigest(
+  queries: Queries,
+  id: number,
+  oldDigest: string,
+  next: SessionTimes & { readonly refreshDigest: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await queries
+    .updateTable('sessions')
+    .set(next)
+    .where('id', '=', id)
+    .where('refreshDigest', '=', oldDigest)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function touchSession(queries: Queries, id: number, now: number): Promise<void> {
+  await queries.updateTable('sessions').set({ lastUsedAt: now }).where('id', '=', id).execute()
+}
+
+export async function deleteSession(queries: Queries, id: number): Promise<void> {
+  await queries.deleteFrom('sessions').where('id', '=', id).execute()
+}
+
+export async function deleteSessionsOf(queries: Queries, accountId: number): Promise<void> {
+  await queries.deleteFrom('sessions').where('accountId', '=', accountId).execute()
+}
+
+/** Those of logins (without a label) beyond the newest `kept`. */
+export async function deleteOldestLogins(
+  queries: Queries,
+  accountId: number,
+  kept: number,
+): Promise<void> {
+  const oldest = await queries
+    .selectFrom('sessions')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('label', '=', '')
+    .orderBy('id', 'desc')
+    .offset(kept)
+    .limit(1)
+    .executeTakeFirst()
+  if (!oldest) return
+  await queries
+    .deleteFrom('sessions')
+    .where('accountId', '=', accountId)
+    .where('label', '=', '')
+    .where('id', '<=', oldest.id)
+    .execute()
+}
+
+/** Those that can neither be used nor refreshed. */
+export async function deleteExpiredSessions(queries: Queries, now: number): Promise<void> {
+  await queries
+    .deleteFrom('sessions')
+    .where('refreshExpiresAt', '<', now)
+    .where('accessExpiresAt', '<', now)
+    .execute()
+}

@@ -1,0 +1,140 @@
+/** The store on SQLite: the contract in memory and in a file, and what is SQLite's own. */
+import { execFile } from 'node:child_process'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { openStore } from '../../src/store/open-store.js'
+import type { Store } from '../../src/store/store.js'
+import { listContract } from './list.contract.js'
+import { addTag } from './rows.js'
+import { storeContract } from './store.contract.js'
+
+const log = pino({ level: 'silent' })
+const counter = fileURLToPath(new URL('count-decisions.ts', import.meta.url))
+
+async function open(t: Test, url: string): Promise<Store> {
+  const store = await openStore(url, log)
+  t.teardown(() => store.close())
+  return store
+}
+
+function urlIn(t: Test): string {
+  return `sqlite:${join(t.testdir({}), 'coordinator.db')}`
+}
+
+t.test('in memory', async (t) => {
+  const factory = { open: (t: Test) => open(t, 'sqlite::memory:') }
+  storeContract(t, factory)
+  listContract(t, factory)
+})
+
+t.test('in a file', async (t) => {
+  storeContract(t, { open: (t) => open(t, urlIn(t)) })
+})
+
+t.test('keeps rows, ids and tables over a restart', async (t) => {
+  const url = urlIn(t)
+  const before = await openStore(url, log)
+  const first = await addTag(before.queries, 'first')
+  const gone = await addTag(before.queries, 'gone')
+  await before.queries.deleteFrom('tags').where('id', '=', gone).execute()
+  await before.close()
+
+  const after = await open(t, url)
+
+  t.ok((await addTag(after.queries, 'next')) > gone, 'an id is not given again')
+  t.strictSame(
+    await after.queries.selectFrom('tags').select('id').where('id', '=', first).execute(),
+    [{ id: first }],
+  )
+})
+
+t.test('is readable by its owner only, and on disk before it answers', async (t) => {
+  const url = urlIn(t)
+  const { queries } = await open(t, url)
+  await addTag(queries, 'x')
+
+  const files = readdirSync(t.testdirName)
+  const pragmas = await Promise.all(
+    ['journal_mode', 'synchronous', 'foreign_keys'].map(async (name) => {
+      const { rows } = await sql.raw<Record<string, unknown>>(`pragma ${name}`).execute(queries)
+      return Object.values(rows[0] ?? {})
+    }),
+  )
+
+  t.ok(files.includes('coordinator.db-wal'))
+  for (const file of files) t.equal(statSync(join(t.testdirName, file)).mode & 0o777, 0o600, file)
+  t.strictSame(pragmas, [['wal'], [2], [1]])
+})
+
+t.test('decisions of two processes do not overwrite each other', async (t) => {
+  const url = urlIn(t)
+  const store = await open(t, url)
+  await store.queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
+
+  const run = promisify(execFile)
+  await Promise.all([1, 2].map(() => run(process.execPath, ['--import=tsx', counter, url, '100'])))
+
+  const row = await store.queries.selectFrom('settings').select('value').executeTakeFirst()
+  t.equal(row?.value, '200')
+})
+
+t.test('closes when the transaction that runs has ended', async (t) => {
+  const url = urlIn(t)
+  const store = await openStore(url, log)
+
+  const work = store.transaction(async (queries) => {
+    await new Promise((resume) => setImmediate(resume))
+    await addTag(queries, 'last')
+  })
+  await Promise.all([work, store.close()])
+
+  const again = await open(t, url)
+  t.equal((await again.queries.selectFrom('tags').select('id').execute()).length, 1)
+})
+
+t.test('says why it cannot be opened', async (t) => {
+  const folder = t.testdir({})
+  writeFileSync(join(folder, 'other.db'), 'this is something else, and long enough to be read')
+  const path = join(folder, 'newer.db')
+  const newer = await openStore(`sqlite:${path}`, log)
+  await sql`insert into migrations values ('0999-later', 0)`.execute(newer.queries)
+  await newer.close()
+  const refusals: [string, string, RegExp][] = [
+    [`sqlite:${folder}/none/x.db`, 'unavailable', /cannot open the store .*none\/x\.db: ENOENT/],
+    [`sqlite:${folder}`, 'unavailable', /EISDIR/],
+    [`sqlite:${folder}/other.db`, 'unavailable', /not a database/],
+    [`sqlite:${path}`, 'unavailable', /newer version.*0999-later.*0001-initial/],
+    ['sqlite:', 'invalid', /sqlite:<path>/],
+    ['', 'invalid', /sqlite:<path>/],
+    ['mysql://user:hunter2@host/x', 'invalid', /^(?!.*hunter2).*sqlite:<path>/],
+  ]
+
+  for (const [url, kind, message] of refusals)
+    await t.rejects(openStore(url, log), { kind, errorKey: 'store', message }, url)
+})
+
+t.test(
+  'a disk that is full is unavailable, takes nothing in part, and is found again',
+  async (t) => {
+    const { queries, transaction } = await open(t, urlIn(t))
+    const kept = await addTag(queries, 'kept')
+    const [pages] = (await sql<{ page_count: number }>`pragma page_count`.execute(queries)).rows
+    const limit = (pageCount: number) =>
+      sql.raw(`pragma max_page_count = ${pageCount}`).execute(queries)
+
+    await limit((pages?.page_count ?? 0) + 2)
+    const filling = transaction(async (inside) => {
+      for (let at = 0; at < 1000; at++) await addTag(inside, `${at}`.padEnd(255, 'x'))
+    })
+
+    await t.rejects(filling, { kind: 'unavailable', errorKey: 'store', message: /full/ })
+    t.strictSame(await queries.selectFrom('tags').select('id').execute(), [{ id: kept }])
+    await limit(1_000_000)
+    t.ok(await addTag(queries, 'again'))
+  },
+)

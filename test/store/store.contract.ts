@@ -1,0 +1,361 @@
+/** What every store must do, run for each database: transactions, constraints, ids, values, scope. Lists: `list.contract.ts`. */
+import { sql } from 'kysely'
+import type { Test } from 'tap'
+import { FleetError } from '../../src/errors.js'
+import { visibleAgents, visibleTags, within, type Scope } from '../../src/store/scope.js'
+import type { Queries, Store } from '../../src/store/store.js'
+import { isForeignKeyViolation, isUniqueViolation } from '../../src/store/violation.js'
+import { columns } from './columns.js'
+import {
+  addAgent,
+  addDeployment,
+  addFile,
+  addGroup,
+  addOrganization,
+  addPlacement,
+  addTag,
+  bearTag,
+} from './rows.js'
+
+export interface StoreFactory {
+  /** An empty store of its own, closed when the test ends. */
+  open(t: Test): Promise<Store>
+}
+
+export function storeContract(t: Test, factory: StoreFactory): void {
+  t.test('has the tables and columns of the schema, and no others', async (t) => {
+    const { queries } = await factory.open(t)
+
+    const tables = await queries.introspection.getTables()
+
+    const found = Object.fromEntries(
+      tables.map((table) => [table.name, table.columns.map((column) => column.name).toSorted()]),
+    )
+    const wanted = Object.fromEntries(
+      Object.entries(columns).map(([name, names]) => [name, Object.keys(names).toSorted()]),
+    )
+    t.strictSame(found, { ...wanted, migrations: ['name', 'ranAt'] })
+  })
+
+  t.test('keeps every one of interleaved decisions', async (t) => {
+    const { queries, decide } = await factory.open(t)
+    await queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
+
+    await Promise.all(Array.from({ length: 25 }, () => decide(countOne)))
+
+    t.equal(await readCount(queries), 25)
+  })
+
+  t.test('lets decisions, transactions and single queries run side by side', async (t) => {
+    const store = await factory.open(t)
+    await store.queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
+
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, at) => {
+        if (at % 3 === 0) await store.decide(countOne)
+        else if (at % 3 === 1)
+          await store.transaction((queries) => addTag(queries, `tag-${at}`).then(() => undefined))
+        else await addTag(store.queries, `tag-${at}`)
+      }),
+    )
+
+    t.equal(await readCount(store.queries), 20)
+    t.equal((await store.queries.selectFrom('tags').select('id').execute()).length, 40)
+  })
+
+  for (const kind of ['transaction', 'decide'] as const) {
+    t.test(`${kind} keeps nothing when its work throws, and throws that same error`, async (t) => {
+      const store = await factory.open(t)
+      const refused = new FleetError('conflict', 'tag', 'not this one')
+
+      const failing = store[kind](async (queries) => {
+        await addTag(queries, 'one')
+        throw refused
+      })
+
+      await t.rejects(failing, refused)
+      t.strictSame(await store.queries.selectFrom('tags').selectAll().execute(), [])
+      t.ok(await addTag(store.queries, 'after'))
+    })
+
+    t.test(`${kind} refuses what would wait for itself, and the store works on`, async (t) => {
+      const store = await factory.open(t)
+      const inner: Record<string, () => Promise<unknown>> = {
+        'a query of the store': () => addTag(store.queries, 'inner'),
+        'a transaction': () => store.transaction((queries) => addTag(queries, 'inner')),
+        'a decision': () => store.decide((queries) => addTag(queries, 'inner')),
+      }
+
+      for (const [name, work] of Object.entries(inner))
+        await t.rejects(store[kind](work), { message: /would wait for ever/ }, name)
+
+      t.ok(await addTag(store.queries, 'after'))
+      t.equal((await store.queries.selectFrom('tags').select('id').execute()).length, 1)
+    })
+  }
+
+  t.test('frees what a transaction started and left behind', async (t) => {
+    const store = await factory.open(t)
+    let endWaiting: () => void = () => undefined
+    const ended = new Promise<void>((resolve) => (endWaiting = resolve))
+    let left: Promise<number> = Promise.resolve(0)
+
+    await store.transaction(async (queries) => {
+      left = ended.then(() => addTag(store.queries, 'outside'))
+      await addTag(queries, 'inside')
+    })
+    endWaiting()
+
+    t.ok((await left) > 0)
+  })
+
+  t.test('a name is unique in an organization, and among what belongs to none', async (t) => {
+    const { queries, transaction } = await factory.open(t)
+    const first = await addOrganization(queries, 'first')
+    const second = await addOrganization(queries, 'second')
+    for (const owner of [null, first, second]) await addTag(queries, 'edge', owner)
+
+    for (const owner of [null, first, second]) {
+      const again = await failure(addTag(queries, 'edge', owner))
+      t.ok(isUniqueViolation(again) && !isForeignKeyViolation(again), String(owner))
+    }
+    t.ok(await addTag(queries, 'Edge'), 'another case is another name')
+    t.ok(await addFile(queries, 'edge'), 'another type')
+    await addAgent(queries, 'agent')
+    t.ok(isUniqueViolation(await failure(addAgent(queries, 'agent', { keyDigest: 'other' }))))
+    t.ok(
+      isUniqueViolation(
+        await failure(addAgent(queries, 'other', { keyDigest: 'digest of agent' })),
+      ),
+    )
+    t.ok(
+      isUniqueViolation(await failure(transaction((inside) => addTag(inside, 'edge')))),
+      'inside a transaction',
+    )
+  })
+
+  t.test(
+    'what is referred to exists and stays; what belongs to a thing goes with it',
+    async (t) => {
+      const { queries } = await factory.open(t)
+      const file = await addFile(queries, 'main.vcl')
+      const group = await addGroup(queries, 'shop', file)
+      const agent = await addAgent(queries, 'edge-1')
+      const deployment = await addDeployment(queries, 'all')
+      const tag = await addTag(queries, 'eu')
+      await bearTag(queries, agent, tag)
+      await addPlacement(queries, group, agent, deployment)
+      await queries
+        .insertInto('deploymentTags')
+        .values({ deploymentId: deployment, tagId: tag })
+        .execute()
+
+      const refused: Record<string, () => Promise<unknown>> = {
+        'a tag for nobody': () => addTag(queries, 'x', 999),
+        'a file of a group': () => queries.deleteFrom('files').where('id', '=', file).execute(),
+        'a tag of a deployment': () => queries.deleteFrom('tags').where('id', '=', tag).execute(),
+        'a placed group': () => queries.deleteFrom('vclGroups').where('id', '=', group).execute(),
+        'a used deployment': () =>
+          queries.deleteFrom('deployments').where('id', '=', deployment).execute(),
+      }
+      for (const [name, work] of Object.entries(refused))
+        t.ok(isForeignKeyViolation(await failure(work())), name)
+
+      await queries.deleteFrom('agents').where('id', '=', agent).execute()
+      t.strictSame(await queries.selectFrom('placements').selectAll().execute(), [])
+      t.strictSame(await queries.selectFrom('agentTags').selectAll().execute(), [])
+      await queries.deleteFrom('deployments').where('id', '=', deployment).execute()
+      await queries.deleteFrom('tags').where('id', '=', tag).execute()
+    },
+  )
+
+  t.test('a group has one place on an agent', async (t) => {
+    const { queries } = await factory.open(t)
+    const group = await addGroup(queries, 'shop', await addFile(queries, 'main.vcl'))
+    const agent = await addAgent(queries, 'edge-1')
+    await addPlacement(queries, group, agent, await addDeployment(queries, 'one'))
+
+    const again = addPlacement(queries, group, agent, await addDeployment(queries, 'two'))
+
+    t.ok(isUniqueViolation(await failure(again)))
+  })
+
+  t.test('never gives an id again', async (t) => {
+    const { queries } = await factory.open(t)
+    const first = await addTag(queries, 'first')
+    const newest = await addTag(queries, 'newest')
+    await queries.deleteFrom('tags').execute()
+
+    const next = await addTag(queries, 'next')
+
+    t.ok(first < newest && newest < next, `${first} ${newest} ${next}`)
+  })
+
+  t.test('gives back texts, times, flags and nulls as they were', async (t) => {
+    const { queries } = await factory.open(t)
+    const far = 8_640_000_000_000_000
+    const text = `é 🦊 \u0001 ' " \\ % ${'x'.repeat(2 << 20)}`
+    const name = `${'🦊'.repeat(255)}`
+    const id = await addAgent(queries, name, {
+      desired: JSON.stringify({ text }),
+      lastHeartbeatAt: far,
+      createdAt: 0,
+      engineWorkingDirectory: '',
+    })
+
+    const row = await queries
+      .selectFrom('agents')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+
+    t.strictSame(JSON.parse(row.desired), { text })
+    t.strictSame(
+      [row.name, row.lastHeartbeatAt, row.createdAt, row.engineWorkingDirectory, row.drift],
+      [name, far, 0, '', null],
+    )
+    const tag = await addTag(queries, 'eu')
+    await bearTag(queries, id, tag)
+    t.strictSame(await queries.selectFrom('agentTags').selectAll().execute(), [
+      { agentId: id, tagId: tag, static: 0, assigned: 1 },
+    ])
+  })
+
+  t.test('counts, sums and changed rows are the same kind of number everywhere', async (t) => {
+    const { queries } = await factory.open(t)
+    for (const name of ['a', 'b']) await addTag(queries, name, null, 5_000_000_000)
+
+    const answer = await queries
+      .selectFrom('tags')
+      .select((e) => [
+        e.fn.countAll<number>().as('count'),
+        e.fn.sum<number>('createdAt').as('sum'),
+        e.fn.max('createdAt').as('max'),
+      ])
+      .executeTakeFirstOrThrow()
+    const [changed] = await queries.updateTable('tags').set({ updatedAt: 1 }).execute()
+
+    t.strictSame(answer, { count: 2, sum: 10_000_000_000, max: 5_000_000_000 })
+    t.equal(changed?.numUpdatedRows, 2n)
+    t.strictSame(
+      (await sql`select iso_time(${sql.lit(1_767_323_045_007)}) as text`.execute(queries)).rows,
+      [{ text: '2026-01-02T03:04:05.007Z' }],
+    )
+  })
+
+  t.test('sorts by bytes, whatever the language of the machine', async (t) => {
+    const { queries } = await factory.open(t)
+    const names = ['b', 'a', 'B', 'é', '🦊', '\uffee', '_', 'a b', 'ab', 'A', '10', '9']
+    for (const name of names) await addTag(queries, name)
+
+    const rows = await queries.selectFrom('tags').select('name').orderBy('name').execute()
+
+    t.strictSame(
+      rows.map((row) => row.name),
+      names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+    )
+  })
+
+  t.test('a scope holds for reading, changing and deleting', async (t) => {
+    const { queries } = await factory.open(t)
+    const mine = scopeFor(await addOrganization(queries, 'mine'))
+    const other = scopeFor(await addOrganization(queries, 'other'))
+    await addTag(queries, 'a', mine.organizationId)
+    await addTag(queries, 'b', other.organizationId)
+    await addTag(queries, 'c')
+    const names = async (scope: Scope): Promise<string[]> =>
+      (
+        await queries
+          .selectFrom('tags')
+          .select('name')
+          .where(within(scope, 'tags'))
+          .orderBy('id')
+          .execute()
+      ).map((row) => row.name)
+
+    t.strictSame(await names(mine), ['a'])
+    t.strictSame(await names({ kind: 'all' }), ['a', 'b', 'c'])
+
+    await queries.updateTable('tags').set({ name: 'A' }).where(within(mine, 'tags')).execute()
+    t.strictSame(await names({ kind: 'all' }), ['A', 'b', 'c'])
+
+    await queries.deleteFrom('tags').where(within(other, 'tags')).execute()
+    t.strictSame(await names({ kind: 'all' }), ['A', 'c'])
+    t.strictSame(await names(scopeFor(999)), [])
+  })
+
+  t.test('shared agents and the tags that they bear are seen by every organization', async (t) => {
+    const { queries } = await factory.open(t)
+    const mine = scopeFor(await addOrganization(queries, 'mine'))
+    const other = scopeFor(await addOrganization(queries, 'other'))
+    const shared = await addAgent(queries, 'shared')
+    await addAgent(queries, 'mine', { organizationId: mine.organizationId })
+    const others = await addAgent(queries, 'other', { organizationId: other.organizationId })
+    await bearTag(queries, shared, await addTag(queries, 'shared'))
+    await addTag(queries, 'mine', mine.organizationId)
+    await bearTag(queries, others, await addTag(queries, 'other', other.organizationId))
+    await addTag(queries, 'administrator')
+    const seen = async (scope: Scope): Promise<string[][]> => {
+      const agents = queries.selectFrom('agents').where(visibleAgents(scope))
+      const tags = queries.selectFrom('tags').where(visibleTags(scope))
+      const rows = [
+        await agents.select('name').orderBy('id').execute(),
+        await tags.select('name').orderBy('id').execute(),
+      ]
+      return rows.map((list) => list.map((row) => row.name))
+    }
+
+    t.strictSame(await seen(mine), [
+      ['shared', 'mine'],
+      ['shared', 'mine'],
+    ])
+    t.strictSame(await seen(other), [
+      ['shared', 'other'],
+      ['shared', 'other'],
+    ])
+    t.strictSame(await seen({ kind: 'all' }), [
+      ['shared', 'mine', 'other'],
+      ['shared', 'mine', 'other', 'administrator'],
+    ])
+  })
+
+  t.test('is checked, and says so after it was closed', async (t) => {
+    const store = await factory.open(t)
+    await store.check()
+    await store.close()
+
+    await t.rejects(store.check())
+  })
+}
+
+async function countOne(queries: Queries): Promise<void> {
+  const count = await readCount(queries)
+  await queries.selectFrom('tags').selectAll().execute()
+  await queries
+    .updateTable('settings')
+    .set({ value: String(count + 1) })
+    .where('name', '=', 'count')
+    .execute()
+}
+
+async function readCount(queries: Queries): Promise<number> {
+  const row = await queries
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', 'count')
+    .executeTakeFirstOrThrow()
+  return Number(row.value)
+}
+
+function scopeFor(organizationId: number): Scope & { organizationId: number } {
+  return { kind: 'organization', organizationId }
+}
+
+async function failure(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work
+    return 'it did not fail'
+  } catch (error) {
+    return error
+  }
+}

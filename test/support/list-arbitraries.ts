@@ -1,0 +1,64 @@
+/** Lists and list queries for properties: short texts of the characters that patterns and SQL treat specially. */
+import fc from 'fast-check'
+import type { ListQuery, Pattern } from '../../src/domain/list-query.js'
+
+const characters = [
+  'a',
+  'A',
+  'b',
+  '*',
+  ',',
+  '\\',
+  '%',
+  '_',
+  '~',
+  '[',
+  ']',
+  '?',
+  '^',
+  'é',
+  '🦊',
+  "'",
+]
+
+export const shortText = fc.string({ unit: fc.constantFrom(...characters), maxLength: 5 })
+
+/** A text as a caller writes it so that it stands for itself. */
+export function escapePattern(text: string): string {
+  return text.replaceAll(/[\\*,]/g, '\\$&')
+}
+
+/** Patterns as `parsePatterns` makes them: no two wildcards side by side. */
+export function patternOf(piece: fc.Arbitrary<string>): fc.Arbitrary<Pattern> {
+  return fc.array(piece, { minLength: 1, maxLength: 4 }).map(([first = '', ...rest]) => {
+    const last = rest.pop()
+    if (last === undefined) return [first]
+    return [first, ...rest.filter((middle) => middle !== ''), last]
+  })
+}
+
+export interface ListShape {
+  readonly filters: Readonly<Record<string, fc.Arbitrary<Pattern>>>
+  readonly sortable: readonly string[]
+}
+
+export function listQueryOf(shape: ListShape): fc.Arbitrary<ListQuery> {
+  const filters = Object.entries(shape.filters).map(([field, pattern]) =>
+    fc.record({
+      field: fc.constant(field),
+      anyOf: fc.array(pattern, { minLength: 1, maxLength: 3 }),
+    }),
+  )
+  return fc.record({
+    filters: fc.uniqueArray(fc.oneof(...filters), { maxLength: 2, selector: ({ field }) => field }),
+    sort: fc.option(
+      fc.record({ field: fc.constantFrom(...shape.sortable), descending: fc.boolean() }),
+    ),
+    take: fc.option(
+      fc.record({
+        limit: fc.integer({ min: 1, max: 12 }),
+        offset: fc.integer({ min: 0, max: 30 }),
+      }),
+    ),
+  })
+}

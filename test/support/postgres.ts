@@ -1,0 +1,194 @@
+/**
+ * A private PostgreSQL for a test: its own data in a temporary folder, a free loopback port, gone at teardown.
+ * Its default collation is English, so that what must be sorted by bytes is seen to be.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { eventually } from './eventually.js'
+
+const versionsFolder = '/usr/lib/postgresql'
+/** Below the ephemeral range, where no outgoing connection takes the port between the probe and its use. */
+const portLowest = 20_000
+const portCount = 10_000
+const startAttempts = 5
+const logKeptBytes = 8192
+
+export interface PostgresServer {
+  /** Makes a fresh, empty database and answers its URL. */
+  url(databaseName?: string): Promise<string>
+  /** Ends every connection at once, as a crash does; the data stay. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+/** The part of a tap test that is used. */
+interface Teardown {
+  teardown(handler: () => Promise<void>): void
+}
+
+export async function startPostgres(t: Teardown): Promise<PostgresServer> {
+  const owner = unprivilegedUser()
+  const bin = newestBin()
+  const folder = mkdtempSync(join(tmpdir(), 'cachefleet-postgres-'))
+  if (owner.uid !== undefined && owner.gid !== undefined) chownSync(folder, owner.uid, owner.gid)
+  const data = join(folder, 'data')
+  let running: ChildProcess | undefined
+  let port = 0
+  let databases = 0
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const child = running
+    running = undefined
+    if (child?.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+  }
+  const endAtExit = (): void => {
+    running?.kill('SIGQUIT')
+  }
+  process.once('exit', endAtExit)
+  t.teardown(async () => {
+    await end('SIGQUIT')
+    process.removeListener('exit', endAtExit)
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  await initialize(join(bin, 'initdb'), data, owner)
+  for (let attempt = 1; running === undefined; attempt++) {
+    port = await freePort()
+    const child = await serve({ program: join(bin, 'postgres'), data, port, owner })
+    if (typeof child !== 'string') running = child
+    else if (attempt === startAttempts) throw new Error(`PostgreSQL did not start: ${child}`)
+  }
+
+  return {
+    async url(databaseName = `test_${++databases}`) {
+      await administrate(port, `create database "${databaseName}"`)
+      return `postgres://postgres:unused@127.0.0.1:${port}/${databaseName}`
+    },
+    stop: () => end('SIGQUIT'),
+    async start() {
+      const child = await serve({ program: join(bin, 'postgres'), data, port, owner })
+      if (typeof child === 'string') throw new Error(`PostgreSQL did not start: ${child}`)
+      running = child
+    },
+  }
+}
+
+interface Owner {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): Owner {
+  if (process.getuid?.() !== 0) return {}
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n')
+  const line = ['postgres:', 'nobody:']
+    .map((start) => users.find((user) => user.startsWith(start)))
+    .find((found) => found !== undefined)
+  const [, , uid, gid] = line?.split(':') ?? []
+  if (uid === undefined || gid === undefined) throw new Error('no user postgres and no user nobody')
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+function newestBin(): string {
+  const versions = readdirSync(versionsFolder).filter((name) => /^\d+$/.test(name))
+  const newest = versions.map(Number).toSorted((a, b) => b - a)[0]
+  if (newest === undefined) throw new Error(`no PostgreSQL under ${versionsFolder}`)
+  return join(versionsFolder, String(newest), 'bin')
+}
+
+async function initialize(program: string, data: string, owner: Owner): Promise<void> {
+  const collation = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
+  const child = spawn(
+    program,
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', ...collation],
+    { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  const log = keepLog(child)
+  const [code] = (await once(child, 'close')) as [number | null] // of the event 'close'
+  if (code !== 0) throw new Error(`initdb failed: ${log()}`)
+}
+
+/** Answers the running server, or why it did not start. */
+async function serve(server: {
+  readonly program: string
+  readonly data: string
+  readonly port: number
+  readonly owner: Owner
+}): Promise<ChildProcess | string> {
+  const settings = {
+    port: server.port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    // A killed server loses nothing without it, only a killed machine would.
+    fsync: 'off',
+    max_connections: 60,
+    shared_buffers: '16MB',
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn(server.program, ['-D', server.data, ...flags], {
+    ...server.owner,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const log = keepLog(child)
+  try {
+    await eventually('PostgreSQL answers', async () => {
+      if (child.exitCode !== null) return true
+      // Ours, and not another's that took the port first.
+      const answer = await administrate(server.port, 'show data_directory')
+      return answer === server.data
+    })
+  } catch (error) {
+    child.kill('SIGQUIT')
+    return `${String(error)} ${log()}`
+  }
+  return child.exitCode === null ? child : log()
+}
+
+function keepLog(child: ChildProcess): () => string {
+  let kept = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    kept = (kept + text).slice(-logKeptBytes)
+  })
+  return () => kept
+}
+
+/** Answers the first value of the first row. */
+async function administrate(port: number, statement: string): Promise<unknown> {
+  const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+  client.on('error', () => undefined) // the statement rejects as well
+  await client.connect()
+  try {
+    const { rows } = await client.query<unknown[]>({ text: statement, rowMode: 'array' })
+    return rows[0]?.[0]
+  } finally {
+    await client.end()
+  }
+}
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = portLowest + Math.floor(Math.random() * portCount)
+    const probe = createServer()
+    const taken = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => {
+        resolve(true)
+      })
+      probe.listen(port, '127.0.0.1', () => {
+        resolve(false)
+      })
+    })
+    if (taken) continue
+    await new Promise((resolve) => probe.close(resolve))
+    return port
+  }
+}
