@@ -134,8 +134,8 @@ function findUnsafeInSource(source: string | Buffer): string | null {
 function findUnsafeWords(line: string): string | null {
   const words = splitLine(line)
   if (words === null) return 'a line that the cache cannot read: check its quotes and backslashes'
-  const found = unsafeCharacter.exec(words.join(''))
-  if (found) return 'an escape that stands for a control character'
+  if (words.length === 0) return 'an empty line, to which the cache gives no answer'
+  if (unsafeCharacter.test(words.join(''))) return 'an escape that stands for a control character'
   if (words.some((word) => word.split(/\s/).includes('<<')))
     return 'the word `<<`, which the cache takes for the start of a text'
   return null

@@ -24,16 +24,16 @@ export function parseBanner(text: string): Banner {
   }
 }
 
-/** `-j` per command since this release, on each line of releases that got it. */
+/** `-j` per command since which release of 6.0, and which of the releases after it (the tags' cli_cmds.h and CLI tables). */
 const jsonSince: Readonly<Record<string, readonly [lts: string | null, main: string]>> = {
-  'ban.list': ['6.0.2', '6.1.1'],
-  help: ['6.0.2', '6.1.1'],
-  'panic.show': ['6.0.2', '6.1.1'],
-  'param.show': ['6.0.2', '6.1.1'],
-  ping: ['6.0.2', '6.1.1'],
-  status: ['6.0.2', '6.1.1'],
-  'storage.list': ['6.0.2', '6.1.1'],
-  'vcl.list': ['6.0.2', '6.1.1'],
+  'ban.list': ['6.0.2', '6.2'],
+  help: ['6.0.2', '6.2'],
+  'panic.show': ['6.0.2', '6.2'],
+  'param.show': ['6.0.2', '6.2'],
+  ping: ['6.0.2', '6.2'],
+  status: ['6.0.2', '6.2'],
+  'storage.list': ['6.0.2', '6.2'],
+  'vcl.list': ['6.0.2', '6.2'],
   // 6.0 advertises it and answers 102.
   'backend.list': [null, '6.2'],
   pid: ['6.0.7', '6.4'],

@@ -1,2 +1,2 @@
-/** This program's version, as package.json has it: agents report it, the coordinator judges the skew by it. */
+/** This program's version; a test holds it against package.json. */
 export const version = '0.1.0'

@@ -1,5 +1,4 @@
 /** What a simulated engine remembers: the manager's part, and the child's part that a restart of the child loses. */
-import type { ParamSetting } from './param-table.js'
 import type { EngineRelease } from './release.js'
 import type { VclSource } from './vcl-lexer.js'
 
@@ -12,8 +11,8 @@ export interface EngineState {
   /** In the order of loading (mgt_vcl.c vclhead). */
   programs: VclProgram[]
   active: VclProgram | undefined
-  /** Only those that differ from the default. */
-  readonly params: Map<string, ParamSetting>
+  /** Parameters that differ from their default, as the engine prints them. */
+  readonly params: Map<string, string>
   panic: string | undefined
   /** How probed backends look to the engine; there is no network behind a simulated one. */
   probes: ProbeResult
@@ -78,6 +77,9 @@ export interface VclBackend {
   admin: 'auto' | 'healthy' | 'sick'
   changedAtMs: number
 }
+
+/** A backend as a program declares it. */
+export type NewBackend = Pick<VclBackend, 'name' | 'type' | 'probe' | 'members'>
 
 export function findProgram(engine: EngineState, name: string): VclProgram | undefined {
   return engine.programs.find((program) => program.name === name)

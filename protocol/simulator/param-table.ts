@@ -28,11 +28,6 @@ export interface ParamSpec {
   readonly description: string
 }
 
-/** A changed value as the engine prints it. */
-export interface ParamSetting {
-  readonly text: string
-}
-
 export interface ParamLimit {
   readonly text: string
   /** The parameter the limit comes from, named in the refusal. */
@@ -224,7 +219,7 @@ export function defaultOf(engine: EngineState, spec: ParamSpec): string {
 }
 
 export function settingOf(engine: EngineState, spec: ParamSpec): string {
-  return engine.params.get(spec.name)?.text ?? defaultOf(engine, spec)
+  return engine.params.get(spec.name) ?? defaultOf(engine, spec)
 }
 
 /** The value of a parameter that is a plain number (count, seconds, decimal) or bytes; `unlimited` is Infinity. */

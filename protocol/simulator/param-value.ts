@@ -1,6 +1,6 @@
 /** Values of parameters: reading what a caller wrote, printing as text and as JSON (mgt_param_tweak.c, mgt_param_bits.c). */
 import type { EngineState } from './engine-state.js'
-import { quoteBare, quoteJson } from './reply-text.js'
+import { quoteJson } from './reply-text.js'
 import {
   bitNames,
   limitsOf,
@@ -36,7 +36,7 @@ export function parseParamValue(engine: EngineState, spec: ParamSpec, input: str
       return parseStorage(engine, input)
     case 'text':
     case 'none':
-      return { text: quoteBare(input) }
+      return { text: input }
   }
 }
 
@@ -56,7 +56,10 @@ export function toJsonValue(spec: ParamSpec, text: string): string {
       const [least = '', most = '', age = ''] = text.split(',')
       return `{\n        "min_pool": ${least},\n        "max_pool": ${most},\n        "max_age": ${age}\n    }`
     }
-    default:
+    case 'bits':
+    case 'storage':
+    case 'text':
+    case 'none':
       return quoteJson(text)
   }
 }
@@ -125,17 +128,23 @@ function parseBytes(input: string, minimum?: ParamLimit, maximum?: ParamLimit): 
   const match = /^[ \t]*(\d{1,15}(?:[ \t]*\.\d{1,3})?)[ \t]*(.*)$/s.exec(input)
   if (match === null) return refuse('Invalid number')
   const count = Number(match[1]?.replace(/[ \t]/g, ''))
-  const unit = /^(?:([kmgtp])b?|b{0,2})[ \t]*$/i.exec(match[2] ?? '')
-  if (unit === null) return refuse('Unknown BYTES unit of measurement ([KMGTP][B])')
-  const scale = unit[1]?.toLowerCase()
-  if (scale === undefined && !Number.isInteger(count)) return refuse('Fractional BYTES not allowed')
-  const exponent = scale === undefined ? 0 : 10 * ('kmgtp'.indexOf(scale) + 1)
+  const exponent = readUnit(match[2] ?? '')
+  if (exponent === undefined) return refuse('Unknown BYTES unit of measurement ([KMGTP][B])')
+  if (exponent === 0 && !Number.isInteger(count)) return refuse('Fractional BYTES not allowed')
   const value = Math.trunc(count * 2 ** exponent)
   if (maximum !== undefined && value > readBytes(maximum.text))
     return { refusal: `Must be no more than ${maximum.text}\n\n` }
   if (minimum !== undefined && value < readBytes(minimum.text))
     return { refusal: `Must be at least ${minimum.text}\n` }
   return { text: printBytes(value) }
+}
+
+/** The power of two of `k`, `MB`, `b` or nothing. */
+function readUnit(text: string): number | undefined {
+  const unit = /^(?:([kmgtp])b?|b{0,2})[ \t]*$/i.exec(text)
+  if (unit === null) return undefined
+  const scale = unit[1]?.toLowerCase()
+  return scale === undefined ? 0 : 10 * ('kmgtp'.indexOf(scale) + 1)
 }
 
 /** mgt_param_tweak.c fmt_bytes. */
@@ -156,24 +165,21 @@ function parseBits(engine: EngineState, spec: ParamSpec, input: string): ParsedV
   const names = bitNames[spec.name] ?? []
   if (input === 'default' && spec.defaultText !== 'none') return { text: spec.defaultText }
   if (input === 'none' && sign === '+') return { text: 'none' }
-  const set = new Set(
-    settingOf(engine, spec)
-      .split(',')
-      .map((bit) => bit.slice(1)),
-  )
+  const current = settingOf(engine, spec).split(',')
+  const set = new Set(current.map((bit) => bit.slice(1)))
   for (const change of input.split(/[,\s]+/).filter((word) => word !== '')) {
     if (!/^[+-]/.test(change)) return { refusal: `Missing '+' or '-' (${change})\n` }
-    const name = names.find((known) => known.toLowerCase() === change.slice(1).toLowerCase())
-    const what = { vsl_mask: 'VSL tag', experimental: 'experimental bit' }[spec.name]
-    if (name === undefined)
-      return { refusal: `Unknown ${what ?? `${spec.name} bit`} (${change})\n` }
+    const wanted = change.slice(1).toLowerCase()
+    const name = names.find((known) => known.toLowerCase() === wanted)
+    if (name === undefined) return { refusal: `Unknown ${nameBit(spec)} (${change})\n` }
     if (change.startsWith(sign)) set.add(name)
     else set.delete(name)
   }
   const printed = names.filter((name) => set.has(name)).map((name) => `${sign}${name}`)
-  if (printed.length > 0) return { text: printed.join(',') }
-  return { text: sign === '+' ? 'none' : '(all enabled)' }
+  return { text: printed.join(',') || (sign === '+' ? 'none' : '(all enabled)') }
 }
+
+const nameBit = ({ name }: ParamSpec) => (name === 'vsl_mask' ? 'VSL tag' : `${name} bit`)
 
 function parsePool(input: string): ParsedValue {
   const [least, most, age] = input.split(',').map((word) => word.trim())

@@ -1,7 +1,7 @@
 /**
- * `backend.list` as text, for releases without `-j` (before 6.2, and all of 6.0). Columns: name, references (4.1 only), admin,
- * probe, and from 5.0 a date; from 6.2 good/total and health are columns of their own, before they were `Healthy 5/5`
- * or `Healthy (no probe)`.
+ * `backend.list` as text, for releases without `-j` (before 6.2, and all of 6.0). Columns: name, admin, probe, and from 5.0 a
+ * date. Probe is `Healthy 5/5`, `Sick 0/8` or `Healthy (no probe)`; from 6.2 counts and health are columns of their own
+ * (cache_director.c, do_list; cache_backend_cfg.c in 4.1 and 5).
  */
 
 import { expectText, garbledAnswer, type Command } from '../command.js'
@@ -24,7 +24,7 @@ export function parseBackendListText(text: string, name = 'backend.list'): reado
 
 function parseRow(line: string, command: string): Backend {
   const date = /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.exec(line.trim())?.[0]
-  const found = /^(\S+)\s+(?:\d+\s+)?(probe|auto|healthy|sick)\s+(.*)$/.exec(line)
+  const found = /^(\S+)\s+([a-z]+)\s+(.*)$/.exec(line)
   const [, name, adminHealth, probe = ''] = found ?? []
   const health = /\b(healthy|sick)\b/i.exec(probe)?.[1]
   if (name === undefined || adminHealth === undefined || health === undefined)

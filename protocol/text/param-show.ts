@@ -1,4 +1,4 @@
-/** `param.show` as text, for releases without `-j` (before 6.0.2). The long form `-l`: a block for each parameter. */
+/** `param.show` as text, for releases without `-j` (before 6.0.2 and 6.2). The long form `-l`: a block for each parameter. */
 
 import { expectText, garbledAnswer, type Command } from '../command.js'
 import { checkParam, type Param } from '../commands/param.js'

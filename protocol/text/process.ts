@@ -1,4 +1,4 @@
-/** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2). */
+/** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2 and 6.2). */
 
 import { expectText, garbledAnswer, type Command } from '../command.js'
 import type { Ban } from '../commands/ban.js'
@@ -34,23 +34,26 @@ function textCommand<Result>(name: string, parse: (text: string) => Result): Com
   return { name, line: name, parse: (reply) => parse(expectText(reply, name)) }
 }
 
-/** `time references flags  expression`; the flags are `-`, `C` (completed, `G` in 4.1) and, when debugging, `R`, `O` and a pointer. */
+/** A ban a line: time, references, `C` once completed (else `-`, a blank in 4.1), flags and a pointer when debugging, the terms. */
+const banPattern = /^\s*(\d+\.\d+) +(\d+) ([C -])(?:[RO E-]+ 0x[0-9a-f]+ )? {2}(.*)$/
+
+/** Lines that start with blanks are the cache's debugging notes: left out. */
 export function parseBanListText(text: string): readonly Ban[] {
   const [heading, ...lines] = text.split('\n')
   if (!heading?.startsWith('Present bans')) throw garbledAnswer('ban.list', 'not a list of bans')
-  return lines
-    .filter((line) => line.trim() !== '')
-    .map((line) => {
-      const found = /^(\d+\.\d+)\s+(\d+) ([CGRO-]+)(?:\s+0x[0-9a-f]+)?\s*(.*)$/.exec(line)
-      const [, time, references, flags = '', expression = ''] = found ?? []
-      if (!found) throw garbledAnswer('ban.list', `not a ban: ${JSON.stringify(line.slice(0, 80))}`)
-      return {
-        timeSeconds: Number(time),
-        references: Number(references),
-        isCompleted: /^[CG]/.test(flags),
-        expression,
-      }
-    })
+  return lines.filter((line) => /^\S/.test(line)).map(parseBanLine)
+}
+
+function parseBanLine(line: string): Ban {
+  const [, time, references, mark, expression] = banPattern.exec(line) ?? []
+  if (expression === undefined)
+    throw garbledAnswer('ban.list', `not a ban: ${JSON.stringify(line.slice(0, 80))}`)
+  return {
+    timeSeconds: Number(time),
+    references: Number(references),
+    isCompleted: mark === 'C',
+    expression,
+  }
 }
 
 export function parseStatusText(text: string): ChildState {

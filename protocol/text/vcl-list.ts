@@ -1,5 +1,5 @@
 /**
- * `vcl.list` as text, for releases without `-j` (before 6.0.2): status, state and temperature (one word `auto/warm` until 6.1),
+ * `vcl.list` as text, for releases without `-j` (before 6.0.2 and 6.2): status, state and temperature (one word `auto/warm` until 6.1),
  * references, name, then `-> target`, `(n labels)` or `(n return(vcl)s)`. Widths and spaces differ by release.
  */
 

@@ -22,7 +22,8 @@ export async function renderBootFile(desired: DesiredEngine, sources: Sources): 
   return [...lines, lineOf(vclUse(desired.active)), ''].join('\n')
 }
 
-function findServing(desired: DesiredEngine): DesiredEngine {
+/** Without what is loaded for later only: candidates and previous revisions. */
+export function findServing(desired: DesiredEngine): DesiredEngine {
   const serving = new Set([desired.active, ...desired.labels.map((label) => label.program)])
   return { ...desired, load: desired.load.filter((program) => serving.has(program.name)) }
 }

@@ -10,7 +10,7 @@ import type { EngineInventory } from '../domain/engine-inventory.js'
 import { planVcl } from '../domain/vcl-plan.js'
 import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
 import { findAttainable } from './attainable.js'
-import { renderBootFile } from './boot-file.js'
+import { findServing, renderBootFile } from './boot-file.js'
 import { errorText, type Engine } from './engine.js'
 import type { SavedState } from './saved-state.js'
 import type { Sources } from './sources.js'
@@ -133,14 +133,20 @@ export class Reconciler {
     return true
   }
 
-  /** Null when it is too early to try again, or something else is being done. */
-  async heal(context: Context): Promise<ApplyResult | null> {
+  /**
+   * Null when it is too early to try again, or something else is being done. Where something else serves than what should,
+   * that is put right before what is loaded for later.
+   */
+  async heal(inventory: EngineInventory, context: Context): Promise<ApplyResult | null> {
     const { now, state } = this.#options
     const { desired, heldRevision } = state.record
     if (this.#isBusy || desired === null || now() < this.#healAtMs) return null
     return new Promise((settle) => {
       this.#begin(async () => {
-        const result = await this.#run({ revision: heldRevision, desired }, context, false)
+        const desire = { revision: heldRevision, desired }
+        const first = findUrgent(desired, inventory)
+        const urgent = first && (await this.#run({ ...desire, desired: first }, context, 'urgent'))
+        const result = joinDone(urgent, await this.#run(desire, context, 'heal'))
         this.#planHealing(result)
         settle(result)
       })
@@ -172,13 +178,17 @@ export class Reconciler {
       return
     }
     if (desire.revision > heldRevision) this.#failures.clear()
-    settle(await this.#run(desire, context, true))
+    settle(await this.#run(desire, context, 'order'))
   }
 
-  async #run(desire: Desire, context: Context, isOrder: boolean): Promise<ApplyResult> {
+  async #run(
+    desire: Desire,
+    context: Context,
+    why: 'order' | 'heal' | 'urgent',
+  ): Promise<ApplyResult> {
     const { state, takeover } = this.#options
     try {
-      if (isOrder) await this.#hold(desire)
+      if (why === 'order') await this.#hold(desire)
       const isHeld = this.#isHeld(desire.desired)
       const outcome = await applyDesired({
         ...this.#options,
@@ -187,11 +197,12 @@ export class Reconciler {
         knownFailures: this.#knownFailures(),
         holdForeign: isHeld,
         // After a restart of the cache nothing serves that would be worth waiting for.
-        warmupMs: isOrder ? this.#options.warmupMs : 0,
+        warmupMs: why === 'order' ? this.#options.warmupMs : 0,
         isSuperseded: () => this.#waiting !== null,
       })
       this.#rememberFailures(outcome)
       if (!outcome.satisfied) return { result: 'failed', ...outcome }
+      if (why === 'urgent') return { result: 'applied', ...outcome }
       this.#effectiveRevision = desire.revision
       this.#healPauseMs = firstRetryMs
       if (!isHeld && takeover === 'first-deploy' && !state.record.takenOver)
@@ -270,4 +281,21 @@ export class Reconciler {
     this.#healAtMs = 0
     this.#healPauseMs = firstRetryMs
   }
+}
+
+/** What should serve, without what would only be loaded beside it; null when the right VCL is active. */
+function findUrgent(desired: DesiredEngine, inventory: EngineInventory): DesiredEngine | null {
+  if (inventory.vcls.some((vcl) => vcl.active && vcl.name === desired.active)) return null
+  const serving = findServing(desired)
+  const there = new Set(inventory.vcls.map((vcl) => vcl.name))
+  const isUrgent = (name: string) =>
+    there.has(name) || serving.load.some((program) => program.name === name)
+  const load = desired.load.filter((program) => isUrgent(program.name))
+  return load.length === desired.load.length ? null : { ...desired, load }
+}
+
+function joinDone(earlier: ApplyResult | null, result: ApplyResult): ApplyResult {
+  if (earlier === null || earlier.result === 'refused' || result.result === 'refused') return result
+  const done = [...earlier.done, ...result.done]
+  return { ...result, done, changed: earlier.changed || result.changed }
 }

@@ -164,7 +164,7 @@ export class EngineWatch {
     const { goodRevision, heldRevision } = state.record
     if (!isNewProcess && !isNewChild && goodRevision === heldRevision)
       this.#noteDrift(context, inventory)
-    const result = await reconciler.heal(context)
+    const result = await reconciler.heal(inventory, context)
     if (result === null) return
     this.#reportDrift(context, result)
     this.#options.healed(result, context)

@@ -51,8 +51,10 @@ export function judgeLoads({ deployments, loads, elapsedMs, waitMs }: LoadsInput
   })
   const short = counts.filter(({ loaded, pending, min }) => loaded + pending < min)
   if (short.length > 0) {
-    // Would those that went away have filled it? Then the VCL is not what is wrong.
-    const refused = short.some(({ asked, failed, min }) => failed > 0 && asked - failed < min)
+    // The VCL is what is wrong when nobody took it, or when those that went away would not have helped.
+    const refused = short.some(
+      ({ asked, failed, loaded, min }) => failed > 0 && (asked - failed < min || loaded === 0),
+    )
     return { verdict: 'fail', reason: refused ? 'uncompilable' : 'unavailable' }
   }
   if (counts.some(({ loaded, min }) => loaded < min)) return { verdict: 'wait', untilMs: null }

@@ -4,6 +4,7 @@
  */
 import type { EngineState } from '../domain/agent-state.js'
 import type { DesiredEngine, DesiredLabel, DesiredProgram } from '../domain/desired-engine.js'
+import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../domain/names.js'
 import type {
   AgentDescription,
   AgentToCoordinator,
@@ -157,11 +158,13 @@ const shortText: Check = (value) =>
     : 'must be a text of at most 1024 characters'
 
 const sha256 = matching(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hex')
-/** Names of tags (choices: 2, Names): no control characters, no lone surrogates. */
-const tagName = matching(
-  /^[^\p{Cc}\u2028\u2029\p{Cs}]{1,255}$/u,
-  '1 to 255 characters, none of them a control character',
-)
+function named(findProblem: (name: string) => string | null): Check {
+  return (value) => {
+    if (typeof value !== 'string') return 'must be a text'
+    const problem = findProblem(value)
+    return problem === null ? undefined : `is no name: ${problem}`
+  }
+}
 
 /** Chosen by us: a cache holds at most some hundred VCLs of ours, an agent bears a handful of tags. */
 const programLimit = 10_000
@@ -182,11 +185,11 @@ const condition = record({
 } satisfies Shape<EngineCondition>)
 
 const description: Shape<AgentDescription> = {
-  name: matching(/^[A-Za-z0-9-]{1,63}$/, '1 to 63 of letters, digits and dash'),
+  name: named((name) => findAgentNameProblem(name, linkedAgentNameLimit)),
   agentVersion: matching(/^\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][\w.+-]{1,64})?$/, 'a version'),
   // A newer agent may have more than are known here; only the known ones are kept.
   capabilities: list(matching(/^[A-Za-z-]{1,32}$/, 'a word'), 32),
-  tags: list(tagName, tagLimit),
+  tags: list(named(findNameProblem), tagLimit),
   coordinatorId: orNull(shortText),
   keyDigest: sha256,
   engine: record({

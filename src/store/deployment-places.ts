@@ -19,6 +19,7 @@ export interface DeploymentPlace {
   readonly agentId: number
   readonly agentName: string
   readonly agentState: AgentState
+  /** A candidate on its way shows, whatever serves meanwhile. */
   readonly state: PlacementState
   /** False: it failed before it ever served. */
   readonly held: boolean
@@ -57,15 +58,16 @@ export async function readDeploymentPlaces(
       .selectFrom('placements')
       .innerJoin('agents', 'agents.id', 'placements.agentId')
       .select(['placements.deploymentId', 'placements.groupId', 'placements.state'])
-      .select(['placements.currentName', 'placements.candidateName'])
+      .select(['placements.currentName', 'placements.candidateName', 'placements.candidateState'])
       .select(['agents.id as agentId', 'agents.name as agentName', 'agents.state as agentState'])
       .where('placements.deploymentId', 'in', ids)
       .orderBy('agents.id')
       .execute()
-    return rows.map(({ currentName, candidateName, ...row }) => ({
+    return rows.map(({ currentName, candidateName, candidateState, ...row }) => ({
       ...row,
       agentState: row.agentState as AgentState, // written from stateOfLiveAgent and markSilentDown only
-      state: row.state as PlacementState, // written by savePlacements and the report recorder only
+      // Written by savePlacements and the report recorder only.
+      state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),
       held: currentName !== null || candidateName !== null,
     }))
   })

@@ -1,6 +1,6 @@
 /** VCL files and their versions. A version is never changed; the file's row repeats what its newest version says. */
 import type { Selectable } from 'kysely'
-import { toOwner, type NamedReference } from './owner.js'
+import { ownedBy, toOwner, type NamedReference } from './owner.js'
 import type { FileVersionsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -60,6 +60,21 @@ export function selectFiles(queries: Queries, scope: Scope) {
     .selectAll('files')
     .select('organizations.name as organizationName')
     .where(within(scope, 'files'))
+}
+
+/** Which of these ids an object of `owner` may refer to. */
+export async function readUsableFileIds(
+  queries: Queries,
+  owner: number | null,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await queries
+    .selectFrom('files')
+    .select('files.id')
+    .where('files.id', 'in', [...ids])
+    .where(ownedBy(owner, 'files'))
+    .execute()
+  return rows.map((row) => row.id)
 }
 
 export async function insertFile(
@@ -151,6 +166,14 @@ export async function findVersion(
   return row && toVersion(row)
 }
 
+/** Without the sources. */
+export function selectVersions(queries: Queries, fileId: number) {
+  return queries
+    .selectFrom('fileVersions')
+    .select(['version', 'encoded', 'contentType', 'sha', 'account', 'createdAt'])
+    .where('fileId', '=', fileId)
+}
+
 /** Deletes the file with its versions; the foreign keys refuse it while a group refers to it. */
 export async function deleteFile(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('fileVersions').where('fileId', '=', id).execute()
@@ -184,7 +207,7 @@ export async function readGroupsUsingFile(
   return rows.map((row) => row.name)
 }
 
-export type FileRow = Awaited<ReturnType<ReturnType<typeof selectFiles>['executeTakeFirstOrThrow']>>
+type FileRow = Awaited<ReturnType<ReturnType<typeof selectFiles>['executeTakeFirstOrThrow']>>
 
 export function fromRow(row: FileRow): FileRecord {
   return {
@@ -201,7 +224,7 @@ export function fromRow(row: FileRow): FileRecord {
   }
 }
 
-export function toVersion(row: Selectable<FileVersionsTable>): FileVersionRecord {
+function toVersion(row: Selectable<FileVersionsTable>): FileVersionRecord {
   return {
     version: row.version,
     source: row.source,

@@ -6,7 +6,7 @@ import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kys
 import { matchesPattern, type Filter, type ListQuery, type Pattern } from '../domain/list-query.js'
 import type { Tables } from './schema.js'
 
-/** `agents.name`: a column by its table, or the alias that the query gives the table. */
+/** `agents.name`: a column by its table, which the query must not rename. */
 type TableColumn = {
   [T in keyof Tables]: `${T}.${Extract<keyof Tables[T], string>}`
 }[keyof Tables]

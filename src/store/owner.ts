@@ -35,3 +35,16 @@ export async function organizationExists(queries: Queries, id: number): Promise<
     .executeTakeFirst()
   return row !== undefined
 }
+
+export async function readOrganizationNames(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await queries
+    .selectFrom('organizations')
+    .select(['id', 'name'])
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map((row) => [row.id, row.name]))
+}

@@ -13,7 +13,6 @@ import {
   type PostgresDialectConfig,
   type PostgresPool,
   type PostgresPoolClient,
-  type PostgresQueryResult,
   type Transaction,
 } from 'kysely'
 import { DatabaseError, Pool, types, type PoolClient, type PoolConfig } from 'pg'
@@ -248,7 +247,7 @@ function guardedClient(client: PoolClient): PostgresPoolClient {
   }
   return {
     // The result has what Kysely reads; without a cursor in its settings it never asks for the other form, a stream.
-    query: query as PostgresPoolClient['query'] & (() => Promise<PostgresQueryResult<unknown>>),
+    query: query as PostgresPoolClient['query'],
     release: () => {
       client.release(lost)
     },

@@ -208,6 +208,13 @@ export interface SourcesTable {
   createdAt: number
 }
 
+/** For a while an agent may fetch a source that its desired state does not name. */
+export interface SourceGrantsTable {
+  agentId: number
+  sha: string
+  expiresAt: number
+}
+
 /** A group's place on an agent: what serves, what is being loaded, what served before. */
 export interface PlacementsTable {
   groupId: number
@@ -296,6 +303,7 @@ export interface Tables {
   vclGroupIncludes: VclGroupIncludesTable
   vclGroupDeployments: VclGroupDeploymentsTable
   sources: SourcesTable
+  sourceGrants: SourceGrantsTable
   placements: PlacementsTable
   deploys: DeploysTable
   history: HistoryTable

@@ -7,6 +7,11 @@ export type Queries = Kysely<Tables>
 
 export interface Store {
   readonly queries: Queries
+  /**
+   * All or nothing. Inside, only the given queries may be used: the store's own would wait for ever and throw. On
+   * PostgreSQL the work runs again after a deadlock, so it leaves nothing behind but rows; what it reads may change
+   * until it writes: whoever decides by what it read uses `decide`.
+   */
   transaction<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>
   /**
    * A transaction under the one decision lock: "load, decide, save" of placements and desired states.

@@ -75,6 +75,16 @@ export async function findGroup(
   return (await readGroups(queries, scope, { ids: [id] }))[0]
 }
 
+/** For lists: joined with what they are filtered and sorted by (`groupColumns`). */
+export function selectGroupIds(queries: Queries, scope: Scope) {
+  return queries
+    .selectFrom('vclGroups')
+    .innerJoin('files', 'files.id', 'vclGroups.mainFileId')
+    .leftJoin('organizations', 'organizations.id', 'vclGroups.organizationId')
+    .select('vclGroups.id')
+    .where(within(scope, 'vclGroups'))
+}
+
 export async function insertGroup(
   queries: Queries,
   organizationId: number | null,

@@ -11,7 +11,7 @@ busContract(t, {
   },
 })
 
-t.test('refuses a second responder of a subject: it is a bug', async (t) => {
+void t.test('refuses a second responder of a subject: it is a bug', async (t) => {
   const bus = createInProcessBus()
   bus.respond('one', () => Promise.resolve(1))
 
@@ -19,7 +19,7 @@ t.test('refuses a second responder of a subject: it is a bug', async (t) => {
   await bus.close()
 })
 
-t.test('an answer that cannot be carried fails its request', async (t) => {
+void t.test('an answer that cannot be carried fails its request', async (t) => {
   const bus = createInProcessBus()
   bus.respond('function', () => Promise.resolve(() => 1))
 
@@ -27,7 +27,7 @@ t.test('an answer that cannot be carried fails its request', async (t) => {
   await bus.close()
 })
 
-t.test('what receives runs where it subscribed, not inside the sender', async (t) => {
+void t.test('what receives runs where it subscribed, not inside the sender', async (t) => {
   const bus = createInProcessBus()
   const inside = new AsyncLocalStorage<string>()
   const answered = new Promise((resolve) => {

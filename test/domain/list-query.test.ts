@@ -22,7 +22,7 @@ const fields: ListFields = {
 
 const parse = (query: Record<string, string | string[]>) => parseListQuery(query, fields, 'tag')
 
-t.test('a text that was escaped stands for itself', async () => {
+void t.test('a text that was escaped stands for itself', (t) => {
   fc.assert(
     fc.property(fc.array(shortText, { minLength: 1, maxLength: 5 }), (texts) => {
       assert.deepEqual(
@@ -31,9 +31,10 @@ t.test('a text that was escaped stands for itself', async () => {
       )
     }),
   )
+  t.end()
 })
 
-t.test('a pattern matches what its wildcards were filled with', async () => {
+void t.test('a pattern matches what its wildcards were filled with', (t) => {
   const filled = patternOf(shortText).chain((pattern) =>
     fc
       .array(shortText, { minLength: pattern.length - 1, maxLength: pattern.length - 1 })
@@ -48,9 +49,10 @@ t.test('a pattern matches what its wildcards were filled with', async () => {
       assert.deepEqual(parsePatterns(pattern.map(escapePattern).join('*')), [pattern])
     }),
   )
+  t.end()
 })
 
-t.test('a pattern matches what the same regular expression matches', async () => {
+void t.test('a pattern matches what the same regular expression matches', (t) => {
   fc.assert(
     fc.property(patternOf(shortText), shortText, (pattern, text) => {
       const same = new RegExp(
@@ -60,9 +62,10 @@ t.test('a pattern matches what the same regular expression matches', async () =>
       assert.equal(matchesPattern(pattern, text), same.test(text))
     }),
   )
+  t.end()
 })
 
-t.test('reads patterns', async (t) => {
+void t.test('reads patterns', (t) => {
   const cases: [string, string[][]][] = [
     ['', [['']]],
     ['a', [['a']]],
@@ -79,15 +82,17 @@ t.test('reads patterns', async (t) => {
     ['%_?[0-9]', [['%_?[0-9]']]],
   ]
   for (const [text, patterns] of cases) t.strictSame(parsePatterns(text), patterns, text)
+  t.end()
 })
 
-t.test('a pattern that backtracks badly elsewhere is answered at once', async (t) => {
+void t.test('a pattern that backtracks badly elsewhere is answered at once', (t) => {
   const pattern = parsePatterns(`${'*a'.repeat(2000)}*c`)[0] ?? ['']
 
   t.notOk(matchesPattern(pattern, `${'a'.repeat(100_000)}b`))
+  t.end()
 })
 
-t.test('reads filters, sort and take; names of fields in any case', async (t) => {
+void t.test('reads filters, sort and take; names of fields in any case', (t) => {
   t.strictSame(parse({}), everything)
   t.strictSame(
     parse({ NAME: 'edge*', 'tags.name': 'eu,us', sort: 'createdat:desc', Take: '50,100' }),
@@ -102,9 +107,10 @@ t.test('reads filters, sort and take; names of fields in any case', async (t) =>
   )
   t.strictSame(parse({ sort: 'name' }).sort, { field: 'name', descending: false })
   t.strictSame(parse({ take: '1000' }).take, { limit: 1000, offset: 0 })
+  t.end()
 })
 
-t.test('refuses what it does not know, by name', async (t) => {
+void t.test('refuses what it does not know, by name', (t) => {
   const invalid = (query: Record<string, string | string[]>, message: string) => {
     t.throws(() => parse(query), { kind: 'invalid', errorKey: 'tag', message }, message)
   }
@@ -155,9 +161,10 @@ t.test('refuses what it does not know, by name', async (t) => {
     invalid({ take }, '"take"')
   invalid({ name: 'a,'.repeat(3000) }, '"name" has too many patterns')
   invalid({ name: 'a*,'.repeat(101) }, '"name" has too many patterns')
+  t.end()
 })
 
-t.test('any query is read or refused, and never breaks', async () => {
+void t.test('any query is read or refused, and never breaks', (t) => {
   fc.assert(
     fc.property(
       fc.dictionary(
@@ -173,9 +180,10 @@ t.test('any query is read or refused, and never breaks', async () => {
       },
     ),
   )
+  t.end()
 })
 
-t.test('takes from a list in memory', async (t) => {
+void t.test('takes from a list in memory', (t) => {
   const items = [
     { id: 1, name: 'b', tags: ['eu', 'us'], error: null },
     { id: 2, name: 'a', tags: ['us'], error: 'x' },
@@ -207,4 +215,5 @@ t.test('takes from a list in memory', async (t) => {
   t.equal(ids({ 'tags.name': '*', name: 'b' }), '1/1')
   t.equal(ids({ error: 'null' }), '1,3/2')
   t.equal(ids({ take: '5,50' }), '/4')
+  t.end()
 })

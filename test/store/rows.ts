@@ -71,6 +71,7 @@ export async function addGroup(
       deployed: 0,
       revision: 0,
       wish: null,
+      wishPending: 0,
       createdAt: at,
       updatedAt: at,
     })

@@ -1,6 +1,7 @@
 /** The store on SQLite: the contract in memory and in a file, and what is SQLite's own. */
 import { execFile } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -22,22 +23,31 @@ async function open(t: Test, url: string): Promise<Store> {
   return store
 }
 
-function urlIn(t: Test): string {
-  return `sqlite:${join(t.testdir({}), 'coordinator.db')}`
+/** Of its own for each run, so that runs side by side do not meet. */
+function folderFor(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cachefleet-sqlite-'))
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
 }
 
-t.test('in memory', async (t) => {
+const urlIn = (folder: string): string => `sqlite:${join(folder, 'coordinator.db')}`
+
+void t.test('in memory', (t) => {
   const factory = { open: (t: Test) => open(t, 'sqlite::memory:') }
   storeContract(t, factory)
   listContract(t, factory)
+  t.end()
 })
 
-t.test('in a file', async (t) => {
-  storeContract(t, { open: (t) => open(t, urlIn(t)) })
+void t.test('in a file', (t) => {
+  storeContract(t, { open: (t) => open(t, urlIn(folderFor(t))) })
+  t.end()
 })
 
-t.test('keeps rows, ids and tables over a restart', async (t) => {
-  const url = urlIn(t)
+void t.test('keeps rows, ids and tables over a restart', async (t) => {
+  const url = urlIn(folderFor(t))
   const before = await openStore(url, log)
   const first = await addTag(before.queries, 'first')
   const gone = await addTag(before.queries, 'gone')
@@ -53,12 +63,12 @@ t.test('keeps rows, ids and tables over a restart', async (t) => {
   )
 })
 
-t.test('is readable by its owner only, and on disk before it answers', async (t) => {
-  const url = urlIn(t)
-  const { queries } = await open(t, url)
+void t.test('is readable by its owner only, and on disk before it answers', async (t) => {
+  const folder = folderFor(t)
+  const { queries } = await open(t, urlIn(folder))
   await addTag(queries, 'x')
 
-  const files = readdirSync(t.testdirName)
+  const files = readdirSync(folder)
   const pragmas = await Promise.all(
     ['journal_mode', 'synchronous', 'foreign_keys'].map(async (name) => {
       const { rows } = await sql.raw<Record<string, unknown>>(`pragma ${name}`).execute(queries)
@@ -67,12 +77,12 @@ t.test('is readable by its owner only, and on disk before it answers', async (t)
   )
 
   t.ok(files.includes('coordinator.db-wal'))
-  for (const file of files) t.equal(statSync(join(t.testdirName, file)).mode & 0o777, 0o600, file)
+  for (const file of files) t.equal(statSync(join(folder, file)).mode & 0o777, 0o600, file)
   t.strictSame(pragmas, [['wal'], [2], [1]])
 })
 
-t.test('decisions of two processes do not overwrite each other', async (t) => {
-  const url = urlIn(t)
+void t.test('decisions of two processes do not overwrite each other', async (t) => {
+  const url = urlIn(folderFor(t))
   const store = await open(t, url)
   await store.queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
 
@@ -83,8 +93,8 @@ t.test('decisions of two processes do not overwrite each other', async (t) => {
   t.equal(row?.value, '200')
 })
 
-t.test('closes when the transaction that runs has ended', async (t) => {
-  const url = urlIn(t)
+void t.test('closes when the transaction that runs has ended', async (t) => {
+  const url = urlIn(folderFor(t))
   const store = await openStore(url, log)
 
   const work = store.transaction(async (queries) => {
@@ -97,8 +107,8 @@ t.test('closes when the transaction that runs has ended', async (t) => {
   t.equal((await again.queries.selectFrom('tags').select('id').execute()).length, 1)
 })
 
-t.test('says why it cannot be opened', async (t) => {
-  const folder = t.testdir({})
+void t.test('says why it cannot be opened', async (t) => {
+  const folder = folderFor(t)
   writeFileSync(join(folder, 'other.db'), 'this is something else, and long enough to be read')
   const path = join(folder, 'newer.db')
   const newer = await openStore(`sqlite:${path}`, log)
@@ -118,17 +128,18 @@ t.test('says why it cannot be opened', async (t) => {
     await t.rejects(openStore(url, log), { kind, errorKey: 'store', message }, url)
 })
 
-t.test(
+void t.test(
   'a disk that is full is unavailable, takes nothing in part, and is found again',
   async (t) => {
-    const { queries, transaction } = await open(t, urlIn(t))
+    const store = await open(t, urlIn(folderFor(t)))
+    const { queries } = store
     const kept = await addTag(queries, 'kept')
     const [pages] = (await sql<{ page_count: number }>`pragma page_count`.execute(queries)).rows
     const limit = (pageCount: number) =>
       sql.raw(`pragma max_page_count = ${pageCount}`).execute(queries)
 
     await limit((pages?.page_count ?? 0) + 2)
-    const filling = transaction(async (inside) => {
+    const filling = store.transaction(async (inside) => {
       for (let at = 0; at < 1000; at++) await addTag(inside, `${at}`.padEnd(255, 'x'))
     })
 

@@ -23,7 +23,7 @@ export interface StoreFactory {
 }
 
 export function storeContract(t: Test, factory: StoreFactory): void {
-  t.test('has the tables and columns of the schema, and no others', async (t) => {
+  void t.test('has the tables and columns of the schema, and no others', async (t) => {
     const { queries } = await factory.open(t)
 
     const tables = await queries.introspection.getTables()
@@ -37,16 +37,17 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     t.strictSame(found, { ...wanted, migrations: ['name', 'ranAt'] })
   })
 
-  t.test('keeps every one of interleaved decisions', async (t) => {
-    const { queries, decide } = await factory.open(t)
+  void t.test('keeps every one of interleaved decisions', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
     await queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
 
-    await Promise.all(Array.from({ length: 25 }, () => decide(countOne)))
+    await Promise.all(Array.from({ length: 25 }, () => store.decide(countOne)))
 
     t.equal(await readCount(queries), 25)
   })
 
-  t.test('lets decisions, transactions and single queries run side by side', async (t) => {
+  void t.test('lets decisions, transactions and single queries run side by side', async (t) => {
     const store = await factory.open(t)
     await store.queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
 
@@ -64,21 +65,24 @@ export function storeContract(t: Test, factory: StoreFactory): void {
   })
 
   for (const kind of ['transaction', 'decide'] as const) {
-    t.test(`${kind} keeps nothing when its work throws, and throws that same error`, async (t) => {
-      const store = await factory.open(t)
-      const refused = new FleetError('conflict', 'tag', 'not this one')
+    void t.test(
+      `${kind} keeps nothing when its work throws, and throws that same error`,
+      async (t) => {
+        const store = await factory.open(t)
+        const refused = new FleetError('conflict', 'tag', 'not this one')
 
-      const failing = store[kind](async (queries) => {
-        await addTag(queries, 'one')
-        throw refused
-      })
+        const failing = store[kind](async (queries) => {
+          await addTag(queries, 'one')
+          throw refused
+        })
 
-      await t.rejects(failing, refused)
-      t.strictSame(await store.queries.selectFrom('tags').selectAll().execute(), [])
-      t.ok(await addTag(store.queries, 'after'))
-    })
+        await t.rejects(failing, refused)
+        t.strictSame(await store.queries.selectFrom('tags').selectAll().execute(), [])
+        t.ok(await addTag(store.queries, 'after'))
+      },
+    )
 
-    t.test(`${kind} refuses what would wait for itself, and the store works on`, async (t) => {
+    void t.test(`${kind} refuses what would wait for itself, and the store works on`, async (t) => {
       const store = await factory.open(t)
       const inner: Record<string, () => Promise<unknown>> = {
         'a query of the store': () => addTag(store.queries, 'inner'),
@@ -94,7 +98,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     })
   }
 
-  t.test('frees what a transaction started and left behind', async (t) => {
+  void t.test('frees what a transaction started and left behind', async (t) => {
     const store = await factory.open(t)
     let endWaiting: () => void = () => undefined
     const ended = new Promise<void>((resolve) => (endWaiting = resolve))
@@ -109,8 +113,9 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     t.ok((await left) > 0)
   })
 
-  t.test('a name is unique in an organization, and among what belongs to none', async (t) => {
-    const { queries, transaction } = await factory.open(t)
+  void t.test('a name is unique in an organization, and among what belongs to none', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
     const first = await addOrganization(queries, 'first')
     const second = await addOrganization(queries, 'second')
     for (const owner of [null, first, second]) await addTag(queries, 'edge', owner)
@@ -129,12 +134,12 @@ export function storeContract(t: Test, factory: StoreFactory): void {
       ),
     )
     t.ok(
-      isUniqueViolation(await failure(transaction((inside) => addTag(inside, 'edge')))),
+      isUniqueViolation(await failure(store.transaction((inside) => addTag(inside, 'edge')))),
       'inside a transaction',
     )
   })
 
-  t.test(
+  void t.test(
     'what is referred to exists and stays; what belongs to a thing goes with it',
     async (t) => {
       const { queries } = await factory.open(t)
@@ -169,7 +174,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  t.test('a group has one place on an agent', async (t) => {
+  void t.test('a group has one place on an agent', async (t) => {
     const { queries } = await factory.open(t)
     const group = await addGroup(queries, 'shop', await addFile(queries, 'main.vcl'))
     const agent = await addAgent(queries, 'edge-1')
@@ -180,7 +185,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     t.ok(isUniqueViolation(await failure(again)))
   })
 
-  t.test('never gives an id again', async (t) => {
+  void t.test('never gives an id again', async (t) => {
     const { queries } = await factory.open(t)
     const first = await addTag(queries, 'first')
     const newest = await addTag(queries, 'newest')
@@ -191,11 +196,11 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     t.ok(first < newest && newest < next, `${first} ${newest} ${next}`)
   })
 
-  t.test('gives back texts, times, flags and nulls as they were', async (t) => {
+  void t.test('gives back texts, times, flags and nulls as they were', async (t) => {
     const { queries } = await factory.open(t)
     const far = 8_640_000_000_000_000
     const text = `é 🦊 \u0001 ' " \\ % ${'x'.repeat(2 << 20)}`
-    const name = `${'🦊'.repeat(255)}`
+    const name = '🦊'.repeat(255)
     const id = await addAgent(queries, name, {
       desired: JSON.stringify({ text }),
       lastHeartbeatAt: far,
@@ -221,7 +226,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     ])
   })
 
-  t.test('counts, sums and changed rows are the same kind of number everywhere', async (t) => {
+  void t.test('counts, sums and changed rows are the same kind of number everywhere', async (t) => {
     const { queries } = await factory.open(t)
     for (const name of ['a', 'b']) await addTag(queries, name, null, 5_000_000_000)
 
@@ -243,7 +248,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     )
   })
 
-  t.test('sorts by bytes, whatever the language of the machine', async (t) => {
+  void t.test('sorts by bytes, whatever the language of the machine', async (t) => {
     const { queries } = await factory.open(t)
     const names = ['b', 'a', 'B', 'é', '🦊', '\uffee', '_', 'a b', 'ab', 'A', '10', '9']
     for (const name of names) await addTag(queries, name)
@@ -256,7 +261,7 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     )
   })
 
-  t.test('a scope holds for reading, changing and deleting', async (t) => {
+  void t.test('a scope holds for reading, changing and deleting', async (t) => {
     const { queries } = await factory.open(t)
     const mine = scopeFor(await addOrganization(queries, 'mine'))
     const other = scopeFor(await addOrganization(queries, 'other'))
@@ -284,42 +289,45 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     t.strictSame(await names(scopeFor(999)), [])
   })
 
-  t.test('shared agents and the tags that they bear are seen by every organization', async (t) => {
-    const { queries } = await factory.open(t)
-    const mine = scopeFor(await addOrganization(queries, 'mine'))
-    const other = scopeFor(await addOrganization(queries, 'other'))
-    const shared = await addAgent(queries, 'shared')
-    await addAgent(queries, 'mine', { organizationId: mine.organizationId })
-    const others = await addAgent(queries, 'other', { organizationId: other.organizationId })
-    await bearTag(queries, shared, await addTag(queries, 'shared'))
-    await addTag(queries, 'mine', mine.organizationId)
-    await bearTag(queries, others, await addTag(queries, 'other', other.organizationId))
-    await addTag(queries, 'administrator')
-    const seen = async (scope: Scope): Promise<string[][]> => {
-      const agents = queries.selectFrom('agents').where(visibleAgents(scope))
-      const tags = queries.selectFrom('tags').where(visibleTags(scope))
-      const rows = [
-        await agents.select('name').orderBy('id').execute(),
-        await tags.select('name').orderBy('id').execute(),
-      ]
-      return rows.map((list) => list.map((row) => row.name))
-    }
+  void t.test(
+    'shared agents and the tags that they bear are seen by every organization',
+    async (t) => {
+      const { queries } = await factory.open(t)
+      const mine = scopeFor(await addOrganization(queries, 'mine'))
+      const other = scopeFor(await addOrganization(queries, 'other'))
+      const shared = await addAgent(queries, 'shared')
+      await addAgent(queries, 'mine', { organizationId: mine.organizationId })
+      const others = await addAgent(queries, 'other', { organizationId: other.organizationId })
+      await bearTag(queries, shared, await addTag(queries, 'shared'))
+      await addTag(queries, 'mine', mine.organizationId)
+      await bearTag(queries, others, await addTag(queries, 'other', other.organizationId))
+      await addTag(queries, 'administrator')
+      const seen = async (scope: Scope): Promise<string[][]> => {
+        const agents = queries.selectFrom('agents').where(visibleAgents(scope))
+        const tags = queries.selectFrom('tags').where(visibleTags(scope))
+        const rows = [
+          await agents.select('name').orderBy('id').execute(),
+          await tags.select('name').orderBy('id').execute(),
+        ]
+        return rows.map((list) => list.map((row) => row.name))
+      }
 
-    t.strictSame(await seen(mine), [
-      ['shared', 'mine'],
-      ['shared', 'mine'],
-    ])
-    t.strictSame(await seen(other), [
-      ['shared', 'other'],
-      ['shared', 'other'],
-    ])
-    t.strictSame(await seen({ kind: 'all' }), [
-      ['shared', 'mine', 'other'],
-      ['shared', 'mine', 'other', 'administrator'],
-    ])
-  })
+      t.strictSame(await seen(mine), [
+        ['shared', 'mine'],
+        ['shared', 'mine'],
+      ])
+      t.strictSame(await seen(other), [
+        ['shared', 'other'],
+        ['shared', 'other'],
+      ])
+      t.strictSame(await seen({ kind: 'all' }), [
+        ['shared', 'mine', 'other'],
+        ['shared', 'mine', 'other', 'administrator'],
+      ])
+    },
+  )
 
-  t.test('is checked, and says so after it was closed', async (t) => {
+  void t.test('is checked, and says so after it was closed', async (t) => {
     const store = await factory.open(t)
     await store.check()
     await store.close()

@@ -1,6 +1,7 @@
 /** Generators of what the deciding code is given. Small worlds: names and ids collide often. */
 import fc from 'fast-check'
 import { idleVclName, type DesiredEngine } from '../../src/domain/desired-engine.js'
+import type { VclText } from '../../src/domain/vcl-bundle.js'
 
 /** What a cache holds, with what only the cache knows: which labels a VCL returns. */
 export interface EngineWorld {
@@ -63,3 +64,48 @@ export const engineWorlds: fc.Arbitrary<EngineWorld> = fc
     // A child runs only with an active VCL; it may have been stopped with one.
     return { vcls, active: serving, childRunning: childRunning && serving !== null, ours }
   })
+
+/** Pieces of VCL that are whole: no string or comment of theirs goes on into what follows on the next line. */
+export const vclPieces: fc.Arbitrary<string> = fc.constantFrom(
+  ...['sub a {', '}', 'set req.http.x = "é;";', 'include', ';', '{"long "string"}', '# comment'],
+  ...['// include "x";', '/* include\n"x"; */', '"""a "b\n" c"""', ':AQID:', 'C{ int; }C', '10s'],
+  ...['\t', ' ', 'import std;', '!~', '"#"', '"/*"', 'x-y_z', '4.1'],
+)
+
+/** Texts in which delimiters meet in every way, most of them no VCL at all. */
+export const vclTexts: fc.Arbitrary<string> = fc
+  .array(
+    fc.oneof(
+      vclPieces,
+      fc.constantFrom('"', '""', '"""', '{"', '"}', '/*', '*/', '//', '#', 'C{', '}C', '/', '*'),
+      fc.constantFrom('\n', '\n', ' ', '\t', '\r\n', 'a', '{', '}', ';', 'é', 'C'),
+    ),
+    { maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(''))
+
+export interface VclFiles {
+  readonly main: VclText
+  readonly includes: ReadonlyMap<string, VclText>
+}
+
+const fileNames = ['main.vcl', 'a.vcl', 'b.vcl', 'c.vcl']
+
+/** A main file and three includes; a file includes only later ones, in several spellings and anywhere on a line. */
+export function vclFilesOf(pieces: fc.Arbitrary<string>): fc.Arbitrary<VclFiles> {
+  const texts = fileNames.map((_, at) => {
+    const later = fileNames.slice(at + 1)
+    const statement = fc
+      .constantFrom('include "N";', 'include {"N"};', 'include/* "x"; */"N"\n\t;', 'é=include "N";')
+      .chain((form) => fc.constantFrom(...later, '').map((name) => form.replace('N', name)))
+      .filter((text) => !text.includes('""'))
+    const part = later.length === 0 ? pieces : fc.oneof({ arbitrary: pieces, weight: 3 }, statement)
+    const gap = fc.constantFrom('', ' ', '\t', '\n')
+    return fc.array(fc.tuple(part, gap), { maxLength: 8 }).map((parts) => parts.flat().join(''))
+  })
+  return fc.tuple(...texts).map((written) => {
+    const files = fileNames.map((name, at) => ({ name, text: written[at] ?? '' }))
+    const [main = { name: '', text: '' }, ...others] = files
+    return { main, includes: new Map(others.map((file) => [file.name, file])) }
+  })
+}

@@ -49,8 +49,10 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
     child.kill(signal)
     await exited
   }
+  /** A test that dies has no teardown; what its server still writes may stay. */
   const endAtExit = (): void => {
     running?.kill('SIGQUIT')
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
   process.once('exit', endAtExit)
   t.teardown(async () => {

@@ -1,5 +1,5 @@
 /** param.show, param.set, param.reset (mgt_param.c). */
-import { quoteJson } from '../reply-text.js'
+import { quoteBare, quoteJson } from '../reply-text.js'
 import {
   defaultOf,
   findParam,
@@ -17,33 +17,27 @@ const wrapColumn = 72
 
 export function showParams(call: Call): void {
   const { reply, isJson, args } = call
-  let isLong = false
-  let onlyChanged = false
-  let wanted: string | undefined
-  for (const word of args) {
-    if (word === '-l' && isJson) {
-      reply.refuse(status.parameter, '-l not permitted with param.show -j')
-      return
-    }
-    if (word === '-l') isLong = true
-    else if (word === 'changed') onlyChanged = true
-    else if (isJson && word === '-j') continue
-    else if (wanted === undefined) wanted = word
-    else {
-      reply.refuse(status.tooMany, 'Too many parameters')
-      return
-    }
+  const words = isJson ? args.filter((word) => word !== '-j') : args
+  if (isJson && words.includes('-l')) {
+    reply.refuse(status.parameter, '-l not permitted with param.show -j')
+    return
+  }
+  const [wanted, ...more] = words.filter((word) => word !== '-l' && word !== 'changed')
+  if (more.length > 0) {
+    reply.refuse(status.tooMany, 'Too many parameters')
+    return
   }
   const specs = [...listParams()].filter((spec) => wanted === undefined || spec.name === wanted)
   if (wanted !== undefined && specs.length === 0) {
     refuseUnknown(call, wanted)
     return
   }
-  const shown = specs.filter(
-    (spec) => !onlyChanged || (spec.kind !== 'none' && isChanged(call, spec)),
-  )
+  const shown = words.includes('changed') ? specs.filter((spec) => isChanged(call, spec)) : specs
   if (isJson) writeJson(call, shown)
-  else for (const spec of shown) reply.out(printParam(call, spec, isLong || wanted !== undefined))
+  else {
+    const isLong = words.includes('-l') || wanted !== undefined
+    for (const spec of shown) reply.out(printParam(call, spec, isLong))
+  }
 }
 
 export function setParam(call: Call): void {
@@ -88,7 +82,7 @@ function changeParam(
     return
   }
   if (parsed.text === defaultOf(engine, spec)) engine.params.delete(name)
-  else engine.params.set(name, { text: parsed.text })
+  else engine.params.set(name, parsed.text)
   if (engine.child !== undefined && spec.flags.includes('must_restart'))
     reply.out('\nChange will take effect when child is restarted')
   else if (spec.flags.includes('must_reload'))
@@ -111,7 +105,7 @@ function printParam(call: Call, spec: ParamSpec, isLong: boolean): string {
     return `${spec.name}\n${margin}Not available\n\n${wrap(spec.description)}\n\n`
   }
   const units = spec.units === '' ? '' : ` [${spec.units}]`
-  const value = `${settingOf(engine, spec)}${units}${isChanged(call, spec) ? '' : ' (default)'}\n`
+  const value = `${quoteBare(settingOf(engine, spec))}${units}${isChanged(call, spec) ? '' : ' (default)'}\n`
   if (!isLong) return spec.name.padEnd(nameColumn) + value
   const { minimum, maximum } = limitsOf(engine, spec)
   const limits = [

@@ -119,7 +119,7 @@ export class AgentSession implements LinkReceiver {
   offer(state: DesiredState, traceId: string): void {
     if (!this.needsApply(state)) return
     const { desiredRevision: revision, desired } = state
-    this.#offer = { revision, sentAtMs: performance.now(), answeredAtMs: null }
+    this.#offer = { revision, sentAtMs: performance.now(), answer: null }
     try {
       this.#link.send({ kind: 'apply', traceId, revision, desired })
       this.#parts.log.debug({ ...this.#names, traceId, revision }, 'desired state sent')
@@ -271,6 +271,8 @@ export class AgentSession implements LinkReceiver {
 
   #learn(condition: EngineCondition): void {
     if (!this.#agent) return
+    // An unlocked agent is sent everything anew.
+    if (this.#condition && this.#condition.lockedBecause !== null) this.#offer = null
     this.#condition = condition
     const { agentId } = this.#agent
     this.#parts.heartbeats.record({ agentId, readOnly: this.#readOnly }, condition)
@@ -295,7 +297,10 @@ export class AgentSession implements LinkReceiver {
       'agent reported',
     )
     if (this.#offer?.revision === revision)
-      this.#offer = { ...this.#offer, answeredAtMs: performance.now() }
+      this.#offer = {
+        ...this.#offer,
+        answer: { atMs: performance.now(), isRefusal: result === 'refused' },
+      }
     if (result === 'applied' && this.#condition)
       this.#learn({ ...this.#condition, heldRevision: revision, effectiveRevision: revision })
   }

@@ -8,7 +8,7 @@ export interface Offer {
   readonly revision: number
   readonly sentAtMs: number
   /** Null: no report yet. */
-  readonly answeredAtMs: number | null
+  readonly answer: { readonly atMs: number; readonly isRefusal: boolean } | null
 }
 
 /** What the store says of the agent. */
@@ -36,10 +36,11 @@ export function needsApply(
     known.attemptedRevision === desiredRevision && known.attemptedResult === 'applied'
   if (isEffective && isRecorded) return false
   if (last?.revision !== desiredRevision) return true
-  if (last.answeredAtMs === null) {
+  const { answer } = last
+  if (answer === null) {
     const isHeld = condition.heldRevision === desiredRevision
     return nowMs - last.sentAtMs >= (isHeld ? loadPatienceMs : resendAfterMs)
   }
-  // The agent heals by itself what failed; it is asked again only when it did, or when its report got lost.
-  return isEffective && nowMs - last.answeredAtMs >= resendAfterMs
+  // The agent heals by itself what failed; it is asked again when it did, when its report got lost, when it had not tried.
+  return (isEffective || answer.isRefusal) && nowMs - answer.atMs >= resendAfterMs
 }

@@ -62,7 +62,6 @@ export class LinkSocket {
       return null
     }
     const sequence = this.#sent + 1
-    // Each member of the union lacks the sequence only; spreading it over the union loses that in the type.
     const text = encodeMessage({ ...message, sequence })
     this.#sent = sequence
     this.#socket.send(text)

@@ -163,13 +163,14 @@ function answerTokens(tokens: Tokens): Answer {
 
 /** The page's scripts never see the refresh token. */
 function answerWithCookie({ refreshToken, ...tokens }: Tokens, secure: boolean): Answer {
-  const cookie = cookieOf(refreshToken, tokens.refreshExpire - tokens.accessExpire, secure)
+  const cookie = cookieOf(refreshToken, tokens.refreshExpire, secure)
   return { status: 200, body: tokens, headers: { 'set-cookie': cookie } }
 }
 
-function cookieOf(value: string, maxAgeSeconds: number, secure: boolean): string {
+/** `expire`: seconds since 1970; 0 removes the cookie. */
+function cookieOf(value: string, expire: number, secure: boolean): string {
   const flags = `Path=${cookiePath}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
-  return `${cookieName}=${value}; ${flags}; Max-Age=${maxAgeSeconds}`
+  return `${cookieName}=${value}; ${flags}; Expires=${new Date(expire * 1000).toUTCString()}`
 }
 
 /** SameSite takes neighbours of the same site in; browsers say where a call comes from. */

@@ -40,6 +40,7 @@ export function describeError(error: unknown, { context, errorKey }: ErrorContex
 
 function headersOf(error: FleetError): Readonly<Record<string, string>> {
   if (error instanceof MethodNotAllowed) return { allow: error.allow }
+  // Also at the login: a Basic challenge would make browsers ask for a password before the page can.
   if (error.kind === 'unauthenticated') return { 'www-authenticate': 'Bearer realm="cachefleet"' }
   if (error.retryAfterSeconds === undefined) return {}
   return { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterSeconds))) }

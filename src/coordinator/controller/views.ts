@@ -6,7 +6,8 @@ import type { AgentRecord } from '../state-service/agents.js'
 import type { DeploymentView } from '../state-service/deployments.js'
 import type { JoinTokenRecord } from '../state-service/join-tokens.js'
 import type { TagRecord } from '../state-service/tags.js'
-import type { FileRecord, FileVersionRecord } from '../state-service/vcl-files.js'
+import type { FileVersionRecord } from '../state-service/file-versions.js'
+import type { FileRecord } from '../state-service/vcl-files.js'
 
 const closed = { additionalProperties: false }
 

@@ -1,6 +1,7 @@
 /** Who knocks: an agent with its own key, or a new one with a join token. Both are kept as SHA-256 digests only. */
 import { createHash } from 'node:crypto'
 import { agentStates } from '../../domain/agent-state.js'
+import { findAgentNameProblem, linkedAgentNameLimit } from '../../domain/names.js'
 import { FleetError } from '../../errors.js'
 import { findAgentByKey, findAgentByName } from '../../store/agents.js'
 import { findUsableJoinToken } from '../../store/join-tokens.js'
@@ -39,7 +40,7 @@ export async function recognizeKey(service: StateService, key: string): Promise<
   return { kind: 'known', agentId: agent.id, name: agent.name, keyDigest }
 }
 
-/** Throws FleetError 'unauthenticated' for the token, 'conflict' for the name. The use is counted at hello. */
+/** Throws FleetError 'unauthenticated' for the token, 'invalid' or 'conflict' for the name. The use is counted at hello. */
 export async function recognizeJoinToken(
   service: StateService,
   token: string,
@@ -53,6 +54,8 @@ export async function recognizeJoinToken(
       'auth',
       'this join token is unknown, used up, expired or revoked',
     )
+  const problem = findAgentNameProblem(name, linkedAgentNameLimit)
+  if (problem !== null) throw new FleetError('invalid', 'agent', `X-Cachefleet-Name: ${problem}`)
   const agent = await findAgentByName(queries, name)
   if (agent && !mayTakeOver(agent, found.organizationId)) throw nameTaken(name)
   return {

@@ -3,10 +3,12 @@
  * lock, because deploys change the same placements. Hints follow, so that whoever waits reads again.
  */
 import type { Logger } from 'pino'
+import { groupBy } from '../../domain/group-by.js'
 import type { Drift } from '../../messages/agent-to-coordinator.js'
 import { readAttempts, writeAttempts, writeDrift } from '../../store/agent-conditions.js'
-import { readPlacements, savePlacements, type PlacementRecord } from '../../store/placements.js'
+import { readPlacements, savePlacements } from '../../store/placements.js'
 import type { Queries } from '../../store/store.js'
+import { readGroups } from '../../store/vcl-groups.js'
 import { tellAgentsChanged } from './agent-hints.js'
 import { judgeReport, type ReportedAgent, type ReportedApply } from './report-outcome.js'
 import type { StateService } from './service.js'
@@ -136,14 +138,21 @@ async function readReported(
   agentIds: readonly number[],
 ): Promise<Map<number, ReportedAgent>> {
   if (agentIds.length === 0) return new Map()
-  const placed = new Map<number, PlacementRecord[]>()
-  for (const placement of await readPlacements(queries, { agentIds })) {
-    const list = placed.get(placement.agentId)
-    if (list) list.push(placement)
-    else placed.set(placement.agentId, [placement])
-  }
+  const placements = await readPlacements(queries, { agentIds })
+  const placed = groupBy(placements, ({ agentId }) => agentId)
+  const failed = placements.filter(({ state }) => state === 'failed')
+  const wished = await readWishedPrograms(queries, [...new Set(failed.map((one) => one.groupId))])
   const agents = await readAttempts(queries, agentIds)
   return new Map(
-    agents.map((agent) => [agent.id, { agent, placements: placed.get(agent.id) ?? [] }]),
+    agents.map((agent) => [agent.id, { agent, placements: placed.get(agent.id) ?? [], wished }]),
   )
+}
+
+async function readWishedPrograms(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const groups = await readGroups(queries, { kind: 'all' }, { ids })
+  return new Map(groups.flatMap(({ id, wish }) => (wish ? [[id, wish.programName] as const] : [])))
 }

@@ -6,12 +6,25 @@ import type { StateService } from './service.js'
 
 export interface ApiLog {
   /** Never throws and never waits. */
-  record(entry: NewApiLog): void
+  record(call: RecordedCall): void
   /** Writes what is left. Nothing is recorded afterwards. */
   close(): Promise<void>
 }
 
-export const apiLogSeverity = { info: 1, warning: 2, error: 3 } as const
+export interface RecordedCall {
+  readonly organizationId: number | null
+  readonly traceId: string
+  /** Empty: nobody said a name. */
+  readonly account: string
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly status: number
+  /** What the call was about: a resource's singular, and its id. */
+  readonly keyType: string
+  readonly keyId: number | null
+  readonly msg: string
+}
 
 /** Chosen by us: how long an entry may wait to be written. */
 const flushEveryMs = 100
@@ -19,10 +32,15 @@ const retryAfterMs = 1000
 const rowsAtOnce = 200
 /** Chosen by us: what is kept while the store is away; the oldest go first. */
 const waitingMost = 10_000
+/** Chosen by us: calls of nobody (401) that are recorded in a minute; the others are only in the log lines. */
+const namelessInMinute = 600
+/** Chosen by us: characters of one text. */
+const textMost = 2000
 const dayMs = 24 * 3600 * 1000
 const deletedAtOnce = 1000
 
-export function createApiLog({ store }: StateService, log: Logger): ApiLog {
+export function createApiLog({ store, now }: StateService, log: Logger): ApiLog {
+  const mayRecord = createNamelessLimit(now)
   const waiting: NewApiLog[] = []
   let lost = 0
   let closed = false
@@ -50,13 +68,13 @@ export function createApiLog({ store }: StateService, log: Logger): ApiLog {
     writing = writing.then(write)
   }
   return {
-    record: (entry) => {
-      if (closed) return
+    record: (call) => {
+      if (closed || (call.status === 401 && !mayRecord())) return
       if (waiting.length >= waitingMost) {
         waiting.shift()
         lost++
       }
-      waiting.push(entry)
+      waiting.push(toRow(call, now()))
       timer ??= setTimeout(flush, flushEveryMs)
     },
     close: async () => {
@@ -66,6 +84,42 @@ export function createApiLog({ store }: StateService, log: Logger): ApiLog {
       await writing
     },
   }
+}
+
+function createNamelessLimit(now: () => number): () => boolean {
+  let minute = 0
+  let count = 0
+  return () => {
+    const current = Math.floor(now() / 60_000)
+    count = current === minute ? count + 1 : 1
+    minute = current
+    return count <= namelessInMinute
+  }
+}
+
+function toRow(call: RecordedCall, createdAt: number): NewApiLog {
+  return {
+    ...call,
+    createdAt,
+    severity: severityOf(call.status),
+    msg: toStorable(call.msg),
+    account: toStorable(call.account),
+    path: toStorable(call.path),
+  }
+}
+
+/** 1 info, 2 warning, 3 error (choices: 2, apilogs). */
+function severityOf(status: number): number {
+  if (status >= 500) return 3
+  return status >= 400 ? 2 : 1
+}
+
+/** Callers write parts of these; no database keeps U+0000 or half a surrogate pair. */
+function toStorable(text: string): string {
+  return text
+    .slice(0, textMost)
+    .replaceAll('\0', '')
+    .replaceAll(/\p{Surrogate}/gu, '\ufffd')
 }
 
 /** Deletes what is older than the configured days, hourly, in small steps. */

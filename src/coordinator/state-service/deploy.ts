@@ -66,7 +66,9 @@ export async function runDeploy(
 ): Promise<VerbAnswer> {
   const verdict = await followLoads(service, context, deploy, request.waitMs)
   if (verdict === 'stopping') return { completed: false }
-  const decided = await decideDeploy(service, context, deploy, verdict)
-  if (decided.error) throw decided.error
-  return waitForSwitch(service, deploy.groupId, request.percent)
+  const { error } = await decideDeploy(service, context, deploy, verdict)
+  const answer = error ? undefined : await waitForSwitch(service, deploy.groupId, request.percent)
+  service.observeDeploy(error?.kind ?? 'ok', (service.now() - deploy.startedAt) / 1000)
+  if (answer) return answer
+  throw error
 }

@@ -1,6 +1,8 @@
 /** Deployments: which agents groups are placed on, chosen by tags, and how many. */
 import { deploymentStateName, worstState, type DeploymentState } from '../../domain/deployment.js'
+import { groupBy } from '../../domain/group-by.js'
 import { parseListQuery } from '../../domain/list-query.js'
+import { parseName } from '../../domain/names.js'
 import type { Actor } from '../../domain/permission.js'
 import { stateOfGroup } from '../../domain/vcl-group.js'
 import { FleetError } from '../../errors.js'
@@ -31,7 +33,6 @@ import {
   chooseOwner,
   deleteUnused,
   requireAll,
-  requireName,
   usersNamed,
   withUniqueName,
   type OwnerReference,
@@ -99,8 +100,8 @@ async function viewDeployments(
 ): Promise<DeploymentView[]> {
   const { queries } = service.store
   const ids = deployments.map(({ id }) => id)
-  const uses = byDeployment(await readDeploymentUses(queries, ids))
-  const places = byDeployment(await readDeploymentPlaces(queries, ids))
+  const uses = groupBy(await readDeploymentUses(queries, ids), (use) => use.deploymentId)
+  const places = groupBy(await readDeploymentPlaces(queries, ids), (place) => place.deploymentId)
   // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place.
   const empty = ids.filter((id) => uses.get(id)?.some((use) => use.deployed) && !places.has(id))
   const fitting = new Set(await readFittingDeployments(queries, empty))
@@ -111,18 +112,6 @@ async function viewDeployments(
       anyAgentFits: fitting.has(deployment.id),
     }),
   )
-}
-
-function byDeployment<Row extends { readonly deploymentId: number }>(
-  rows: readonly Row[],
-): ReadonlyMap<number, readonly Row[]> {
-  const grouped = new Map<number, Row[]>()
-  for (const row of rows) {
-    const list = grouped.get(row.deploymentId)
-    if (list) list.push(row)
-    else grouped.set(row.deploymentId, [row])
-  }
-  return grouped
 }
 
 interface Situation {
@@ -178,7 +167,7 @@ export async function createDeployment(
 ): Promise<DeploymentView> {
   const { store } = service
   const owner = await chooseOwner(store.queries, actor, wanted.organization, 'deployment')
-  const name = requireName(wanted.name, 'deployment')
+  const name = parseName(wanted.name, 'deployment')
   const counts = requireCounts(wanted.min ?? 1, wanted.max ?? 1)
   const tagIds = await requireTags(service, owner, wanted.tags)
   const id = await withUniqueName(name, 'deployment', () =>
@@ -198,7 +187,7 @@ export async function updateDeployment(
 ): Promise<DeploymentView> {
   const owner = deployment.organization?.id ?? null
   const changed: DeploymentFields = {
-    name: change.name === undefined ? deployment.name : requireName(change.name, 'deployment'),
+    name: change.name === undefined ? deployment.name : parseName(change.name, 'deployment'),
     ...requireCounts(
       change.min === undefined ? deployment.min : (change.min ?? 1),
       change.max === undefined ? deployment.max : (change.max ?? 1),

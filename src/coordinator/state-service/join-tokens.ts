@@ -1,21 +1,29 @@
 /** Join tokens: made once in plain sight, kept as digests, used up by agents that enrol (choices: 2, jointokens). */
 import { randomBytes } from 'node:crypto'
-import type { Actor } from '../../domain/permission.js'
+import { parseListQuery } from '../../domain/list-query.js'
 import { parseName } from '../../domain/names.js'
+import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { keepTags } from '../../store/agent-tags.js'
 import {
   deleteJoinTokenRow,
   findJoinToken as findJoinTokenRow,
   insertJoinToken,
+  selectJoinTokens,
+  toJoinTokenRecords,
   type JoinTokenRecord,
 } from '../../store/join-tokens.js'
+import { joinTokenColumns } from '../../store/list-columns.js'
+import { readList } from '../../store/list-query.js'
 import { readUsableTagIds } from '../../store/tags.js'
 import { digestSecret } from './agent-credentials.js'
+import type { ListAnswer, ListParameters } from './computed-list.js'
 import { chooseOwner, requireAll, type OwnerReference } from './references.js'
 import { scopeOf, type StateService } from './service.js'
 
 export type { JoinTokenRecord } from '../../store/join-tokens.js'
+
+export const joinTokenListFields = Object.keys(joinTokenColumns)
 
 export interface WantedJoinToken {
   readonly label: string
@@ -54,6 +62,18 @@ export async function createJoinToken(
   const record = await findJoinToken(service, actor, id)
   if (!record) throw new FleetError('not-found', 'jointoken', `${id} was not found`)
   return { token, record }
+}
+
+/** Two queries at most, and one more where the total is not told by the rows. */
+export async function listJoinTokens(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<ListAnswer<JoinTokenRecord>> {
+  const { queries } = service.store
+  const list = parseListQuery(query, joinTokenColumns, 'jointoken')
+  const found = await readList(selectJoinTokens(queries, scopeOf(actor)), list, joinTokenColumns)
+  return { rows: await toJoinTokenRecords(queries, found.rows), total: found.total }
 }
 
 export async function findJoinToken(

@@ -1,8 +1,7 @@
 /**
- * What the resources' use cases share: names, whose a new object is, whether a caller may change an object, whether
+ * What the resources' use cases share: whose a new object is, whether a caller may change an object, whether
  * what a body refers to is there, and the two conflicts: a name that is taken, a delete of what is in use.
  */
-import { findNameProblem } from '../../domain/names.js'
 import type { Actor } from '../../domain/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { organizationExists, type NamedReference } from '../../store/owner.js'
@@ -68,13 +67,6 @@ export function notThere(key: string, ids: readonly number[], errorKey: ErrorKey
     errorKey,
     `${key}: ${shown} ${ids.length === 1 ? 'was' : 'were'} not found`,
   )
-}
-
-/** Throws 'invalid' naming the key. */
-export function requireName(name: string, errorKey: ErrorKey): string {
-  const problem = findNameProblem(name)
-  if (problem !== null) throw new FleetError('invalid', errorKey, `name: ${problem}`)
-  return name
 }
 
 /** Runs a write; a name that is taken is a conflict that names it. */

@@ -13,6 +13,8 @@ export interface ReportedAgent {
   readonly agent: AttemptRow
   /** Those of this agent, of all groups. */
   readonly placements: readonly PlacementRecord[]
+  /** The program that each of these groups wants, by group: what served before an attempt bears another name. */
+  readonly wished: ReadonlyMap<number, string>
 }
 
 export type ReportedApply = Pick<
@@ -33,10 +35,12 @@ export function judgeReport(
     isNewest: report.revision === agent.desiredRevision,
     loaded: new Set(report.loaded),
     failures: new Map(report.failures.map(({ program, error }) => [program, error])),
+    wished: known.wished,
     report,
     now,
   }
   return {
+    ...known,
     agent: {
       ...agent,
       attempted: judgeAttempt(agent.attempted, report, now),
@@ -52,6 +56,7 @@ interface Evidence {
   readonly isNewest: boolean
   readonly loaded: ReadonlySet<string>
   readonly failures: ReadonlyMap<string, string>
+  readonly wished: ReadonlyMap<number, string>
   readonly report: ReportedApply
   readonly now: number
 }
@@ -79,32 +84,39 @@ function judgeCandidate(placement: PlacementRecord, evidence: Evidence): Placeme
 }
 
 function judgeCurrent(placement: PlacementRecord, evidence: Evidence): PlacementRecord {
-  const { current } = placement
+  const { current, state } = placement
   if (current === null) return placement
   const failure = evidence.failures.get(current.name)
   if (failure !== undefined) return { ...placement, state: 'failed', error: failure }
   if (!evidence.isNewest) return placement
-  const isHeld = evidence.loaded.has(current.name)
-  if (isHeld && evidence.report.result === 'applied') return asApplied(placement, evidence)
+  if (evidence.report.result === 'applied' && evidence.loaded.has(current.name))
+    return isWanted(placement, evidence) ? asApplied(placement, evidence) : placement
   // What served before this attempt serves on: only a switch that was wanted has failed.
-  const error = placement.state === 'applied' ? null : reasonOfAll(evidence)
+  const error = state === 'applying' ? reasonOfAll(evidence) : null
   return error === null ? placement : { ...placement, state: 'failed', error }
 }
 
+/** Not while it is the old one that serves on: beside a candidate that still loads, or in place of one that failed. */
+function isWanted({ state, candidate, current, groupId }: PlacementRecord, evidence: Evidence) {
+  if (state === 'wanted') return candidate === null
+  return state !== 'failed' || evidence.wished.get(groupId) === current?.name
+}
+
 function asApplied(placement: PlacementRecord, { report, now }: Evidence): PlacementRecord {
-  const isNew = placement.appliedRevision !== placement.wantedRevision
-  const isDone = isNew || (report.changed && placement.state !== 'applied')
+  const { state, appliedRevision, wantedRevision, deployedAt } = placement
+  const isDone = appliedRevision !== wantedRevision || (report.changed && state !== 'applied')
   return {
     ...placement,
     state: 'applied',
-    appliedRevision: placement.wantedRevision,
+    appliedRevision: wantedRevision,
     error: placement.candidateState === 'failed' ? placement.error : null,
-    deployedAt: isDone || placement.deployedAt === null ? now : placement.deployedAt,
+    deployedAt: isDone || deployedAt === null ? now : deployedAt,
   }
 }
 
-/** Why nothing more of the wanted revision can be expected of this attempt; null when that is not said. */
+/** Why nothing more of the wanted revision comes of this attempt; null when that is not said. */
 function reasonOfAll({ isNewest, report }: Evidence): string | null {
-  if (!isNewest || report.result === 'applied') return null
+  // Refused: nothing was tried; it is asked again, or the agent is locked and no longer counts.
+  if (!isNewest || report.result !== 'failed') return null
   return report.error ?? report.failures[0]?.error ?? 'the agent gave no reason'
 }

@@ -14,6 +14,8 @@ export interface StateService {
   readonly coordinatorId: string
   readonly settings: ServiceSettings
   readonly background: BackgroundWork
+  /** Told when a deploy ended: `ok`, or the kind of its error. */
+  readonly observeDeploy: (result: string, durationSeconds: number) => void
 }
 
 export interface ServiceSettings {

@@ -3,9 +3,10 @@
  * The change is made inside the transaction, judged by what placement would now decide, and rolled back if refused.
  */
 import { placementInputsSubject } from '../../bus/bus.js'
+import { indexAgents, type AgentIndex } from '../../domain/agent-index.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { readDeploymentsOf } from '../../store/deployments.js'
-import { readFleet, type FleetAgent } from '../../store/fleet.js'
+import { readFleet } from '../../store/fleet.js'
 import { readPlacements } from '../../store/placements.js'
 import { scopeOfOwner } from '../../store/scope.js'
 import type { Queries } from '../../store/store.js'
@@ -48,16 +49,16 @@ async function findShort(
   const short = new Set<number>()
   if (groups.length === 0) return short
   const placements = await readPlacements(queries, { groupIds: groups.map(({ id }) => id) })
-  const fleets = new Map<number | null, readonly FleetAgent[]>()
+  const fleets = new Map<number | null, AgentIndex>()
   for (const group of groups) {
     const owner = group.organizationId
-    const fleet = fleets.get(owner) ?? (await readFleet(queries, scopeOfOwner(owner)))
-    fleets.set(owner, fleet)
+    const agents = fleets.get(owner) ?? indexAgents(await readFleet(queries, scopeOfOwner(owner)))
+    fleets.set(owner, agents)
     const ids = group.deployments.map(({ id }) => id)
     const decision = decidePlacement({
       group,
       deployments: await readDeploymentsOf(queries, ids),
-      fleet,
+      agents,
       placements: placements.filter(({ groupId }) => groupId === group.id),
     })
     if (decision.shortages.length > 0) short.add(group.id)

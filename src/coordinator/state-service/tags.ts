@@ -1,5 +1,6 @@
 /** Tags: what an organization labels its agents with. A tag that an agent sends is static and belongs to the agent. */
 import { parseListQuery } from '../../domain/list-query.js'
+import { parseName } from '../../domain/names.js'
 import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { tagColumns } from '../../store/list-columns.js'
@@ -18,7 +19,6 @@ import type { ListAnswer, ListParameters } from './computed-list.js'
 import {
   chooseOwner,
   deleteUnused,
-  requireName,
   requireOwner,
   usersNamed,
   withUniqueName,
@@ -71,7 +71,7 @@ export async function createTag(
   wanted: NewTag,
 ): Promise<TagRecord> {
   const { queries } = service.store
-  const name = requireName(wanted.name, 'tag')
+  const name = parseName(wanted.name, 'tag')
   const owner = await chooseOwner(queries, actor, wanted.organization, 'tag')
   const id = await withUniqueName(name, 'tag', () => insertTag(queries, owner, name, service.now()))
   return readAgain(service, actor, id)
@@ -83,7 +83,7 @@ export async function renameTag(
   tag: TagRecord,
   wantedName: string | undefined,
 ): Promise<TagRecord> {
-  const name = wantedName === undefined ? tag.name : requireName(wantedName, 'tag')
+  const name = wantedName === undefined ? tag.name : parseName(wantedName, 'tag')
   if (name === tag.name) return tag
   refuseStatic(tag)
   await withUniqueName(name, 'tag', () =>

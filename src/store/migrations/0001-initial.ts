@@ -182,6 +182,7 @@ export const initialTables: Migration = {
         `deployed ${integer} not null`,
         `revision ${integer} not null`,
         `wish ${text}`,
+        `"wishPending" ${integer} not null`,
         times,
       ),
       ...uniqueName('vclGroups'),
@@ -212,6 +213,14 @@ export const initialTables: Migration = {
         `"sourceMap" ${text} not null`,
         `loads ${integer} not null`,
         `"createdAt" ${integer} not null`,
+      ),
+
+      table(
+        'sourceGrants',
+        `"agentId" ${integer} not null references agents on delete cascade`,
+        `sha ${text} not null`,
+        `"expiresAt" ${integer} not null`,
+        `primary key ("agentId", sha)`,
       ),
 
       table(

@@ -138,7 +138,10 @@ function thingRoutes(bodies: unknown[]): Route[] {
       summary: 'Lists things',
       errorKey: 'tag',
       permission: read,
-      query: Type.Object({ name: Type.Optional(Type.String()), many: Type.Optional(Type.Integer()) }),
+      query: Type.Object({
+        name: Type.Optional(Type.String()),
+        many: Type.Optional(Type.Integer()),
+      }),
       answers: { 200: Type.Array(thing) },
       handle: ({ query }) => {
         const count = query.many ?? 3

@@ -1,28 +1,9 @@
-/** What an administrator changes of an agent: its assigned tags, and whether it exists. */
+/** Forgetting an agent: its row, its places, its key. */
 import { FleetError } from '../../errors.js'
-import { readTagsOfAgents, replaceAssignedTags } from '../../store/agent-tags.js'
 import { deleteAgentRow, type AgentRecord } from '../../store/agents.js'
 import { readPlacements } from '../../store/placements.js'
 import { tellAgentRevoked, tellAgentsChanged } from './agent-hints.js'
 import type { StateService } from './service.js'
-
-/**
- * Replaces the assigned tags; static ones stay and may be listed. The caller has checked that the agent's owner may
- * refer to these tags.
- */
-export async function setAssignedTags(
-  service: StateService,
-  agentId: number,
-  tagIds: readonly number[],
-): Promise<void> {
-  const isChanged = await service.store.transaction(async (queries) => {
-    const before = await readTagsOfAgents(queries, [agentId])
-    await replaceAssignedTags(queries, agentId, tagIds)
-    const after = await readTagsOfAgents(queries, [agentId])
-    return JSON.stringify(before.get(agentId)) !== JSON.stringify(after.get(agentId))
-  })
-  if (isChanged) tellAgentsChanged(service, [agentId])
-}
 
 /**
  * Deletes the agent and revokes its key: its session ends at once where the hint arrives, with its next heartbeat where

@@ -1,0 +1,176 @@
+/** backend.list and backend.set_health (cache_director.c, cache_backend_probe.c). */
+import type { VclBackend, VclProgram } from '../engine-state.js'
+import { matchesGlob } from '../glob.js'
+import { alignColumns, quoteJson } from '../reply-text.js'
+import { status, type Call } from './call.js'
+
+interface Row {
+  readonly name: string
+  readonly program: VclProgram
+  readonly backend: VclBackend
+}
+
+export function listBackends(call: Call): void {
+  const { reply, args, words, nowMs, isJson } = call
+  let isDetailed = false
+  // `words`: after a first -j more flags may follow, and -p twice is none.
+  const flags = takeWhile(words.slice(1), (word) => word.startsWith('-'))
+  for (const letter of flags.flatMap((flag) => [...flag.slice(1)])) {
+    if (letter === 'p') isDetailed = !isDetailed
+    else if (letter !== 'j') {
+      reply.refuse(status.parameter, `Invalid flag ${letter}`)
+      return
+    }
+  }
+  const [pattern, more] = words.slice(1 + flags.length)
+  if (more !== undefined) {
+    reply.refuse(status.parameter, 'Too many arguments')
+    return
+  }
+  const rows = findBackends(call, pattern)
+  if (!isJson && !args.includes('-j')) {
+    writeTable(call, rows, isDetailed)
+    return
+  }
+  reply.beginJson(3, words, nowMs).out(',\n').out('{\n').indent(2)
+  rows.forEach((row, at) => {
+    writeJsonRow(call, row, { isFirst: at === 0, isDetailed })
+  })
+  reply.indent(-2).out('\n').out('}').endJson()
+}
+
+function takeWhile(words: readonly string[], fits: (word: string) => boolean): readonly string[] {
+  const end = words.findIndex((word) => !fits(word))
+  return end < 0 ? words : words.slice(0, end)
+}
+
+/** A pattern without a dot is about the active program, one with a dot about all (VCL_IterDirector). */
+function findBackends({ engine }: Call, pattern: string | undefined): readonly Row[] {
+  const active = engine.active?.state === 'label' ? engine.active.uses[0] : engine.active
+  const isLocal = pattern === undefined || !pattern.includes('.')
+  const full = isLocal ? `${active?.name ?? ''}.${pattern ?? '*'}` : pattern
+  const programs = isLocal ? (active === undefined ? [] : [active]) : (engine.child?.programs ?? [])
+  return programs.flatMap((program) =>
+    program.backends
+      .map((backend) => ({ name: `${program.name}.${backend.name}`, program, backend }))
+      .filter(({ name }) => matchesGlob(full, name)),
+  )
+}
+
+interface Health {
+  readonly admin: string
+  readonly good: number
+  readonly window: number
+  readonly healthy: boolean
+}
+
+/** What is probed shows what the simulated network is told to show; the rest is healthy without a probe. */
+function judgeHealth({ engine }: Call, { program, backend }: Row): Health {
+  const { admin, probe, members } = backend
+  const isUp = engine.probes === 'healthy'
+  if (members !== undefined) {
+    const healthyMembers = members.filter((name) => {
+      const member = program.backends.find((other) => other.name === name)
+      if (member === undefined || member.admin !== 'auto') return member?.admin !== 'sick'
+      return member.probe === undefined || isUp
+    })
+    return {
+      admin: admin === 'auto' ? 'probe' : admin,
+      good: healthyMembers.length,
+      window: members.length,
+      healthy: healthyMembers.length > 0,
+    }
+  }
+  if (probe === undefined)
+    return { admin: admin === 'auto' ? 'healthy' : admin, good: 0, window: 0, healthy: true }
+  return {
+    admin: admin === 'auto' ? 'probe' : admin,
+    good: isUp ? probe.window : 0,
+    window: probe.window,
+    healthy: isUp && program.warm,
+  }
+}
+
+function writeTable(call: Call, rows: readonly Row[], isDetailed: boolean): void {
+  const { engine, reply } = call
+  if (engine.release.hasOldLists) {
+    reply.out(`${'Backend name'.padEnd(30)} Admin      Probe                Last updated\n`)
+    for (const row of rows) reply.out(printOldRow(call, row))
+    return
+  }
+  const table = rows.map((row) => {
+    const { admin, good, window, healthy } = judgeHealth(call, row)
+    const health = healthy ? 'healthy' : 'sick'
+    const changed = new Date(row.backend.changedAtMs).toUTCString()
+    const details = isDetailed ? printDetails(call, row) : ''
+    return `${row.name}\t${admin}\t${good}/${window}\t${health}\t${changed}${details}\n`
+  })
+  reply.out(
+    alignColumns(`Backend name\tAdmin\tProbe\tHealth\tLast change\n${table.join('')}`),
+  )
+}
+
+function printOldRow(call: Call, row: Row): string {
+  const { admin, good, window, healthy } = judgeHealth(call, row)
+  const word = healthy ? 'Healthy' : 'Sick'
+  const probe = window === 0 ? `${word} (no probe)` : `${word} ${good}/${window}`
+  const changed = new Date(row.backend.changedAtMs).toUTCString()
+  return `${row.name.padEnd(30)} ${admin.padEnd(10)} ${probe.padEnd(20)} ${changed}\n`
+}
+
+const historyLength = 64
+
+function printDetails(call: Call, row: Row): string {
+  const { probe } = row.backend
+  const { good } = judgeHealth(call, row)
+  if (probe === undefined) return ''
+  const history = 'H'.repeat(good).padStart(historyLength, '-')
+  return [
+    `\n Current states  good: ${String(good).padStart(2)}`,
+    ` threshold: ${String(probe.threshold).padStart(2)} window: ${String(probe.window).padStart(2)}`,
+    '\n  Average response time of good probes: 0.000000',
+    '\n  Oldest ================================================== Newest',
+    good === 0 ? '' : `\n  ${history} Happy`,
+    '\n',
+  ].join('')
+}
+
+function writeJsonRow(
+  call: Call,
+  row: Row,
+  { isFirst, isDetailed }: { readonly isFirst: boolean; readonly isDetailed: boolean },
+): void {
+  const { reply } = call
+  const { backend } = row
+  const { admin, good, window, healthy } = judgeHealth(call, row)
+  reply.out(isFirst ? '' : ',\n').out(quoteJson(row.name)).out(': {\n').indent(2)
+  reply.out(`"type": "${backend.type}",\n`).out(`"admin_health": "${admin}",\n`)
+  reply.out(`"probe_message": [${good}, ${window}, "${healthy ? 'healthy' : 'sick'}"]`).out(',\n')
+  if (isDetailed) {
+    reply.out('"probe_details": ')
+    if (backend.members !== undefined) reply.out('{\n"backends": {}\n},\n')
+    else if (backend.probe === undefined) reply.out('{},\n')
+    else {
+      const { threshold } = backend.probe
+      reply.out('{\n').indent(2).out(`"good": ${good},\n`).out(`"threshold": ${threshold},\n`)
+      reply.out(`"window": ${window}`).indent(-2).out('\n').out('},\n')
+    }
+  }
+  reply.out(`"last_change": ${(backend.changedAtMs / 1000).toFixed(3)}\n`).indent(-2).out('}')
+}
+
+export function setBackendHealth(call: Call): void {
+  const { reply, nowMs } = call
+  const [pattern = '', word = ''] = call.args
+  if (word !== 'auto' && word !== 'healthy' && word !== 'sick') {
+    reply.refuse(status.parameter, `Invalid state ${word}`)
+    return
+  }
+  const rows = findBackends(call, pattern)
+  if (rows.length === 0) reply.refuse(status.parameter, 'No Backends matches')
+  for (const { backend } of rows) {
+    if (backend.admin === word) continue
+    backend.admin = word
+    backend.changedAtMs = nowMs
+  }
+}

@@ -1,0 +1,146 @@
+/** ban and ban.list (cache_ban_build.c, cache_ban.c). There are no objects: a ban is checked, listed, and that is all. */
+import type { Ban } from '../engine-state.js'
+import { findParam, settingOf } from '../param-table.js'
+import { findRegexMistake } from '../regex-check.js'
+import { quoteBare } from '../reply-text.js'
+import { status, type Call } from './call.js'
+
+/** The lurker drops what no object refers to; so many rows are kept here, the newest. */
+const listedBans = 1000
+
+/** A header's name, its colon and a length byte go into one signed byte: the child asserts on more (tested on 7.1.1). */
+const headerNameBytes = 126
+
+interface BanField {
+  readonly name: string
+  readonly takes: 'text' | 'header' | 'duration'
+  /** Its value changes by itself, so two equal bans differ. */
+  readonly isMoving?: boolean
+}
+
+/** In the order the engine compares them; only the beginning must fit: `req.urlx` is `req.url`. */
+const fields: readonly BanField[] = [
+  { name: 'req.url', takes: 'text' },
+  { name: 'req.http.', takes: 'header' },
+  { name: 'obj.status', takes: 'text' },
+  { name: 'obj.http.', takes: 'header' },
+  { name: 'obj.ttl', takes: 'duration', isMoving: true },
+  { name: 'obj.age', takes: 'duration', isMoving: true },
+  { name: 'obj.grace', takes: 'duration' },
+  { name: 'obj.keep', takes: 'duration' },
+]
+
+const textOperators = ['==', '!=', '~', '!~']
+const durationOperators = ['==', '!=', '>', '>=', '<', '<=']
+
+type Test = Pick<Ban, 'spec' | 'jsonSpec' | 'isUnique'>
+
+/** Answers 'died' when the child would have died of it. */
+export function addBan({ engine, reply, args, nowMs }: Call): 'died' | undefined {
+  const refuse = (text: string) => void reply.refuse(status.parameter, text)
+  if (args.length % 4 !== 3) {
+    refuse('Wrong number of arguments')
+    return undefined
+  }
+  const conjunction = args.find((word, at) => at % 4 === 3 && word !== '&&')
+  if (conjunction !== undefined) {
+    refuse(`Found "${conjunction}" expected &&`)
+    return undefined
+  }
+  const tests: Test[] = []
+  for (let at = 0; at < args.length; at += 4) {
+    const test = parseTest(args[at] ?? '', args[at + 1] ?? '', args[at + 2] ?? '')
+    if (test === 'died') return test
+    if (typeof test === 'string') {
+      refuse(test)
+      return undefined
+    }
+    tests.push(test)
+  }
+  const bans = engine.child?.bans ?? []
+  const ban: Ban = {
+    atMs: Math.max(nowMs, (bans[0]?.atMs ?? 0) + 0.001),
+    spec: tests.map(({ spec }) => spec).join(' && '),
+    jsonSpec: tests.map(({ jsonSpec }) => jsonSpec).join(' && '),
+    isUnique: tests.some(({ isUnique }) => isUnique),
+    completed: false,
+  }
+  const dups = findParam('ban_dups')
+  if (dups !== undefined && settingOf(engine, dups) === 'on' && !ban.isUnique)
+    for (const older of bans) older.completed ||= older.spec === ban.spec
+  bans.unshift(ban)
+  bans.length = Math.min(bans.length, listedBans)
+  return undefined
+}
+
+function parseTest(name: string, operator: string, value: string): Test | string {
+  const field = fields.find((known) => name.startsWith(known.name))
+  if (field === undefined) return `Unknown or unsupported field "${name}"`
+  const header = field.takes === 'header' ? name.slice(field.name.length) : ''
+  if (header.length > headerNameBytes) return 'died'
+  const operators = field.takes === 'duration' ? durationOperators : textOperators
+  if (!operators.includes(operator)) {
+    const list = `${operators.slice(0, -1).join(', ')} or ${operators.at(-1) ?? ''}`
+    return `expected conditional (${list}) got "${operator}"`
+  }
+  const left = `${field.name}${header} ${operator} `
+  const isUnique = field.isMoving ?? false
+  if (field.takes === 'duration') {
+    const seconds = readDuration(value)
+    if (seconds === undefined)
+      return `expected duration <n.nn>[ms|s|m|h|d|w|y] got "${value}"`
+    const spec = left + printDuration(seconds)
+    return { spec, jsonSpec: spec, isUnique }
+  }
+  const mistake = operator.includes('~') ? findRegexMistake(value) : undefined
+  if (mistake !== undefined) return `Regex compile error: ${mistake}`
+  return { spec: left + value, jsonSpec: left + quoteBare(value), isUnique }
+}
+
+const unitSeconds: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+  y: 31_536_000,
+}
+
+/** vnum.c VNUM_duration: three decimals count. */
+function readDuration(text: string): number | undefined {
+  const match = /^(-?)(\d{1,15}(?:\.\d{0,3})?|\.\d{1,3})\d*(ms|[smhdwy])$/.exec(text)
+  const [, sign, digits, unit] = match ?? []
+  const scale = unitSeconds[unit ?? '']
+  if (digits === undefined || scale === undefined) return undefined
+  return Number(digits) * scale * (sign === '-' ? -1 : 1)
+}
+
+/** cache_ban.c vdur_render: the largest unit that divides it. */
+function printDuration(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const millis = Math.floor(seconds * 1000) % 1000
+  if (whole === 0) return millis === 0 ? '0s' : `${millis}ms`
+  if (millis !== 0) return `${whole}.${String(millis).padStart(3, '0')}s`
+  const unit = ['y', 'w', 'd', 'h', 'm'].find((each) => whole % (unitSeconds[each] ?? 1) === 0)
+  return `${whole / (unitSeconds[unit ?? 's'] ?? 1)}${unit ?? 's'}`
+}
+
+export function listBans({ engine, reply, words, nowMs, isJson }: Call): void {
+  const bans = engine.child?.bans ?? []
+  if (!isJson) {
+    reply.out('Present bans:\n')
+    for (const { atMs, completed, spec } of bans)
+      reply.out(`${(atMs / 1000).toFixed(6)}     0 ${completed ? 'C' : '-'}  ${spec}\n`)
+    return
+  }
+  reply.beginJson(2, words, nowMs).out(',\n')
+  bans.forEach(({ atMs, completed, jsonSpec }, at) => {
+    reply.out(at === 0 ? '' : ',\n').out('{\n').indent(2)
+    reply.out(`"time": ${(atMs / 1000).toFixed(6)},\n`).out('"refs": 0,\n')
+    reply.out(`"completed": ${completed},\n`)
+    // Not valid JSON when it holds bytes from 0x7f or control bytes: the engine writes `\303`.
+    reply.out(`"spec": "${jsonSpec}"`).indent(-2).out('\n}')
+  })
+  reply.endJson()
+}

@@ -1,0 +1,133 @@
+/** vcl.list, vcl.deps, vcl.show: what is loaded, as the manager and the child tell it (mgt_vcl.c, cache_vcl.c). */
+import { findProgram, type VclProgram } from '../engine-state.js'
+import { alignColumns } from '../reply-text.js'
+import { status, type Call } from './call.js'
+
+export function listVcls(call: Call): void {
+  const { engine, reply } = call
+  if (call.isJson) {
+    listAsJson(call)
+    return
+  }
+  const programs = engine.child?.programs ?? engine.programs
+  if (engine.release.hasOldLists)
+    for (const program of programs) reply.out(printOldRow(call, program))
+  else reply.out(alignColumns(programs.map((program) => printRow(call, program)).join('')))
+}
+
+/** Six columns with tabs between; `-` for busy while the child is stopped. */
+function printRow(call: Call, program: VclProgram): string {
+  const busy = call.engine.child === undefined ? '-' : String(countBusy(program))
+  const row = [
+    statusOf(call, program),
+    program.state,
+    temperatureOf(program),
+    busy.padStart(6),
+    program.name,
+  ]
+  const { length: uses } = program.usedBy
+  if (program.state === 'label') {
+    const count = uses === 0 ? '' : ` (${uses} return(vcl)${uses > 1 ? "'s" : ''})`
+    row.push('->', `${program.uses[0]?.name ?? ''}${count}`)
+  } else if (uses > 0) row.push('<-', `(${uses} label${uses > 1 ? 's' : ''})`)
+  return `${row.join('\t')}\n`
+}
+
+/** 6.0: `%-10s %5s/%-8s %6u %s` and the label behind. */
+function printOldRow(call: Call, program: VclProgram): string {
+  const temperature = `${program.state.padStart(5)}/${temperatureOf(program).padEnd(8)}`
+  const busy = call.engine.child === undefined ? '' : String(countBusy(program))
+  const { length: uses } = program.usedBy
+  const count = uses === 0 ? '' : ` (${uses} label${uses > 1 ? 's' : ''})`
+  const label = program.state === 'label' ? ` -> ${program.uses[0]?.name ?? ''}` : count
+  const row = `${statusOf(call, program).padEnd(10)} ${temperature} ${busy.padStart(6)}`
+  return `${row} ${program.name}${label}\n`
+}
+
+function statusOf({ engine }: Call, program: VclProgram): string {
+  if (program === engine.active) return 'active'
+  return program.isDiscarded ? 'discarded' : 'available'
+}
+
+const temperatureOf = (program: VclProgram) =>
+  program.isDiscarded ? 'busy' : program.warm ? 'warm' : 'cold'
+
+/** Only what lingers is known to be held by somebody: there is no traffic. */
+const countBusy = (program: VclProgram) => (program.isDiscarded ? 1 : 0)
+
+function listAsJson(call: Call): void {
+  const { engine, reply, words, nowMs } = call
+  const isRunning = engine.child !== undefined
+  reply.beginJson(2, words, nowMs)
+  if (isRunning) reply.out(',\n')
+  const programs = engine.child?.programs ?? engine.programs
+  programs.forEach((program, at) => {
+    if (!isRunning || at > 0) reply.out(',\n')
+    reply.out('{\n').indent(2)
+    reply.out(`"status": "${statusOf(call, program)}",\n`)
+    reply.out(`"state": "${program.state}",\n`)
+    reply.out(`"temperature": "${temperatureOf(program)}",\n`)
+    if (isRunning) reply.out(`"busy": ${countBusy(program)},\n`)
+    reply.out(`"name": "${program.name}"`)
+    writeLabel(call, program)
+    reply.indent(-2).out('\n}')
+  })
+  reply.endJson()
+}
+
+function writeLabel({ reply }: Call, program: VclProgram): void {
+  const { length: uses } = program.usedBy
+  if (program.state !== 'label') {
+    if (uses > 0) reply.out(`,\n"labels": ${uses}`)
+    return
+  }
+  reply.out(',\n').out('"label": {\n').indent(2)
+  reply.out(`"name": "${program.uses[0]?.name ?? ''}"`)
+  if (uses > 0) reply.out(`,\n"refs": ${uses}`)
+  reply.indent(-2).out('\n').out('}')
+}
+
+export function listDependencies({ engine, reply, words, nowMs, isJson }: Call): void {
+  if (!isJson) {
+    const rows = engine.programs.flatMap(({ name, uses }) =>
+      uses.length === 0 ? [`${name}\n`] : uses.map((used) => `${name}\t${used.name}\n`),
+    )
+    reply.out(alignColumns(rows.join('')))
+    return
+  }
+  reply.beginJson(1, words, nowMs)
+  for (const { name, uses } of engine.programs) {
+    reply.out(',\n').out('{\n').indent(2).out(`"name": "${name}",\n`).out('"deps": [').indent(2)
+    uses.forEach((used, at) => reply.out(at === 0 ? '\n' : ',\n').out(`"${used.name}"`))
+    reply
+      .indent(-2)
+      .out(uses.length === 0 ? '' : '\n')
+      .out(']\n')
+      .indent(-2)
+      .out('}')
+  }
+  reply.endJson()
+}
+
+/** Without a name the active program; a label shows its target; -v adds includes and what is built in. */
+export function showVcl({ engine, reply, args }: Call): void {
+  const isVerbose = args[0] === '-v'
+  const [name, more] = isVerbose ? args.slice(1) : args
+  const named = name === undefined ? engine.active : findProgram(engine, name)
+  if (more !== undefined) {
+    reply.refuse(status.parameter, `Too many parameters: '${more}'`)
+    return
+  }
+  if (named === undefined) {
+    reply.refuse(status.parameter, `No VCL named '${name ?? ''}'`)
+    return
+  }
+  const program = named.state === 'label' ? (named.uses[0] ?? named) : named
+  if (!isVerbose) {
+    reply.out(program.sources[0]?.text ?? '')
+    return
+  }
+  program.sources.forEach((source, at) => {
+    reply.out(`// VCL.SHOW ${at} ${source.text.length} ${source.name}\n${source.text}\n`)
+  })
+}

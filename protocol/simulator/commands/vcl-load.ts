@@ -1,0 +1,175 @@
+/** vcl.inline and vcl.load: compile in the manager, load in the child (mgt_vcl.c mgt_new_vcl). */
+import { acceptVcl, type Acceptance } from '../accept-vcl.js'
+import {
+  addUse,
+  findProgram,
+  setIdleClock,
+  type EngineState,
+  type VclProgram,
+} from '../engine-state.js'
+import { readNumber, settingOf, findParam } from '../param-table.js'
+import type { VclSource } from '../vcl-lexer.js'
+import { status, type Call } from './call.js'
+import { mayBeName } from './vcl-names.js'
+
+/** `vcl_<name>.<time>` must fit into a file name of 255 bytes. */
+const nameLimitBytes = 233
+
+export function inlineVcl(call: Call): void {
+  const [name = '', text = '', state] = call.args
+  loadVcl(call, { name, state }, { name: '<vcl.inline>', text })
+}
+
+export function loadVclFile(call: Call): void {
+  const [name = '', path = '', state] = call.args
+  const text = call.engine.setup.readVclFile(path)
+  loadVcl(call, { name, state }, text === undefined ? { missingPath: path } : { name: path, text })
+}
+
+interface NewProgram {
+  readonly name: string
+  readonly state: string | undefined
+}
+
+type Origin = VclSource | { readonly missingPath: string }
+
+function loadVcl(call: Call, { name, state: word = 'auto' }: NewProgram, origin: Origin): void {
+  const { engine, reply } = call
+  if (!mayBeName(call, name)) return
+  if (findProgram(engine, name) !== undefined) {
+    reply.refuse(status.parameter, `Already a VCL named ${name}`)
+    return
+  }
+  if (isFull(call)) return
+  const state = parseState(call, word)
+  if (state === undefined) return
+  const acceptance = compile(call, name, origin)
+  if (acceptance === undefined) return
+  const program = addProgram(engine, { name, state }, acceptance)
+  noteCount(call)
+  loadInChild(call, program)
+}
+
+function countPrograms(engine: EngineState): number {
+  return engine.programs.filter((program) => program.state !== 'label').length
+}
+
+/** Labels do not count (management-protocol: 6). */
+function isFull({ engine, reply }: Call): boolean {
+  const count = countPrograms(engine)
+  if (count < readNumber(engine, 'max_vcl') || readNumber(engine, 'max_vcl_handling') !== 2)
+    return false
+  reply
+    .refuse(status.cannot, `Too many (${count}) VCLs already loaded\n`)
+    .out('(See max_vcl and max_vcl_handling parameters)')
+  return true
+}
+
+function noteCount({ engine, reply }: Call): void {
+  const count = countPrograms(engine)
+  if (count <= readNumber(engine, 'max_vcl') || readNumber(engine, 'max_vcl_handling') !== 1) return
+  reply
+    .out(`${count} VCLs loaded\nRemember to vcl.discard the old/unused VCLs.\n`)
+    .out('(See max_vcl and max_vcl_handling parameters)')
+}
+
+export function parseState({ reply }: Call, word: string): 'auto' | 'cold' | 'warm' | undefined {
+  if (word === 'auto' || word === 'cold' || word === 'warm') return word
+  reply.refuse(status.parameter, 'State must be one of auto, cold or warm.')
+  return undefined
+}
+
+type Accepted = Extract<Acceptance, { readonly isAccepted: true }>
+
+function compile(call: Call, name: string, origin: Origin): Accepted | undefined {
+  const { engine, reply } = call
+  if (name.length > nameLimitBytes) {
+    const folder = `vcl_${name}.${(call.nowMs / 1000).toFixed(6)}`
+    reply
+      .refuse(status.parameter, `Cannot create VCL directory '${folder}': File name too long\n`)
+      .out('VCL compilation failed')
+    return undefined
+  }
+  const acceptance: Acceptance =
+    'missingPath' in origin
+      ? {
+          isAccepted: false,
+          message: `Cannot read file '${origin.missingPath}' (No such file or directory)\n`,
+        }
+      : acceptVcl(origin, {
+          labels: engine.programs.filter(({ state }) => state === 'label').map((each) => each.name),
+          refusesUnused: isOn(engine, 'vcc_err_unref'),
+          readVclFile: engine.setup.readVclFile,
+        })
+  if (!acceptance.isAccepted) {
+    refuseCompilation(call, acceptance.message)
+    return undefined
+  }
+  // Only what passes this far reaches the slow C compiler.
+  reply.delayMs = engine.setup.compileMs
+  if (acceptance.warnings !== '') reply.out(`Message from VCC-compiler:\n${acceptance.warnings}`)
+  return acceptance
+}
+
+export function refuseCompilation({ reply }: Call, message: string): void {
+  reply
+    .refuse(status.parameter, `Message from VCC-compiler:\n${message}`)
+    .out('Running VCC-compiler failed, exited with 2\nVCL compilation failed')
+}
+
+function isOn(engine: EngineState, name: string): boolean {
+  const spec = findParam(name)
+  return spec !== undefined && settingOf(engine, spec) === 'on'
+}
+
+function addProgram(
+  engine: EngineState,
+  { name, state }: { readonly name: string; readonly state: 'auto' | 'cold' | 'warm' },
+  accepted: Accepted,
+): VclProgram {
+  const program: VclProgram = {
+    name,
+    state,
+    warm: state !== 'cold',
+    idleSinceMs: undefined,
+    uses: [],
+    usedBy: [],
+    sources: accepted.sources,
+    backends: accepted.backends.map((backend) => ({ ...backend, admin: 'auto', changedAtMs: 0 })),
+    initFailure: accepted.initFailure,
+    isDiscarded: false,
+    hasServed: false,
+  }
+  engine.programs.push(program)
+  for (const label of accepted.labels) {
+    const used = findProgram(engine, label)
+    if (used !== undefined) addUse(engine, program, used)
+  }
+  return program
+}
+
+function loadInChild({ engine, reply, nowMs }: Call, program: VclProgram): void {
+  if (engine.child === undefined) {
+    reply.out('VCL compiled.\n')
+    return
+  }
+  if (program.initFailure !== undefined) {
+    forgetProgram(engine, program)
+    reply
+      .refuse(status.cannot, `VCL "${program.name}" Failed initialization`)
+      .out(`\nMessage:\n\t${program.initFailure}\n`)
+    return
+  }
+  for (const backend of program.backends) backend.changedAtMs = nowMs
+  engine.child.programs.push(program)
+  setIdleClock(engine, program, nowMs)
+}
+
+/** Undoes a load: the program was never usable. */
+export function forgetProgram(engine: EngineState, program: VclProgram): void {
+  engine.programs = engine.programs.filter((other) => other !== program)
+  for (const used of program.uses)
+    used.usedBy = used.usedBy.filter((user) => user !== program)
+  if (engine.child !== undefined)
+    engine.child.programs = engine.child.programs.filter((other) => other !== program)
+}

@@ -1,0 +1,233 @@
+/**
+ * A private `varnishd` for trying things out (`--engine spawn`): free loopback ports, its own secret, ended with the agent.
+ *
+ * Files, in `<state dir>/engine`: `secret`, `process.json`. The cache's working directory is there too, except as root: then
+ * the cache drops to a user of its own, who cannot enter the state dir (0700), and it is a fresh folder below the system's
+ * temporary one. It starts with the last good state when there is a boot file.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { access, chmod, constants, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { EngineConfig } from './agent-config.js'
+import { makePrivateFolder, writeDurably } from './durable-file.js'
+import { findFreePort, loopback } from './free-port.js'
+import { pauseFor } from './pause.js'
+import {
+  endProcess,
+  endRecordedProcess,
+  forgetProcess,
+  readProcessRecord,
+  writeProcessRecord,
+} from './process-record.js'
+
+export interface SpawnOptions {
+  /** The agent's. */
+  readonly stateDir: string
+  /** Folders to look for the program in, as PATH has them and with `/usr/sbin`, which most users' lacks. */
+  readonly searchPath: string
+  readonly log: Logger
+}
+
+export interface SpawnedEngine {
+  readonly engine: Extract<EngineConfig, { mode: 'attach' }>
+  readonly http: { readonly host: string; readonly port: number }
+  /** Ends the cache and removes its working directory. */
+  stop(): Promise<void>
+}
+
+const temporaryPrefix = 'cachefleet-engine-'
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+/** Chosen by us: one that lived longer did start, whatever ended it. */
+const shortLifeMs = 5_000
+const outputLimitCharacters = 2_000
+
+/** Null where there is no varnishd: the caller simulates, and says so. */
+export async function startSpawnedEngine(options: SpawnOptions): Promise<SpawnedEngine | null> {
+  const folder = join(options.stateDir, 'engine')
+  await makePrivateFolder(folder)
+  const recordFile = join(folder, 'process.json')
+  const earlier = await readProcessRecord(recordFile)
+  if (earlier !== null) {
+    if (await endRecordedProcess(earlier))
+      options.log.info({ pid: earlier.pid }, 'ended a cache that an earlier agent left')
+    await removeTemporary(earlier.workingDirectory)
+  }
+  const program = await findProgram(options.searchPath)
+  if (program === null) return null
+  const workingDirectory = await makeWorkingDirectory(folder)
+  const setup: Setup = {
+    program,
+    recordFile,
+    workingDirectory,
+    secretFile: await makeSecret(folder),
+    bootFile: join(options.stateDir, 'boot.cli'),
+    port: await findFreePort(earlier?.port),
+    httpPort: await findFreePort(earlier?.httpPort),
+    log: options.log,
+  }
+  const keeper = new EngineKeeper(setup)
+  await keeper.start()
+  return {
+    engine: {
+      mode: 'attach',
+      host: loopback,
+      port: setup.port,
+      secretFile: setup.secretFile,
+      workingDirectory,
+    },
+    http: { host: loopback, port: setup.httpPort },
+    stop: () => keeper.stop(),
+  }
+}
+
+interface Setup {
+  readonly program: string
+  readonly recordFile: string
+  readonly workingDirectory: string
+  readonly secretFile: string
+  readonly bootFile: string
+  readonly port: number
+  readonly httpPort: number
+  readonly log: Logger
+}
+
+/** Starts the process again when it ends. */
+class EngineKeeper {
+  readonly #setup: Setup
+  readonly #ending = new AbortController()
+  #process: ChildProcess | null = null
+  #run: Promise<void> | null = null
+  #pauseMs = firstPauseMs
+  /** A boot file that a cache does not start with is left out the next time. */
+  #isBootFileTrusted = true
+
+  constructor(setup: Setup) {
+    this.#setup = setup
+  }
+
+  async start(): Promise<void> {
+    const first = await this.#spawn()
+    this.#run = this.#stayAlive(first)
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    const pid = this.#process?.pid
+    if (pid !== undefined) await endProcess(pid, () => Promise.resolve(!this.#isAlive()))
+    await this.#run
+    await forgetProcess(this.#setup.recordFile)
+    await removeTemporary(this.#setup.workingDirectory)
+  }
+
+  #isEnding(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  #isAlive(): boolean {
+    const child = this.#process
+    return child?.pid !== undefined && child.exitCode === null && child.signalCode === null
+  }
+
+  async #stayAlive(first: Life): Promise<void> {
+    const { signal } = this.#ending
+    let life = first
+    for (;;) {
+      const why = await life.ended
+      if (this.#isEnding()) return
+      const livedMs = performance.now() - life.startedAt
+      this.#setup.log.warn({ why }, 'the cache ended; it is started again')
+      if (livedMs > shortLifeMs) this.#pauseMs = firstPauseMs
+      else this.#isBootFileTrusted = !life.withBootFile
+      await pauseFor(this.#pauseMs, signal)
+      if (this.#isEnding()) return
+      this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs)
+      life = await this.#spawn()
+    }
+  }
+
+  async #spawn(): Promise<Life> {
+    const { program, recordFile, workingDirectory, secretFile, port, httpPort, log } = this.#setup
+    const withBootFile = this.#isBootFileTrusted && (await isThere(this.#setup.bootFile))
+    const words = [
+      ...['-F', '-n', workingDirectory, '-S', secretFile, '-f', ''],
+      ...['-T', `${loopback}:${port}`, '-a', `${loopback}:${httpPort}`],
+      ...(withBootFile ? ['-I', this.#setup.bootFile] : []),
+    ]
+    // A session of its own: an interrupt from the terminal is for the agent, which then ends the cache in its turn.
+    const child = spawn(program, words, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#process = child
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => {
+        output = `${output}${chunk.toString()}`.slice(-outputLimitCharacters)
+        log.debug({ output: chunk.toString().trimEnd() }, 'the cache said')
+      })
+    const ended = new Promise<string>((resolve) => {
+      child.once('error', (error) => {
+        resolve(error.message)
+      })
+      child.once('exit', (code, signal) => {
+        resolve(`${signal ?? `exit code ${code ?? ''}`}: ${output.trim()}`)
+      })
+    })
+    if (child.pid !== undefined)
+      await writeProcessRecord(recordFile, { pid: child.pid, workingDirectory, port, httpPort })
+    return { ended, withBootFile, startedAt: performance.now() }
+  }
+}
+
+interface Life {
+  /** Resolves with the reason, in words. */
+  readonly ended: Promise<string>
+  readonly withBootFile: boolean
+  readonly startedAt: number
+}
+
+async function findProgram(searchPath: string): Promise<string | null> {
+  for (const folder of searchPath.split(':')) {
+    const path = join(folder, 'varnishd')
+    if (folder.startsWith('/') && (await isExecutable(path))) return path
+  }
+  return null
+}
+
+async function makeWorkingDirectory(folder: string): Promise<string> {
+  if (process.geteuid?.() !== 0) {
+    const own = join(folder, 'work')
+    await mkdir(own, { recursive: true, mode: 0o755 })
+    return own
+  }
+  const temporary = await mkdtemp(join(tmpdir(), temporaryPrefix))
+  await chmod(temporary, 0o755)
+  return temporary
+}
+
+async function removeTemporary(path: string): Promise<void> {
+  if (path.startsWith(join(tmpdir(), temporaryPrefix)))
+    await rm(path, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function makeSecret(folder: string): Promise<string> {
+  const path = join(folder, 'secret')
+  const there = await readFile(path, 'utf8').catch(() => '')
+  if (there.trim() === '') await writeDurably(path, `${randomBytes(32).toString('hex')}\n`)
+  return path
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,45 @@
+/** What may be done to a coordinator's store from outside while the daemon runs or stands still. */
+import type { Logger } from 'pino'
+import { createInProcessBus } from '../bus/in-process.js'
+import { openStore } from '../store/open-store.js'
+import { createBackgroundWork } from './state-service/background.js'
+import { setPassword } from './state-service/first-administrator.js'
+import type { StateService } from './state-service/service.js'
+
+export interface Administration {
+  /** Ends the account's sessions; the running daemon notices within 5 s. Rejects with FleetError not-found or invalid. */
+  setPassword(name: string, password: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface AdministrationConfig {
+  readonly stateDir: string
+  readonly storeUrl: string
+}
+
+export async function openAdministration(
+  config: AdministrationConfig,
+  log: Logger,
+): Promise<Administration> {
+  const store = await openStore(config.storeUrl, log)
+  // Nobody listens on this bus: other processes notice by themselves (choices: 2, within 5 s).
+  const service: StateService = {
+    store,
+    bus: createInProcessBus(),
+    now: Date.now,
+    coordinatorId: '',
+    settings: {
+      heartbeatMs: 0,
+      accessTtlSeconds: 0,
+      refreshTtlSeconds: 0,
+      apiLogDays: 0,
+      allowedIncludes: new Set(),
+    },
+    background: createBackgroundWork(),
+    observeDeploy: () => undefined,
+  }
+  return {
+    setPassword: (name, password) => setPassword(service, config.stateDir, name, password),
+    close: () => store.close(),
+  }
+}

@@ -1,0 +1,125 @@
+/** `/agents`: the managed caches, their tags, and that they exist. What their caches hold: agent-engine.ts. */
+import { Type } from 'typebox'
+import type { Actor } from '../../domain/permission.js'
+import { answerList, route, type Route } from '../http/route.js'
+import { deleteAgent } from '../state-service/agent-removal.js'
+import { unlockAgent } from '../state-service/agent-questions.js'
+import {
+  agentListFields,
+  assignTags,
+  findAgent,
+  findOwnAgent,
+  listAgents,
+  ownsAgent,
+  type AgentRecord,
+} from '../state-service/agents.js'
+import type { StateService } from '../state-service/service.js'
+import {
+  forceQuery,
+  listQuerySchema,
+  orNull,
+  readOnlyKeys,
+  referencesTo,
+  requireAccess,
+} from './references.js'
+import { agentSchema, tagFields, toAgentView } from './views.js'
+
+const errorKey = 'agent'
+const read = { type: 'agent', access: 'read' } as const
+const write = { type: 'agent', access: 'write' } as const
+const closed = { additionalProperties: false }
+const ignoredKeys = [
+  ...readOnlyKeys,
+  ...Object.keys(agentSchema.properties).filter((key) => key !== 'tags'),
+]
+
+export function agentRoutes(service: StateService): readonly Route[] {
+  const findReadable = (_: unknown, actor: Actor, id: number) => findAgent(service, actor, id)
+  const findChangeable = (_: unknown, actor: Actor, id: number) => findOwnAgent(service, actor, id)
+  return [
+    route({
+      method: 'GET',
+      path: '/agents',
+      operationId: 'listAgents',
+      summary: 'Agents that you may see: your own and the shared ones',
+      errorKey,
+      permission: read,
+      query: listQuerySchema(agentListFields),
+      answers: { 200: Type.Array(agentSchema) },
+      handle: async ({ actor, query }) => {
+        const { rows, total } = await listAgents(service, actor, query)
+        return answerList(
+          rows.map((agent) => view(actor, agent)),
+          total,
+        )
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/agents/{id}',
+      operationId: 'getAgent',
+      summary: 'One agent',
+      errorKey,
+      permission: read,
+      find: findReadable,
+      answers: { 200: agentSchema },
+      handle: ({ actor, object }) => Promise.resolve({ status: 200, body: view(actor, object) }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/agents/{id}',
+      operationId: 'updateAgent',
+      summary: 'Replaces the assigned tags; static ones stay and may be listed or left out',
+      errorKey,
+      permission: write,
+      find: findChangeable,
+      query: forceQuery('also when a deployed group falls below its min by this'),
+      body: Type.Object(
+        { tags: Type.Optional(orNull(referencesTo(Object.keys(tagFields)))) },
+        closed,
+      ),
+      ignoredKeys,
+      answers: { 200: agentSchema },
+      handle: async ({ actor, object, body, query }) => {
+        if (body.tags === undefined) return { status: 200, body: view(actor, object) }
+        requireAccess(actor, 'tag', 'read', errorKey)
+        const assignment = { tags: body.tags ?? [], force: query.force ?? false }
+        const changed = await assignTags(service, actor, object, assignment)
+        return { status: 200, body: view(actor, changed) }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/agents/{id}',
+      operationId: 'deleteAgent',
+      summary: 'Forgets an agent and revokes its key; 409 while a group is placed on it',
+      errorKey,
+      permission: write,
+      find: findChangeable,
+      query: forceQuery('also while a group is placed on it'),
+      answers: { 204: null },
+      handle: async ({ object, query }) => {
+        await deleteAgent(service, object, { force: query.force ?? false })
+        return { status: 204 }
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/agents/{id}/unlock',
+      operationId: 'unlockAgent',
+      summary: "Confirms that a locked agent shall take this coordinator's word from now on",
+      errorKey,
+      permission: write,
+      find: findChangeable,
+      answers: { 200: agentSchema },
+      handle: async ({ context, actor, object }) => {
+        const unlocked = await unlockAgent(service, context, actor, object)
+        return { status: 200, body: view(actor, unlocked) }
+      },
+    }),
+  ]
+}
+
+function view(actor: Actor, agent: AgentRecord) {
+  return toAgentView(agent, ownsAgent(actor, agent))
+}

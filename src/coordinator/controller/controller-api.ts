@@ -1,0 +1,80 @@
+/** The controller API (`/api/v1`, Bearer): the routes of all resources, who may call, the api log. */
+import type { AnsweredCall, Api } from '../http/api.js'
+import { readBasic, readToken } from '../http/credentials.js'
+import type { Route } from '../http/route.js'
+import type { ApiLog, RecordedCall } from '../state-service/api-log.js'
+import type { Authenticator } from '../state-service/authenticate.js'
+import type { Identity } from '../state-service/identity.js'
+import { unauthenticated } from '../state-service/sessions.js'
+import { authRoutes } from './auth.js'
+import { describeError } from './error-body.js'
+import { sessionRoutes } from './sessions.js'
+
+export interface ControllerParts {
+  readonly identity: Identity
+  readonly authenticator: Authenticator
+  readonly apiLog: ApiLog
+  /** The routes of the resources; those of `/auth` and `/sessions` come from here. */
+  readonly resources: readonly Route[]
+}
+
+export function createControllerApi(parts: ControllerParts): Api {
+  const { identity, authenticator, apiLog, resources } = parts
+  return {
+    name: 'controller',
+    prefix: '/api/v1',
+    routes: [...authRoutes(identity), ...sessionRoutes(identity.service), ...resources],
+    authenticate: ({ headers, sourceAddress }) => {
+      const token = readToken(headers, 'bearer')
+      if (token === undefined)
+        return Promise.reject(
+          unauthenticated('this call needs "Authorization: Bearer <access token>"'),
+        )
+      return authenticator.authenticate(token, sourceAddress)
+    },
+    describeError,
+    onAnswered: (call) => {
+      if (call.method !== 'GET' && call.method !== 'HEAD') apiLog.record(toRecord(call))
+    },
+  }
+}
+
+function toRecord(call: AnsweredCall): RecordedCall {
+  const { context, actor, route, method, path, status, answer } = call
+  return {
+    organizationId: actor?.organizationId ?? null,
+    traceId: context.traceId,
+    account: nameOf(call),
+    method,
+    path,
+    status,
+    keyType: keyTypeOf(route),
+    keyId: call.objectId ?? readNumber(answer?.body, 'id'),
+    msg: readText(answer?.body, 'errorMsg') ?? route?.summary ?? '',
+  }
+}
+
+/** Of a login: who tried. */
+function nameOf({ actor, caller }: AnsweredCall): string {
+  return actor?.accountName ?? readBasic(caller.headers)?.user ?? ''
+}
+
+/** The verbs of a group have their own errorKey. */
+function keyTypeOf(route: Route | null): string {
+  if (route === null) return 'path'
+  return route.errorKey === 'deploy' ? 'vclgroup' : route.errorKey
+}
+
+function readNumber(body: unknown, key: string): number | null {
+  const value: unknown = isRecord(body) ? body[key] : undefined
+  return typeof value === 'number' ? value : null
+}
+
+function readText(body: unknown, key: string): string | undefined {
+  const value: unknown = isRecord(body) ? body[key] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,178 @@
+/** Wires the coordinator: store, bus, use cases, agent gateway and APIs on one listener; starts and stops them. */
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import { createInProcessBus } from '../bus/in-process.js'
+import { createContext } from '../context.js'
+import type { Actor } from '../domain/permission.js'
+import { agentLinkPath } from '../messages/envelope.js'
+import { openStore } from '../store/open-store.js'
+import { ensureSetting } from '../store/settings.js'
+import type { Store } from '../store/store.js'
+import { version } from '../version.js'
+import { createAgentGateway } from './agent-gateway/agent-gateway.js'
+import { createControllerApi } from './controller/controller-api.js'
+import { docsRoutes } from './controller/docs.js'
+import { describeError } from './controller/error-body.js'
+import { healthRoutes } from './controller/health.js'
+import { resourceRoutes } from './controller/resources.js'
+import { createMetrics } from './http/metrics.js'
+import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
+import { createAgentCounter } from './state-service/agent-counts.js'
+import { createApiLog, startApiLogCleanup } from './state-service/api-log.js'
+import { createAuthenticator } from './state-service/authenticate.js'
+import { createBackgroundWork } from './state-service/background.js'
+import { discardUnfinishedDeploys } from './state-service/deploy-recovery.js'
+import {
+  ensureFirstAdministrator,
+  type FirstAdministrator,
+} from './state-service/first-administrator.js'
+import { openIdentity } from './state-service/identity.js'
+import { createJoinToken } from './state-service/join-tokens.js'
+import { startPlacementFollower } from './state-service/placement-follower.js'
+import { openSealing } from './state-service/sealing.js'
+import type { ServiceSettings, StateService } from './state-service/service.js'
+import { startSessionCleanup } from './state-service/sessions.js'
+
+export interface CoordinatorConfig {
+  readonly stateDir: string
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly tls: TlsFiles | null
+  /** `sqlite:<path>` or `postgres://…`. */
+  readonly storeUrl: string
+  readonly trustedProxies: readonly string[]
+  readonly secretKeyFile: string
+  readonly settings: ServiceSettings
+  /** Of the first administrator, for an empty store; null: not given. */
+  readonly adminUser: string | null
+  readonly adminPassword: string | null
+  readonly stdoutIsTerminal: boolean
+}
+
+export interface RunningCoordinator {
+  /** `http://127.0.0.1:8002`. */
+  readonly address: string
+  /** Null: the store had accounts already. */
+  readonly firstAdministrator: FirstAdministrator | null
+  /** For agents of this process. */
+  createJoinToken(label: string, maxUses: number): Promise<string>
+  reloadCertificates(): Promise<void>
+  /** Graceful, within 10 s. */
+  close(): Promise<void>
+}
+
+/** Chosen by us: each agent and each caller is a connection. */
+const connectionLimit = 40_000
+
+/** In whose name the coordinator makes tokens for agents of its own process. */
+const ownActor: Actor = {
+  accountId: 0,
+  accountName: 'cachefleetd',
+  sessionId: 0,
+  organizationId: null,
+  role: 'system',
+  grants: {},
+}
+
+/** Rejects with FleetError: 'invalid' for a setting that cannot be, 'unavailable' for a store that cannot be opened. */
+export async function startCoordinator(
+  config: CoordinatorConfig,
+  log: Logger,
+): Promise<RunningCoordinator> {
+  const store = await openStore(config.storeUrl, log)
+  try {
+    return await startOn(store, config, log)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function startOn(
+  store: Store,
+  config: CoordinatorConfig,
+  log: Logger,
+): Promise<RunningCoordinator> {
+  const sealing = await openSealing(config.secretKeyFile)
+  const service: StateService = {
+    store,
+    bus: createInProcessBus(),
+    now: Date.now,
+    coordinatorId: await ensureSetting(store.queries, 'coordinatorId', randomUUID()),
+    settings: config.settings,
+    background: createBackgroundWork(),
+    observeDeploy: (result, seconds) => {
+      metrics.observeDeploy(result, seconds)
+    },
+  }
+  const metrics = createMetrics(createAgentCounter(service))
+  const identity = await openIdentity(service, sealing)
+  const firstAdministrator = await ensureFirstAdministrator(service, {
+    stateDir: config.stateDir,
+    user: config.adminUser,
+    password: config.adminPassword,
+    stdoutIsTerminal: config.stdoutIsTerminal,
+  })
+  await discardUnfinishedDeploys(service, createContext(log))
+
+  let phase: 'starting' | 'ready' | 'stopping' = 'starting'
+  const gateway = createAgentGateway(service, log)
+  const authenticator = createAuthenticator(identity)
+  const apiLog = createApiLog(service, log)
+  const http = await createHttpServer({
+    ...config,
+    ...config.listen,
+    connectionLimit,
+    log,
+    metrics,
+    describeError,
+  })
+  const controller = createControllerApi({
+    identity,
+    authenticator,
+    apiLog,
+    resources: resourceRoutes(service),
+  })
+  http.addApi(controller)
+  http.addApi({
+    name: 'service',
+    prefix: '',
+    routes: [
+      ...healthRoutes({ service, metrics, readPhase: () => phase }),
+      ...docsRoutes(controller, version),
+    ],
+    authenticate: null,
+    describeError,
+  })
+  mountGateway(http, gateway)
+  const address = await http.listen()
+  const follower = startPlacementFollower(service, log)
+  const cleanups = [startApiLogCleanup(service, log), startSessionCleanup(service, log)]
+  phase = 'ready'
+  log.info({ address, version }, 'coordinator is ready')
+  return {
+    address,
+    firstAdministrator,
+    createJoinToken: async (label, maxUses) =>
+      (await createJoinToken(service, ownActor, { label, maxUses })).token,
+    reloadCertificates: () => http.reloadCertificates(),
+    close: async () => {
+      phase = 'stopping'
+      for (const cleanup of cleanups) cleanup.stop()
+      await follower.close()
+      const background = service.background.stop()
+      await gateway.close()
+      await http.close()
+      await background
+      await apiLog.close()
+      authenticator.close()
+      await service.bus.close()
+      await store.close()
+    },
+  }
+}
+
+function mountGateway(http: HttpServer, gateway: ReturnType<typeof createAgentGateway>): void {
+  http.server.on('upgrade', gateway.handleUpgrade)
+  http.addRawHandler('GET', `${agentLinkPath}/sources/{sha}`, gateway.handleRequest)
+  http.addRawHandler('PUT', `${agentLinkPath}/answers/{sequence}`, gateway.handleRequest)
+}

@@ -1,0 +1,11 @@
+/** Where a coordinator keeps its things, unless told otherwise (choices: 1). */
+import { join } from 'node:path'
+
+export function defaultStoreUrl(stateDir: string): string {
+  return `sqlite:${join(stateDir, 'coordinator.db')}`
+}
+
+/** Seals recoverable secrets in the store. */
+export function defaultSecretKeyFile(stateDir: string): string {
+  return join(stateDir, 'secret.key')
+}

@@ -1,0 +1,157 @@
+/**
+ * What the cache said about a VCL, told in the author's own files (choices: 3, 422 text). Positions are whole lines of
+ * the compiler's text: `('<vcl.inline>' Line 3 Pos 35)`, maybe behind `At: `, maybe with ` -- (Pos 40)`
+ * (vcc_token.c vcc_ErrWhere2); two lines follow, the source and its marks.
+ */
+import { describePlace, locateSource, type SourceMap } from './source-map.js'
+
+export interface LoadFailure {
+  readonly agentName: string
+  /** The cache's words, whole. */
+  readonly error: string
+}
+
+/** Chosen by us: what one answer may hold. */
+const paragraphLimit = 10
+const paragraphLimitCharacters = 8000
+const agentLimit = 20
+const excerptLimitCharacters = 160
+
+/** A paragraph for each distinct error, the most frequent first, each with the names of its agents below. */
+export function describeFailures(failures: readonly LoadFailure[], sourceMap: SourceMap): string {
+  const agentsOf = new Map<string, string[]>()
+  for (const { agentName, error } of failures) {
+    const text = translateError(error, sourceMap)
+    agentsOf.set(text, [...(agentsOf.get(text) ?? []), agentName])
+  }
+  const paragraphs = [...agentsOf].toSorted(([, a], [, b]) => b.length - a.length)
+  const shown = paragraphs
+    .slice(0, paragraphLimit)
+    .map(([text, agents]) => `${text}\n(${describeAgents(agents)})`)
+  const hidden = paragraphs.length - shown.length
+  return [...shown, ...(hidden > 0 ? [`(and ${hidden} other errors)`] : [])].join('\n\n')
+}
+
+function describeAgents(names: readonly string[]): string {
+  const shown = names.toSorted().slice(0, agentLimit).join(', ')
+  const hidden = names.length - agentLimit
+  const word = names.length === 1 ? 'agent' : 'agents'
+  return `${word} ${shown}${hidden > 0 ? ` and ${hidden} more` : ''}`
+}
+
+/** One error, in the author's files and lines. */
+export function translateError(error: string, sourceMap: SourceMap): string {
+  const main = sourceMap.files[0] ?? 'the VCL'
+  const text = error.replaceAll('\r\n', '\n').trim()
+  const failed = initFailure.exec(text)
+  const told = failed
+    ? `${main}: vcl_init failed: ${(failed[1] ?? 'without a message').trim()}`
+    : compilerMark.test(text)
+      ? printCompilerText(readCompilerText(text), sourceMap, main)
+      : text
+  return limitParagraph(told.replace(programNames, () => main))
+}
+
+/** choices: 3, Names on the cache. The author did not give them. */
+const programNames = /\bcf-\d+-[0-9a-f]{8}-\d+\b/g
+const initFailure = /^VCL "[^"\n]*" Failed initialization(?:\nMessage:\n\t?([^]*))?$/
+const compilerMark = /^(?:Message from \S+-compiler:|VCL compilation failed)$/m
+
+/** Lines that tell of the compiler and not of the VCL. */
+const noise =
+  /^(?:Message from VCC-compiler:|\(program line \d+\), at|Running \S+-compiler failed, .*|VCL compilation failed|Could not delete '.*)$/
+
+/** A line of the compiler's text, or a place with the source lines below it. */
+type Piece =
+  | { readonly kind: 'line'; readonly text: string }
+  | {
+      readonly kind: 'place'
+      readonly file: string
+      readonly line: number
+      readonly position: number
+      readonly excerpt: readonly string[]
+    }
+
+const placeForm = /^(?:At: )?\('(.*)' Line (\d+) Pos (\d+)\)(?: -- \(.*\))?$/
+const marks = /^-*#[-#]*$|^-+$/
+
+function readCompilerText(text: string): Piece[] {
+  const lines = dropWarnings(text.split('\n').filter((line) => !noise.test(line)))
+  const pieces: Piece[] = []
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    const place = placeForm.exec(line)
+    if (!place) {
+      pieces.push({ kind: 'line', text: line })
+      continue
+    }
+    const isMarked = marks.test(lines[at + 2] ?? '')
+    const excerpt = isMarked ? lines.slice(at + 1, at + 3) : []
+    at += excerpt.length
+    const [, file = '', number = '', position = ''] = place
+    pieces.push({ kind: 'place', file, line: Number(number), position: Number(position), excerpt })
+  }
+  return pieces
+}
+
+/** What was just a warning did not stop the VCL; when nothing else is left it is all there is to tell. */
+function dropWarnings(lines: readonly string[]): readonly string[] {
+  const last = lines.lastIndexOf('(That was just a warning)')
+  const rest = lines.slice(last + 1)
+  return rest.some((line) => line !== '') ? rest : lines
+}
+
+/** The first place leads; the words that belong to it stand before its line, or below it when it is the first. */
+function printCompilerText(pieces: readonly Piece[], sourceMap: SourceMap, main: string): string {
+  const at = pieces.findIndex((piece) => piece.kind === 'place')
+  const first = pieces[at]
+  if (first?.kind !== 'place') return `${main}: ${toLines(pieces, sourceMap).join('\n')}`
+  const before = toLines(pieces.slice(0, at), sourceMap)
+  const behind = pieces.slice(at + 1)
+  const below = before.length > 0 ? undefined : behind.find(isWords)
+  const [headline = below?.text ?? 'refused', ...rest] = before
+  const after = behind.filter((piece) => piece !== below)
+  const lines = [...rest, ...cutExcerpt(first.excerpt), ...toLines(after, sourceMap)]
+  // The built-in VCL is read behind the author's: what is missing at the end shows there.
+  const place =
+    first.file === '<builtin>' ? `${main}, behind its end` : describeEnginePlace(first, sourceMap)
+  return [`${place}: ${headline}`, ...lines].join('\n')
+}
+
+function isWords(piece: Piece): piece is Piece & { kind: 'line' } {
+  return piece.kind === 'line' && piece.text.trim() !== '' && piece.text !== '[...]'
+}
+
+function toLines(pieces: readonly Piece[], sourceMap: SourceMap): string[] {
+  const lines = pieces.flatMap((piece) =>
+    piece.kind === 'line'
+      ? [piece.text]
+      : [`at ${describeEnginePlace(piece, sourceMap)}`, ...cutExcerpt(piece.excerpt)],
+  )
+  return lines.filter((line) => line.trim() !== '')
+}
+
+/** Texts that were sent, by their names in releases from 4.1 on; other names are files of the cache's own. */
+const sentNames = new Set(['<vcl.inline>', 'input'])
+
+function describeEnginePlace(
+  { file, line, position }: { file: string; line: number; position: number },
+  sourceMap: SourceMap,
+): string {
+  const place = sentNames.has(file) ? locateSource(sourceMap, { line, position }) : null
+  return describePlace(place ?? { file, line, position })
+}
+
+/** Around the marks, when the author's line is long. */
+function cutExcerpt(excerpt: readonly string[]): readonly string[] {
+  const marked = excerpt[1] ?? ''
+  if (marked.length <= excerptLimitCharacters) return excerpt
+  const from = Math.max(0, marked.indexOf('#') - excerptLimitCharacters / 2)
+  return excerpt.map((line) => line.slice(from, from + excerptLimitCharacters))
+}
+
+function limitParagraph(text: string): string {
+  return text.length > paragraphLimitCharacters
+    ? `${text.slice(0, paragraphLimitCharacters)}…`
+    : text
+}

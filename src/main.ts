@@ -1,0 +1,125 @@
+#!/usr/bin/env node
+/** The daemon: settings, roles, signals, exit codes (choices: 1). */
+import type { Logger } from 'pino'
+import { ConfigError, describeSettings, loadConfig, type Environment } from '../config/load.js'
+import type { Settings } from '../config/schema.js'
+import { FleetError } from './errors.js'
+import { describeGreeting } from './greeting.js'
+import { createLog } from './log.js'
+import { startRoles, type RunningRoles } from './roles.js'
+import { createServiceManager } from './service-manager.js'
+import { version } from './version.js'
+
+/** choices: 1: bad configuration. */
+const badConfiguration = 78
+/** choices: 1: graceful within 10 s. */
+const stopTimeoutMs = 9_500
+
+const usage = `Usage: cachefleetd [--coordinator] [settings]
+       cachefleetd admin set-password NAME      (reads the password from standard input)
+
+Runs an agent beside a cache; with --coordinator the coordinator and a local agent on a private cache.
+
+  --config FILE    JSON or YAML with settings by name
+  --check-config   check the settings and stop
+  --print-config   print the settings, secrets masked, and stop
+  --help, --version
+
+Settings: flag, variable, meaning. A flag wins over a variable, a variable over the file.
+`
+
+const [, , ...words] = process.argv
+try {
+  await main(words, process.env)
+} catch (error) {
+  process.stderr.write(`cachefleetd: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = exitCodeOf(error)
+}
+
+async function main(arguments_: readonly string[], environment: Environment): Promise<void> {
+  if (arguments_[0] === 'admin') {
+    const { runAdmin } = await import('./admin.js')
+    await runAdmin(arguments_.slice(1), environment)
+    return
+  }
+  const loaded = loadConfig(arguments_, environment)
+  if (loaded.kind === 'help') process.stdout.write(`${usage}\n${describeSettings(environment)}\n`)
+  else if (loaded.kind === 'version')
+    process.stdout.write(`cachefleetd ${version} (Node ${process.versions.node})\n`)
+  else if (loaded.kind === 'print') process.stdout.write(loaded.text)
+  else await run(loaded.settings, { arguments: arguments_, environment })
+}
+
+interface Invocation {
+  readonly arguments: readonly string[]
+  readonly environment: Environment
+}
+
+async function run(settings: Settings, invocation: Invocation): Promise<void> {
+  const { environment } = invocation
+  const stdoutIsTerminal = process.stdout.isTTY
+  const log = createLog(settings.logLevel, { pretty: stdoutIsTerminal })
+  const manager = createServiceManager(environment['NOTIFY_SOCKET'], log)
+  const searchPath = environment['PATH'] ?? ''
+  const roles = await startRoles(settings, log, { searchPath, stdoutIsTerminal })
+  handleSignals({ roles, log, invocation, stopping: () => manager.stopping() })
+  manager.ready(settings.coordinator ? 'coordinator is ready' : 'agent is running')
+  const byHand = stdoutIsTerminal || environment['npm_lifecycle_event'] === 'start'
+  if (roles.coordinator && byHand)
+    process.stderr.write(
+      describeGreeting({
+        address: roles.coordinator.address,
+        stateDir: settings.stateDir,
+        administrator: roles.coordinator.firstAdministrator,
+        client: environment['npm_lifecycle_event'] === 'start' ? 'npx cachefleet' : 'cachefleet',
+      }),
+    )
+}
+
+interface Running {
+  readonly roles: RunningRoles
+  readonly log: Logger
+  readonly invocation: Invocation
+  readonly stopping: () => void
+}
+
+function handleSignals({ roles, log, invocation, stopping }: Running): void {
+  let ending = false
+  const end = (signal: NodeJS.Signals): void => {
+    if (ending) return
+    ending = true
+    log.info({ signal }, 'stopping')
+    stopping()
+    setTimeout(() => {
+      log.error('stopping took too long')
+      process.exit(1)
+    }, stopTimeoutMs).unref()
+    roles.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', end)
+  process.on('SIGINT', end)
+  process.on('SIGHUP', () => {
+    reload(roles, log, invocation).catch((error: unknown) => {
+      log.error({ err: error }, 'reloading failed: what was, stays')
+    })
+  })
+}
+
+/** Certificates and log level; join tokens are read at each use anyway. */
+async function reload(roles: RunningRoles, log: Logger, invocation: Invocation): Promise<void> {
+  const loaded = loadConfig(invocation.arguments, invocation.environment)
+  if (loaded.kind === 'run') log.level = loaded.settings.logLevel
+  await roles.reload()
+  log.info('reloaded')
+}
+
+function exitCodeOf(error: unknown): number {
+  const isSetting = error instanceof FleetError && error.kind === 'invalid'
+  return error instanceof ConfigError || isSetting ? badConfiguration : 1
+}

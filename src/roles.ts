@@ -1,0 +1,204 @@
+/** Starts what the settings ask for: a coordinator, an agent, simulated agents. Each part is loaded only where it runs. */
+import { mkdir, chmod, readFile } from 'node:fs/promises'
+import type { Logger } from 'pino'
+import type { Settings } from '../config/schema.js'
+import type { AgentConfig, EngineConfig } from './agent/agent-config.js'
+import type { RunningCoordinator } from './coordinator/coordinator.js'
+import { defaultSecretKeyFile, defaultStoreUrl } from './coordinator/places.js'
+import { version } from './version.js'
+
+export interface Surroundings {
+  /** PATH. */
+  readonly searchPath: string
+  readonly stdoutIsTerminal: boolean
+}
+
+export interface RunningRoles {
+  readonly coordinator: RunningCoordinator | null
+  /** Certificates; join tokens are read at each use. */
+  reload(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface Part {
+  stop(): Promise<void>
+}
+
+export async function startRoles(
+  settings: Settings,
+  log: Logger,
+  surroundings: Surroundings,
+): Promise<RunningRoles> {
+  await mkdir(settings.stateDir, { recursive: true, mode: 0o700 })
+  await chmod(settings.stateDir, 0o700)
+  const parts: Part[] = []
+  // In reverse order: agents end before the coordinator that they are linked to.
+  const stop = async (): Promise<void> => {
+    for (const part of parts.toReversed()) await part.stop()
+  }
+  try {
+    const coordinator = settings.coordinator
+      ? await startOwnCoordinator(settings, log, surroundings)
+      : null
+    if (coordinator) {
+      parts.push({ stop: () => coordinator.close() })
+      warnAboutPlainListener(settings, log)
+    }
+    const home = describeHome(settings, coordinator)
+    if (!settings.noAgent) parts.push(...(await startOwnAgent(settings, home, log, surroundings)))
+    if (settings.simulate > 0) parts.push(await startSimulation(settings, home, log))
+    return { coordinator, reload: async () => coordinator?.reloadCertificates(), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function startOwnCoordinator(
+  settings: Settings,
+  log: Logger,
+  surroundings: Surroundings,
+): Promise<RunningCoordinator> {
+  const { startCoordinator } = await import('./coordinator/coordinator.js')
+  const { stateDir, tlsCert, tlsKey } = settings
+  return startCoordinator(
+    {
+      stateDir,
+      listen: settings.listen,
+      tls: tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null,
+      storeUrl: settings.store ?? defaultStoreUrl(stateDir),
+      trustedProxies: settings.trustedProxies,
+      secretKeyFile: settings.secretKeyFile ?? defaultSecretKeyFile(stateDir),
+      adminUser: settings.adminUser,
+      adminPassword: settings.adminPassword,
+      stdoutIsTerminal: surroundings.stdoutIsTerminal,
+      settings: {
+        heartbeatMs: settings.heartbeat * 1000,
+        // choices: 2, Tokens.
+        accessTtlSeconds: 600,
+        refreshTtlSeconds: 3600,
+        apiLogDays: settings.apilogDays,
+        allowedIncludes: new Set(settings.includes),
+      },
+    },
+    log,
+  )
+}
+
+function warnAboutPlainListener({ listen, tlsCert }: Settings, log: Logger): void {
+  const isLoopback = listen.host === 'localhost' || /^(127\.|::1$)/.test(listen.host)
+  if (tlsCert === null && !isLoopback)
+    log.warn(
+      { listen },
+      'passwords and keys travel unencrypted: set --tls-cert and --tls-key, or listen on loopback',
+    )
+}
+
+/** Which coordinator agents of this process connect to, and how they enrol. */
+interface Home {
+  readonly coordinator: AgentConfig['coordinator']
+  readonly joinToken: (uses: number) => Promise<string | undefined>
+}
+
+function describeHome(settings: Settings, coordinator: RunningCoordinator | null): Home {
+  if (coordinator)
+    return {
+      coordinator: {
+        url: coordinator.address.replace(/^http/, 'ws'),
+        // Its own certificate is its own authority.
+        caFile: settings.coordinatorCa ?? settings.tlsCert,
+      },
+      joinToken: (uses) => coordinator.createJoinToken('local agent', uses),
+    }
+  return {
+    coordinator: { url: settings.coordinatorUrl, caFile: settings.coordinatorCa },
+    joinToken: () => readJoinToken(settings),
+  }
+}
+
+async function readJoinToken({ joinToken, joinTokenFile }: Settings): Promise<string | undefined> {
+  if (joinToken !== null) return joinToken
+  if (joinTokenFile === null) return undefined
+  return (await readFile(joinTokenFile, 'utf8')).trim()
+}
+
+async function startOwnAgent(
+  settings: Settings,
+  home: Home,
+  log: Logger,
+  surroundings: Surroundings,
+): Promise<Part[]> {
+  const { startAgent } = await import('./agent/agent.js')
+  const cache = await findEngine(settings, log, surroundings)
+  const agent = await startAgent(
+    {
+      agentVersion: version,
+      name: settings.name,
+      tags: settings.tags,
+      readOnly: settings.readOnly,
+      takeover: settings.takeover,
+      warmupMs: settings.warmup * 1000,
+      stateDir: settings.stateDir,
+      coordinator: home.coordinator,
+      joinToken: () => home.joinToken(1),
+      engine: cache.engine,
+      http: cache.http,
+    },
+    log,
+  )
+  return [cache, agent]
+}
+
+interface FoundEngine extends Part {
+  readonly engine: EngineConfig
+  readonly http: AgentConfig['http']
+}
+
+async function findEngine(
+  settings: Settings,
+  log: Logger,
+  surroundings: Surroundings,
+): Promise<FoundEngine> {
+  const mode = settings.engine ?? (settings.coordinator ? 'spawn' : 'attach')
+  if (mode === 'attach') return attachEngine(settings)
+  if (mode === 'spawn') {
+    const { startSpawnedEngine } = await import('./agent/spawned-engine.js')
+    const { stateDir } = settings
+    const spawned = await startSpawnedEngine({ stateDir, searchPath: surroundings.searchPath, log })
+    if (spawned) return spawned
+    log.warn('there is no varnishd on PATH: the cache is simulated (apt-get install varnish)')
+  }
+  const { createSimulatedCache } = await import('./agent/simulated-cache.js')
+  return createSimulatedCache({ http: settings.engineHttp, compileMs: settings.simulateCompileMs })
+}
+
+function attachEngine(settings: Settings): FoundEngine {
+  const { engineAddress, engineSecretFile, engineName, engineHttp } = settings
+  return {
+    engine: {
+      mode: 'attach',
+      ...engineAddress,
+      secretFile: engineSecretFile,
+      workingDirectory: engineName,
+    },
+    http: engineHttp,
+    stop: () => Promise.resolve(),
+  }
+}
+
+async function startSimulation(settings: Settings, home: Home, log: Logger): Promise<Part> {
+  const { startSimulatedAgents } = await import('./agent/simulated-agents.js')
+  return startSimulatedAgents(
+    {
+      agentVersion: version,
+      count: settings.simulate,
+      name: settings.name,
+      tags: [...settings.tags, 'simulated'],
+      compileMs: settings.simulateCompileMs,
+      stateDir: settings.stateDir,
+      coordinator: home.coordinator,
+      joinToken: () => home.joinToken(settings.simulate),
+    },
+    log,
+  )
+}

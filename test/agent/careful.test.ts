@@ -1,0 +1,205 @@
+/** What an agent must not do to a real cache: read-only, locked, waiting for a first deploy, probing first; and what it answers. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd } from '../support/varnishd.js'
+import { answering, fetchMark, idle, listVcls, quoted, serving } from './cache-sight.js'
+import { startCoordinatorEnd } from './coordinator-end.js'
+import { attachTo, changesIn, runTestAgent } from './run-agent.js'
+
+void t.test('a read-only agent answers and changes nothing', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const cache = await startVarnishd(t, { vcl: answering('own') })
+  const agent = await runTestAgent(t, coordinator, attachTo(cache), { readOnly: true })
+  t.same((await coordinator.hello()).capabilities, ['report'])
+  await eventually('linked', () => agent.isLinked())
+
+  const refused = await coordinator.apply(5, idle)
+  t.match(refused, { result: 'refused', error: /read-only/, changed: false })
+  const vcls = await coordinator.ask({ kind: 'query', query: 'vcls' })
+  t.match(vcls.value, [{ name: 'boot', status: 'active', state: 'auto', label: null }])
+  const params = await coordinator.ask({ kind: 'query', query: 'params' })
+  t.match(params.value, {
+    default_ttl: { value: '120.000', default: '120.000', unit: 'seconds', description: /TTL/ },
+    feature: { unit: '' },
+  })
+  t.match((await coordinator.ask({ kind: 'query', query: 'backends' })).result, 'done')
+  t.match((await coordinator.ask({ kind: 'query', query: 'bans' })).value, [{ expression: '' }])
+  t.match(await coordinator.ask({ kind: 'query', query: 'panic' }), { result: 'done', value: null })
+  const show = await coordinator.ask({ kind: 'command', line: 'vcl.show boot' })
+  t.equal(show.value, answering('own'))
+  const wrong = await coordinator.ask({ kind: 'command', line: 'vcl.show nope' })
+  t.match(wrong, { result: 'done', value: "No VCL named 'nope'" })
+  for (const line of ['vcl.use boot', 'stop', 'ban req.url ~ /', 'param.set cc_command x'])
+    t.match(await coordinator.ask({ kind: 'command', line }), { result: 'refused', value: null })
+  await cache.restart()
+  await eventually('running', () => coordinator.condition()?.engineState === 'running')
+  await coordinator.ask({ kind: 'query', query: 'vcls' })
+
+  t.same(changesIn(agent), [], 'not one changing command was sent')
+  t.same(await listVcls(cache), ['boot'])
+})
+
+void t.test('with first-deploy the foreign VCL serves until then', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const cache = await startVarnishd(t, { vcl: answering('keeps-serving') })
+  const agent = await runTestAgent(t, coordinator, attachTo(cache), { takeover: 'first-deploy' })
+  await eventually('linked', () => agent.isLinked())
+  t.match(await coordinator.apply(1, idle), { result: 'applied', changed: false })
+  t.same(await listVcls(cache), ['boot'])
+  t.equal(agent.condition().effectiveRevision, 1)
+
+  const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
+  t.match(await coordinator.apply(2, { ...idle, load: [one] }), { loaded: [one.name] })
+  t.same(await listVcls(cache), ['boot', one.name])
+  t.match(await coordinator.apply(3, idle), { result: 'applied', changed: true })
+  t.same(await listVcls(cache), ['boot'], 'a candidate that was given up is unloaded')
+  t.equal((await fetchMark(cache)).mark, 'keeps-serving')
+
+  t.match(await coordinator.apply(4, serving(one)), { result: 'applied' })
+  t.equal((await fetchMark(cache)).mark, 'v1')
+  t.same(await listVcls(cache), [one.name])
+  t.match(await coordinator.apply(5, idle), { result: 'applied' })
+  t.same(await listVcls(cache), ['cf-idle'], 'after the first deploy the idle VCL is the one')
+})
+
+void t.test(
+  'another coordinator, or an older one, locks the agent until it is unlocked',
+  async (t) => {
+    const coordinator = await startCoordinatorEnd(t)
+    const cache = await startVarnishd(t)
+    const agent = await runTestAgent(t, coordinator, attachTo(cache))
+    await eventually('linked', () => agent.isLinked())
+    const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
+    await coordinator.apply(7, serving(one))
+
+    await coordinator.close()
+    coordinator.settings.revision = 3
+    await coordinator.open()
+    await eventually('locked', () => coordinator.condition()?.lockedBecause)
+    t.equal(coordinator.condition()?.lockedBecause, 'holds revision 7, the coordinator knows 3')
+    t.match(await coordinator.apply(3, idle), {
+      result: 'refused',
+      error: /locked: holds revision 7/,
+    })
+    await cache.adm('vcl.inline', 'intruder', quoted(answering('intruder')))
+    await cache.adm('vcl.use', 'intruder')
+    t.match(await coordinator.ask({ kind: 'query', query: 'vcls' }), { result: 'done' })
+    t.match(await coordinator.ask({ kind: 'unlock' }), { result: 'done', error: null })
+    await eventually('unlocked', () => coordinator.condition()?.lockedBecause === null)
+    t.match(
+      await coordinator.apply(3, serving(one)),
+      { result: 'applied' },
+      'an older revision is taken',
+    )
+    t.same(await listVcls(cache), [one.name])
+    t.equal((await fetchMark(cache)).mark, 'v1')
+
+    await coordinator.close()
+    coordinator.settings.coordinatorId = 'coordinator-two'
+    coordinator.settings.revision = 9
+    await coordinator.open()
+    await eventually('locked again', () =>
+      coordinator.condition()?.lockedBecause?.includes('coordinator-two'),
+    )
+    const from = agent.lines.length
+    await cache.restart()
+    await eventually('running', () => coordinator.condition()?.engineState === 'running')
+    await coordinator.ask({ kind: 'query', query: 'vcls' })
+    t.same(changesIn(agent, from), [], 'a locked agent heals nothing')
+
+    await coordinator.ask({ kind: 'unlock' })
+    t.match(await coordinator.apply(9, idle), { result: 'applied' })
+    t.same(await listVcls(cache), ['cf-idle'])
+  },
+)
+
+void t.test(
+  'a new VCL counts as loaded when its probes are healthy or were sick before',
+  async (t) => {
+    const coordinator = await startCoordinatorEnd(t)
+    let probes = 0
+    const origin = createServer((_, response) => {
+      probes += 1
+      response.writeHead(200).end()
+    })
+    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => new Promise((resolve) => origin.close(resolve)))
+    const cache = await startVarnishd(t)
+    const agent = await runTestAgent(t, coordinator, attachTo(cache), { warmupMs: 60_000 })
+    await eventually('linked', () => agent.isLinked())
+    const probed = (backend: string, port: number) =>
+      `vcl 4.1;\nbackend ${backend} { .host = "127.0.0.1"; .port = "${port}"; .probe = { .interval = 0.2s; .initial = 0; .window = 2; .threshold = 2; } }\n`
+    const { port } = origin.address() as AddressInfo // listening on TCP
+
+    const healthy = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(probed('web', port)) }
+    t.match(await coordinator.apply(1, { ...idle, load: [healthy] }), { loaded: [healthy.name] })
+    t.ok(probes >= 2, 'it was probed often enough to be healthy')
+    await coordinator.apply(2, serving(healthy))
+    origin.closeAllConnections()
+    await new Promise((resolve) => origin.close(resolve))
+    await eventually('web is sick', async () => /sick/.test(await cache.adm('backend.list')))
+
+    const alsoSick = {
+      name: 'cf-1-bbbbbbbb-2',
+      sha: coordinator.publish(`${probed('web', port)}# new`),
+    }
+    t.match(
+      await coordinator.apply(3, { ...serving(healthy), load: [healthy, alsoSick] }),
+      {
+        loaded: [healthy.name, alsoSick.name],
+      },
+      'a backend that is sick now is not waited for',
+    )
+  },
+)
+
+void t.test('a source over cli_limit is saved whole before it is unloaded', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const long = `${answering('long')}${'# filling\n'.repeat(8000)}`
+  const cache = await startVarnishd(t, { vcl: long })
+  const limit = await cache.adm('param.show', 'cli_limit')
+  const agent = await runTestAgent(t, coordinator, attachTo(cache))
+  await eventually('linked', () => agent.isLinked())
+
+  t.match(await coordinator.apply(1, idle), { result: 'applied' })
+
+  const [file = ''] = await readdir(join(agent.stateDir, 'foreign'))
+  t.equal(await readFile(join(agent.stateDir, 'foreign', file), 'utf8'), long)
+  t.equal(
+    (await cache.adm('param.show', 'cli_limit')).split('\n')[1]?.replace(' (default)', ''),
+    limit.split('\n')[1]?.replace(' (default)', ''),
+  )
+  const large = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(`${long}# again`) }
+  await coordinator.apply(2, serving(large))
+  await cache.adm('param.set', 'cli_limit', '4m')
+  await cache.adm('vcl.discard', 'cf-idle')
+  const shown = await coordinator.ask({ kind: 'command', line: `vcl.show ${large.name}` })
+  t.equal(shown.value, `${long}# again\n`)
+})
+
+void t.test(
+  'a cache without any VCL is started with the idle one, or with what is to serve',
+  async (t) => {
+    const coordinator = await startCoordinatorEnd(t)
+    const cache = await startVarnishd(t, { vcl: null })
+    const agent = await runTestAgent(t, coordinator, attachTo(cache))
+    await eventually('linked', () => agent.isLinked())
+    t.equal((await coordinator.hello()).condition.engineState, 'stopped')
+
+    t.match(await coordinator.apply(1, idle), { result: 'applied', changed: true })
+    await eventually('running', () => coordinator.condition()?.engineState === 'running')
+    t.equal((await fetchMark(cache)).status, 503)
+
+    await cache.adm('stop')
+    await eventually('stopped', () => coordinator.condition()?.engineState === 'stopped')
+    t.match(
+      await coordinator.apply(1, idle),
+      { result: 'applied', changed: false },
+      'who stopped it meant it',
+    )
+  },
+)

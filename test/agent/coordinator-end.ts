@@ -1,0 +1,197 @@
+/** The other side of the wire for an agent's tests: a WebSocket server that speaks the messages, and the two HTTP calls. */
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createHash } from 'node:crypto'
+import { WebSocketServer, type WebSocket } from 'ws'
+import { newTraceId } from '../../src/context.js'
+import type { DesiredEngine } from '../../src/domain/desired-engine.js'
+import type {
+  AgentToCoordinator,
+  Answer,
+  ApplyReport,
+  Drift,
+  EngineCondition,
+  Hello,
+} from '../../src/messages/agent-to-coordinator.js'
+import { decodeAgentMessage, encodeMessage } from '../../src/messages/codec.js'
+import type { CoordinatorToAgent } from '../../src/messages/coordinator-to-agent.js'
+import { agentLinkSubprotocol } from '../../src/messages/envelope.js'
+import { eventually } from '../support/eventually.js'
+
+interface TestEnd {
+  teardown(stop: () => Promise<void>): unknown
+}
+
+type Unnumbered<M = CoordinatorToAgent> = M extends CoordinatorToAgent
+  ? Omit<M, 'sequence' | 'traceId'>
+  : never
+
+export interface CoordinatorEnd {
+  readonly url: string
+  /** What is answered to upgrades, and how agents are welcomed; may be changed at any time. */
+  readonly settings: {
+    coordinatorId: string
+    revision: number
+    heartbeatMs: number
+    /** Answers the status that refuses an upgrade, or null to take it. */
+    admit: (authorization: string) => number | null
+  }
+  readonly received: AgentToCoordinator[]
+  readonly authorizations: string[]
+  readonly sourceRequests: string[]
+  /** Bodies of PUT answers by instruction. */
+  readonly putAnswers: Map<number, unknown>
+  /** Gives a text to be fetched; answers its SHA-256. */
+  publish(text: string): string
+  /** Sends; answers the sequence. */
+  send(message: Unnumbered, traceId?: string): number
+  apply(revision: number, desired: DesiredEngine, traceId?: string): Promise<ApplyReport>
+  ask(message: Unnumbered): Promise<Answer>
+  hello(count?: number): Promise<Hello>
+  condition(): EngineCondition | undefined
+  drifts(): Drift[]
+  /** Ends the link, and refuses new ones until `open`. */
+  close(): Promise<void>
+  open(): Promise<void>
+}
+
+export async function startCoordinatorEnd(t: TestEnd): Promise<CoordinatorEnd> {
+  const end = new End()
+  await end.open()
+  t.teardown(() => end.close())
+  return end
+}
+
+class End implements CoordinatorEnd {
+  readonly settings: CoordinatorEnd['settings'] = {
+    coordinatorId: 'coordinator-one',
+    revision: 1,
+    heartbeatMs: 1000,
+    admit: () => null,
+  }
+  readonly received: AgentToCoordinator[] = []
+  readonly authorizations: string[] = []
+  readonly sourceRequests: string[] = []
+  readonly putAnswers = new Map<number, unknown>()
+  readonly #sources = new Map<string, string>()
+  readonly #sequences = new WeakMap<WebSocket, number>()
+  #server: Server | null = null
+  #port = 0
+  #socket: WebSocket | null = null
+
+  get url(): string {
+    return `ws://127.0.0.1:${this.#port}`
+  }
+
+  publish(text: string): string {
+    const sha = createHash('sha256').update(text).digest('hex')
+    this.#sources.set(sha, text)
+    return sha
+  }
+
+  send(message: Unnumbered, traceId: string = newTraceId()): number {
+    const socket = this.#socket
+    if (!socket) throw new Error('no agent is linked')
+    const sequence = (this.#sequences.get(socket) ?? 0) + 1
+    this.#sequences.set(socket, sequence)
+    socket.send(encodeMessage({ ...message, sequence, traceId }))
+    return sequence
+  }
+
+  async apply(revision: number, desired: DesiredEngine, traceId?: string): Promise<ApplyReport> {
+    const from = this.received.length
+    const instruction = this.send({ kind: 'apply', revision, desired }, traceId)
+    return eventually(`the report on revision ${revision}`, () =>
+      this.received
+        .slice(from)
+        .find((message) => message.kind === 'applyReport' && message.instruction === instruction),
+    ) as Promise<ApplyReport> // the kind was looked for
+  }
+
+  async ask(message: Unnumbered): Promise<Answer> {
+    const from = this.received.length
+    const instruction = this.send(message)
+    return eventually('the answer', () =>
+      this.received
+        .slice(from)
+        .find((one) => one.kind === 'answer' && one.instruction === instruction),
+    ) as Promise<Answer> // the kind was looked for
+  }
+
+  hello(count = 1): Promise<Hello> {
+    return eventually(`hello ${count}`, () =>
+      this.received.filter((message) => message.kind === 'hello').at(count - 1),
+    )
+  }
+
+  condition(): EngineCondition | undefined {
+    return this.received.findLast((message) => 'condition' in message)?.condition
+  }
+
+  drifts(): Drift[] {
+    return this.received.flatMap((message) => (message.kind === 'drift' ? [message.drift] : []))
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server
+    this.#server = null
+    this.#socket?.terminate()
+    this.#socket = null
+    if (!server) return
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+
+  async open(): Promise<void> {
+    const server = createServer((request, response) => {
+      const path = request.url ?? ''
+      const sha = /^\/agent\/v1\/sources\/([0-9a-f]{64})$/.exec(path)?.[1]
+      const answered = /^\/agent\/v1\/answers\/(\d+)$/.exec(path)?.[1]
+      if (sha !== undefined) {
+        this.sourceRequests.push(sha)
+        const text = this.#sources.get(sha)
+        response.writeHead(text === undefined ? 404 : 200).end(text ?? 'no such source')
+      } else if (answered !== undefined && request.method === 'PUT') {
+        void readBody(request).then((body) => {
+          this.putAnswers.set(Number(answered), JSON.parse(body))
+          response.writeHead(204).end()
+        })
+      } else response.writeHead(404).end()
+    })
+    const links = new WebSocketServer({
+      noServer: true,
+      handleProtocols: () => agentLinkSubprotocol,
+    })
+    server.on('upgrade', (request, socket, head) => {
+      const authorization = request.headers.authorization ?? ''
+      this.authorizations.push(authorization)
+      const status = this.settings.admit(authorization)
+      if (status === null)
+        links.handleUpgrade(request, socket, head, (link) => {
+          this.#take(link)
+        })
+      else socket.end(`HTTP/1.1 ${status} No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+    })
+    await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve))
+    this.#port = (server.address() as AddressInfo).port // listening on TCP
+    this.#server = server
+  }
+
+  #take(link: WebSocket): void {
+    this.#socket = link
+    link.on('error', () => undefined)
+    link.on('message', (data: Buffer) => {
+      const message = decodeAgentMessage(data.toString('utf8'))
+      this.received.push(message)
+      if (message.kind !== 'hello') return
+      const { coordinatorId, revision, heartbeatMs } = this.settings
+      this.send({ kind: 'welcome', agentId: 7, coordinatorId, heartbeatMs, revision })
+    })
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer) // no encoding was set
+  return Buffer.concat(chunks).toString('utf8')
+}

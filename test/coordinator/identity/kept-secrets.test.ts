@@ -1,0 +1,239 @@
+/** What a coordinator keeps of identity: the first administrator, keys, seals, the api log. */
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { listApiLogs } from '../../../src/store/api-logs.js'
+import { everything } from '../../../src/domain/list-query.js'
+import {
+  ensureFirstAdministrator,
+  setPassword,
+} from '../../../src/coordinator/state-service/first-administrator.js'
+import { openIdentity } from '../../../src/coordinator/state-service/identity.js'
+import { openSealing } from '../../../src/coordinator/state-service/sealing.js'
+import { removeExpiredSessions } from '../../../src/coordinator/state-service/sessions.js'
+import { removeOldApiLogs } from '../../../src/coordinator/state-service/api-log.js'
+import { eventually } from '../../support/eventually.js'
+import {
+  administrator,
+  basic,
+  startController,
+  type CallAnswer,
+  type Controller,
+} from '../../support/start-controller.js'
+
+const right = { authorization: basic(administrator.user, administrator.password) }
+const wrong = { authorization: basic(administrator.user, 'not the right one') }
+
+function tryLogin(c: Controller, headers: Record<string, string>): Promise<CallAnswer> {
+  return c.call('POST', '/api/v1/auth/login', { headers })
+}
+
+function refresh(c: Controller, token: unknown): Promise<CallAnswer> {
+  const headers = { authorization: `Refresh ${String(token)}` }
+  return c.call('POST', '/api/v1/auth/refresh', { headers })
+}
+
+function whoami(c: Controller, token: unknown): Promise<CallAnswer> {
+  return c.call('GET', '/api/v1/auth/whoami', { token: String(token) })
+}
+
+void t.test(
+  'the first administrator of an empty store gets a password in a file that only its user reads',
+  async (t) => {
+    const c = await startController(t)
+    await c.service.store.queries.deleteFrom('accounts').execute()
+    const options = { stateDir: t.testdir(), user: null, password: null, stdoutIsTerminal: true }
+
+    const made = await ensureFirstAdministrator(c.service, options)
+    const again = await ensureFirstAdministrator(c.service, options)
+
+    const file = join(options.stateDir, 'admin-password')
+    const password = (await readFile(file, 'utf8')).trim()
+    t.same(made, { name: 'admin', passwordFile: file, passwordToShow: password })
+    t.equal(again, null)
+    t.ok(password.length >= 20)
+    t.equal((await stat(file)).mode & 0o777, 0o600)
+    t.equal((await tryLogin(c, { authorization: basic('admin', password) })).status, 200)
+    t.notOk(JSON.stringify(c.lines).includes(password))
+  },
+)
+
+void t.test(
+  'a given password that is too short is refused, with an account there or not',
+  async (t) => {
+    const c = await startController(t)
+    const options = { stateDir: t.testdir(), user: 'x', password: 'short', stdoutIsTerminal: false }
+
+    await t.rejects(ensureFirstAdministrator(c.service, options), {
+      kind: 'invalid',
+      message: 'CACHEFLEET_ADMIN_PASSWORD has 5 characters; 12 to 1024 are right',
+    })
+  },
+)
+
+void t.test(
+  'set-password ends the sessions and removes the file of the first password',
+  async (t) => {
+    const c = await startController(t)
+    const token = await c.login()
+    await writeFile(join(c.stateDir, 'admin-password'), 'old\n')
+
+    await setPassword(c.service, c.stateDir, 'root', 'a new long password')
+
+    await eventually('the session ended', async () => (await whoami(c, token)).status === 401)
+    t.equal(
+      (await tryLogin(c, { authorization: basic('root', 'a new long password') })).status,
+      200,
+    )
+    await t.rejects(stat(join(c.stateDir, 'admin-password')), { code: 'ENOENT' })
+    await t.rejects(setPassword(c.service, c.stateDir, 'nobody', 'a new long password'), {
+      kind: 'not-found',
+      message: /./,
+    })
+    await t.rejects(setPassword(c.service, c.stateDir, 'root', 'short'), {
+      kind: 'invalid',
+      message: /./,
+    })
+  },
+)
+
+void t.test("two coordinators of one store know each other's tokens", async (t) => {
+  const stateDir = t.testdir()
+  const storeUrl = `sqlite:${join(stateDir, 'coordinator.db')}`
+  const one = await startController(t, { stateDir, storeUrl })
+  const two = await startController(t, { stateDir, storeUrl })
+  const { accessToken, refreshToken } = (await tryLogin(one, right)).body
+
+  t.equal((await whoami(two, accessToken)).status, 200)
+  const refreshed = await refresh(two, refreshToken)
+  t.equal(refreshed.status, 200)
+  t.equal((await whoami(one, refreshed.body['accessToken'])).status, 200)
+})
+
+void t.test('signing keys are replaced after a month and tokens of both are read', async (t) => {
+  const c = await startController(t)
+  const sealing = await openSealing(join(c.stateDir, 'secret.key'))
+  const old = c.identity.keys.readSigner().kid
+  c.advance(31 * 24 * 3600 * 1000)
+  const token = await c.login()
+
+  await c.identity.keys.rotate()
+  const later = await openIdentity(c.service, sealing)
+
+  t.not(c.identity.keys.readSigner().kid, old)
+  t.equal(later.keys.readSigner().kid, c.identity.keys.readSigner().kid)
+  t.equal((await whoami(c, token)).status, 200)
+  t.equal((await whoami(c, await c.login())).status, 200)
+})
+
+void t.test("another secret key does not open the store's signing keys, and says so", async (t) => {
+  const c = await startController(t)
+  const other = await openSealing(join(t.testdir(), 'secret.key'))
+
+  await t.rejects(openIdentity(c.service, other), { kind: 'unavailable', message: /secret key/ })
+})
+
+void t.test(
+  'sealing: two that start at once make one key, and a text opens for its purpose only',
+  async (t) => {
+    const file = join(t.testdir(), 'deep', 'secret.key')
+
+    const [one, two] = await Promise.all([openSealing(file), openSealing(file)])
+
+    t.equal((await stat(file)).mode & 0o777, 0o600)
+    const sealed = one.seal('text ключ', 'a')
+    t.equal(two.open(sealed, 'a'), 'text ключ')
+    t.not(one.seal('text ключ', 'a'), sealed)
+    t.throws(() => two.open(sealed, 'b'), { kind: 'unavailable', message: /./ })
+    t.throws(() => two.open(`${sealed.slice(0, -4)}AAAA`, 'a'), {
+      kind: 'unavailable',
+      message: /./,
+    })
+    t.same(one.deriveKey('x'), two.deriveKey('x'))
+    await writeFile(file, 'too short\n')
+    await t.rejects(openSealing(file), { kind: 'invalid', message: /./ })
+  },
+)
+
+void t.test('the store holds no password and no token', async (t) => {
+  const c = await startController(t)
+  const { accessToken, refreshToken } = (await tryLogin(c, right)).body
+  const { queries } = c.service.store
+
+  const rows = JSON.stringify([
+    await queries.selectFrom('accounts').selectAll().execute(),
+    await queries.selectFrom('sessions').selectAll().execute(),
+    await queries.selectFrom('signingKeys').selectAll().execute(),
+  ])
+
+  t.match(rows, /argon2id\$v=19\$m=19456,t=2,p=1/)
+  for (const secret of [administrator.password, accessToken, refreshToken, '"d\\":'])
+    t.notOk(rows.includes(String(secret)))
+})
+
+void t.test('sessions that have expired are removed', async (t) => {
+  const c = await startController(t)
+  await c.login()
+  c.advance(3_601_000)
+  await c.login()
+
+  await removeExpiredSessions(c.service)
+
+  t.equal((await c.service.store.queries.selectFrom('sessions').select('id').execute()).length, 1)
+})
+
+void t.test(
+  'the api log has every call that is no GET and every failed login, and no secrets',
+  async (t) => {
+    const c = await startController(t)
+    const token = await c.login()
+    await tryLogin(c, wrong)
+    await tryLogin(c, { authorization: basic('gh\0ost', 'x') })
+    const traceId = 'a-trace-id-of-mine'
+    await c.call('DELETE', '/api/v1/sessions/987654321', {
+      token,
+      headers: { 'x-trace-id': traceId },
+    })
+    await c.call('DELETE', '/api/v1/sessions/9%00', { token })
+    await c.call('GET', '/api/v1/sessions', { token })
+    await c.call('POST', '/api/v1/nothing?secret=1', { token })
+    await c.apiLog.close()
+
+    const { rows } = await listApiLogs(c.service.store.queries, { kind: 'all' }, everything)
+
+    const short = rows.map(({ method, path, status, severity, account, keyType, keyId }) => [
+      [method, path, status].join(' '),
+      [severity, account, keyType, keyId].join(' '),
+    ])
+    t.same(short, [
+      ['POST /api/v1/auth/login 200', '1 root auth '],
+      ['POST /api/v1/auth/login 401', '2 root auth '],
+      ['POST /api/v1/auth/login 401', '2 ghost auth '],
+      ['DELETE /api/v1/sessions/987654321 404', '2 root session 987654321'],
+      ['DELETE /api/v1/sessions/9%00 404', '2 root session '],
+      ['POST /api/v1/nothing 404', '2 root path '],
+    ])
+    t.equal(rows[3]?.traceId, traceId)
+    t.equal(rows[3]?.msg, '987654321 was not found')
+    t.notOk(JSON.stringify(rows).includes('not the right one'))
+  },
+)
+
+void t.test('the api log keeps its days', async (t) => {
+  const c = await startController(t)
+  await c.login()
+  await eventually(
+    'written',
+    async () =>
+      (await listApiLogs(c.service.store.queries, { kind: 'all' }, everything)).total === 1,
+  )
+  c.advance(6 * 24 * 3600 * 1000)
+  await removeOldApiLogs(c.service)
+  const kept = await listApiLogs(c.service.store.queries, { kind: 'all' }, everything)
+
+  c.advance(2 * 24 * 3600 * 1000)
+  await removeOldApiLogs(c.service)
+
+  t.equal(kept.total, 1)
+  t.equal((await listApiLogs(c.service.store.queries, { kind: 'all' }, everything)).total, 0)
+})

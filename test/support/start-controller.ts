@@ -1,0 +1,185 @@
+/** The controller API on a real listener over SQLite in memory, with a clock that tests move. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { createInProcessBus } from '../../src/bus/in-process.js'
+import { createControllerApi } from '../../src/coordinator/controller/controller-api.js'
+import { docsRoutes } from '../../src/coordinator/controller/docs.js'
+import { describeError } from '../../src/coordinator/controller/error-body.js'
+import { healthRoutes } from '../../src/coordinator/controller/health.js'
+import { createMetrics } from '../../src/coordinator/http/metrics.js'
+import type { Route } from '../../src/coordinator/http/route.js'
+import {
+  createHttpServer,
+  type HttpOptions,
+  type HttpServer,
+} from '../../src/coordinator/http/server.js'
+import { createAgentCounter } from '../../src/coordinator/state-service/agent-counts.js'
+import { createApiLog, type ApiLog } from '../../src/coordinator/state-service/api-log.js'
+import { createAuthenticator } from '../../src/coordinator/state-service/authenticate.js'
+import { ensureFirstAdministrator } from '../../src/coordinator/state-service/first-administrator.js'
+import { openIdentity, type Identity } from '../../src/coordinator/state-service/identity.js'
+import { openSealing } from '../../src/coordinator/state-service/sealing.js'
+import type { StateService } from '../../src/coordinator/state-service/service.js'
+import { openStore } from '../../src/store/open-store.js'
+
+export const administrator = { user: 'root', password: 'correct horse battery' }
+
+export interface ControllerOptions {
+  readonly http?: Partial<HttpOptions>
+  readonly resources?: (service: StateService) => readonly Route[]
+  /** A store that others use too; in memory of its own otherwise. */
+  readonly storeUrl?: string
+  readonly stateDir?: string
+}
+
+export interface Controller {
+  readonly base: string
+  readonly http: HttpServer
+  readonly service: StateService
+  readonly identity: Identity
+  readonly apiLog: ApiLog
+  readonly stateDir: string
+  /** Lines of the log, parsed. */
+  readonly lines: Record<string, unknown>[]
+  phase: 'starting' | 'ready' | 'stopping'
+  /** Moves the clock on. */
+  advance(ms: number): void
+  call(method: string, path: string, options?: CallOptions): Promise<CallAnswer>
+  login(): Promise<string>
+}
+
+export interface CallOptions {
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+export interface CallAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed; undefined when it is no JSON object. */
+  readonly body: Record<string, unknown>
+}
+
+/** Ends with the test. */
+export async function startController(
+  t: Test,
+  options: ControllerOptions = {},
+): Promise<Controller> {
+  const stateDir = options.stateDir ?? (await mkdtemp(join(tmpdir(), 'cachefleet-')))
+  let skippedMs = 0
+  const lines: Record<string, unknown>[] = []
+  const log = pino(
+    { base: null, level: 'info' },
+    { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) }, // pino writes objects
+  )
+  const store = await openStore(options.storeUrl ?? 'sqlite::memory:', log)
+  const service: StateService = {
+    store,
+    bus: createInProcessBus(),
+    now: () => Date.now() + skippedMs,
+    coordinatorId: 'test',
+    observeDeploy: () => undefined,
+    settings: {
+      heartbeatMs: 5000,
+      accessTtlSeconds: 600,
+      refreshTtlSeconds: 3600,
+      apiLogDays: 7,
+      allowedIncludes: new Set(),
+    },
+  }
+  await ensureFirstAdministrator(service, { stateDir, ...administrator, stdoutIsTerminal: false })
+  const identity = await openIdentity(service, await openSealing(join(stateDir, 'secret.key')))
+  const authenticator = createAuthenticator(identity)
+  const apiLog = createApiLog(service, log)
+  const metrics = createMetrics(createAgentCounter(service))
+  const http = await createHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    tls: null,
+    trustedProxies: [],
+    connectionLimit: 1000,
+    log,
+    metrics,
+    describeError,
+    ...options.http,
+  })
+  const resources = options.resources?.(service) ?? []
+  const api = createControllerApi({ identity, authenticator, apiLog, resources })
+  http.addApi(api)
+  const health = healthRoutes({ service, metrics, readPhase: () => controller.phase })
+  http.addApi({
+    name: 'base',
+    prefix: '',
+    routes: [...health, ...docsRoutes(api, '0.0.0')],
+    authenticate: null,
+    describeError,
+  })
+  const base = await http.listen()
+  const controller: Controller = {
+    base,
+    http,
+    service,
+    identity,
+    apiLog,
+    stateDir,
+    lines,
+    phase: 'ready',
+    advance: (ms) => {
+      skippedMs += ms
+    },
+    call: (method, path, given) => callHttp(base, method, path, given),
+    login: async () => {
+      const { body } = await callHttp(base, 'POST', '/api/v1/auth/login', {
+        headers: { authorization: basic(administrator.user, administrator.password) },
+      })
+      return String(body['accessToken'])
+    },
+  }
+  t.teardown(async () => {
+    await http.close()
+    await apiLog.close()
+    authenticator.close()
+    await service.bus.close()
+    await store.close()
+    if (options.stateDir === undefined) await rm(stateDir, { recursive: true, force: true })
+  })
+  return controller
+}
+
+export function basic(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
+
+async function callHttp(
+  base: string,
+  method: string,
+  path: string,
+  { token, headers = {}, body }: CallOptions = {},
+): Promise<CallAnswer> {
+  const response = await fetch(base + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: parse(text) }
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
