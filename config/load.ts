@@ -18,7 +18,8 @@ export class ConfigError extends Error {
 export type Loaded =
   | { readonly kind: 'run'; readonly settings: Settings }
   | { readonly kind: 'print'; readonly text: string }
-  | { readonly kind: 'help' | 'version' }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
 
 const switches = ['help', 'version', 'check-config', 'print-config'] as const
 

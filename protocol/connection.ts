@@ -136,7 +136,7 @@ export class ManagementConnection {
   /** Sends one command when all before it are answered. Rejects with a ManagementPortError only. */
   run<Result>(command: Command<Result>, options: RunOptions = {}): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#enqueue(this.#toErrand(command, { ...options, window: 1 }, { resolve, reject }))
+      this.#enqueue(this.#toErrand(command, 1, options, { resolve, reject }))
     })
   }
 
@@ -166,8 +166,7 @@ export class ManagementConnection {
         while (offered < commands.length && offered - settled < window) {
           const index = offered++
           const command = commands[index]
-          if (command)
-            this.#enqueue(this.#toErrand(command, { ...options, window }, settleAt(index)))
+          if (command) this.#enqueue(this.#toErrand(command, window, options, settleAt(index)))
         }
         isOffering = false
         if (settled === commands.length) resolve()
@@ -193,11 +192,12 @@ export class ManagementConnection {
 
   #toErrand<Result>(
     command: Command<Result>,
-    options: RunAllOptions,
+    window: number,
+    options: RunOptions,
     settle: Settle<Result>,
   ): Errand<Result> {
     const timeoutMs = options.timeoutMs ?? command.timeoutMs ?? this.#timeoutMs
-    return new Errand(command, { window: options.window ?? 1, timeoutMs }, settle)
+    return new Errand(command, { window, timeoutMs }, settle)
   }
 
   #enqueue(errand: AnyErrand): void {

@@ -47,7 +47,7 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
   else if (loaded.kind === 'version')
     process.stdout.write(`cachefleetd ${version} (Node ${process.versions.node})\n`)
   else if (loaded.kind === 'print') process.stdout.write(loaded.text)
-  else await run(loaded.settings, { arguments: arguments_, environment })
+  else if (loaded.kind === 'run') await run(loaded.settings, { arguments: arguments_, environment })
 }
 
 interface Invocation {
@@ -62,7 +62,7 @@ async function run(settings: Settings, invocation: Invocation): Promise<void> {
   const manager = createServiceManager(environment['NOTIFY_SOCKET'], log)
   const searchPath = environment['PATH'] ?? ''
   const roles = await startRoles(settings, log, { searchPath, stdoutIsTerminal })
-  handleSignals({ roles, log, invocation, stopping: () => manager.stopping() })
+  handleSignals({ roles, log, invocation, stopping: manager.stopping })
   manager.ready(settings.coordinator ? 'coordinator is ready' : 'agent is running')
   const byHand = stdoutIsTerminal || environment['npm_lifecycle_event'] === 'start'
   if (roles.coordinator && byHand)

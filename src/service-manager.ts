@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process'
 import type { Logger } from 'pino'
 
 export interface ServiceManager {
-  ready(status: string): void
-  stopping(): void
+  readonly ready: (status: string) => void
+  readonly stopping: () => void
 }
 
 /** The unit's WatchdogSec is 30: two pings may be lost. */

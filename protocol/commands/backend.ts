@@ -16,6 +16,7 @@ export interface Backend {
   /** Good ones of the latest probes, or of a director's backends; both 0 without a probe. */
   readonly good: number
   readonly total: number
+  /** Would be used: what was set wins over the probe. */
   readonly isHealthy: boolean
   /** Unix time; null where the release prints text that is no date. */
   readonly lastChangeSeconds: number | null
@@ -78,16 +79,23 @@ function parseBackendList(reply: Reply, name: string): readonly Backend[] {
     const probe = row['probe_message']
     if (!Array.isArray(probe)) throw garbledAnswer(name, `"${backend}" without probe_message`)
     const [good, total, health] = probe as readonly unknown[] // unknown[] is what isArray leaves of `any[]`
+    const adminHealth = textOrNull(row['admin_health']) ?? 'auto'
     const details = row['probe_details']
     return {
       name: backend,
       type: textOrNull(row['type']),
-      adminHealth: textOrNull(row['admin_health']) ?? 'auto',
+      adminHealth,
       good: numberOrNull(good) ?? 0,
       total: numberOrNull(total) ?? 0,
-      isHealthy: textOrNull(health)?.toLowerCase() === 'healthy',
+      isHealthy: judgeHealth(adminHealth, textOrNull(health) ?? 'sick'),
       lastChangeSeconds: numberOrNull(row['last_change']),
       details: details === undefined ? null : readObject(details, name),
     }
   })
+}
+
+/** The list shows what probes say also where something else was set (seen on 7.1.1). */
+export function judgeHealth(adminHealth: string, probed: string): boolean {
+  if (adminHealth === 'healthy' || adminHealth === 'sick') return adminHealth === 'healthy'
+  return probed.toLowerCase() === 'healthy'
 }

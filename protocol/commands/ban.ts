@@ -52,7 +52,7 @@ export function writeBlanksAsEscapes(pattern: string): string {
   return pattern.replace(/\\ | |\\[^]/g, (found) => (found.endsWith(' ') ? '\\x20' : found))
 }
 
-/** Newest first. Identical bans are listed once, and what matches nothing any more disappears by itself. */
+/** Newest first. On an empty cache all but the newest disappear within moments: nothing is left for them to match. */
 export function banList(): Command<readonly Ban[]> {
   return { name: 'ban.list', line: 'ban.list -j', parse: parseBanList }
 }

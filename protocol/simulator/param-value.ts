@@ -42,26 +42,13 @@ export function parseParamValue(engine: EngineState, spec: ParamSpec, input: str
 
 /** The value as JSON: numbers plain, bytes as an integer, booleans, objects for pools, else a string. */
 export function toJsonValue(spec: ParamSpec, text: string): string {
-  switch (spec.kind) {
-    case 'bool':
-      return text === 'on' ? 'true' : 'false'
-    case 'count':
-      return text === 'unlimited' ? String(unlimited) : text
-    case 'decimal':
-    case 'seconds':
-      return text
-    case 'bytes':
-      return String(readBytes(text))
-    case 'pool': {
-      const [least = '', most = '', age = ''] = text.split(',')
-      return `{\n        "min_pool": ${least},\n        "max_pool": ${most},\n        "max_age": ${age}\n    }`
-    }
-    case 'bits':
-    case 'storage':
-    case 'text':
-    case 'none':
-      return quoteJson(text)
-  }
+  if (spec.kind === 'bool') return text === 'on' ? 'true' : 'false'
+  if (spec.kind === 'count') return text === 'unlimited' ? String(unlimited) : text
+  if (spec.kind === 'bytes') return String(readBytes(text))
+  if (spec.kind === 'decimal' || spec.kind === 'seconds') return text
+  if (spec.kind !== 'pool') return quoteJson(text)
+  const [least = '', most = '', age = ''] = text.split(',')
+  return `{\n        "min_pool": ${least},\n        "max_pool": ${most},\n        "max_age": ${age}\n    }`
 }
 
 const unlimited = 4294967295
@@ -168,10 +155,8 @@ function parseBits(engine: EngineState, spec: ParamSpec, input: string): ParsedV
   const current = settingOf(engine, spec).split(',')
   const set = new Set(current.map((bit) => bit.slice(1)))
   for (const change of input.split(/[,\s]+/).filter((word) => word !== '')) {
-    if (!/^[+-]/.test(change)) return { refusal: `Missing '+' or '-' (${change})\n` }
-    const wanted = change.slice(1).toLowerCase()
-    const name = names.find((known) => known.toLowerCase() === wanted)
-    if (name === undefined) return { refusal: `Unknown ${nameBit(spec)} (${change})\n` }
+    const name = findBit(names, change)
+    if (name === undefined) return { refusal: refuseBit(spec, change) }
     if (change.startsWith(sign)) set.add(name)
     else set.delete(name)
   }
@@ -179,7 +164,15 @@ function parseBits(engine: EngineState, spec: ParamSpec, input: string): ParsedV
   return { text: printed.join(',') || (sign === '+' ? 'none' : '(all enabled)') }
 }
 
-const nameBit = ({ name }: ParamSpec) => (name === 'vsl_mask' ? 'VSL tag' : `${name} bit`)
+function findBit(names: readonly string[], change: string): string | undefined {
+  const wanted = change.slice(1).toLowerCase()
+  return /^[+-]/.test(change) ? names.find((name) => name.toLowerCase() === wanted) : undefined
+}
+
+function refuseBit({ name }: ParamSpec, change: string): string {
+  if (!/^[+-]/.test(change)) return `Missing '+' or '-' (${change})\n`
+  return `Unknown ${name === 'vsl_mask' ? 'VSL tag' : `${name} bit`} (${change})\n`
+}
 
 function parsePool(input: string): ParsedValue {
   const [least, most, age] = input.split(',').map((word) => word.trim())

@@ -23,6 +23,7 @@ export interface VclScope {
   readonly usedLabels: Set<string>
   hasDefaultBackend: boolean
   initFailure: string | undefined
+  hasInitEnded: boolean
 }
 
 /** Names may be used before they are defined, so definitions are collected first. */
@@ -38,6 +39,7 @@ export function createVclScope(tokens: readonly VclToken[], labels: readonly str
     usedLabels: new Set(),
     hasDefaultBackend: false,
     initFailure: undefined,
+    hasInitEnded: false,
   }
 }
 

@@ -201,8 +201,19 @@ function parseReturn(cursor: TokenCursor, scope: VclScope, place: Place): void {
   cursor.take(';')
   if (legal !== undefined && !legal.includes(action.text))
     refuseReturn(action, place.subroutine, legal)
-  if (place.subroutine.text === 'vcl_init' && action.text === 'fail' && place.isCertain)
-    scope.initFailure ??= message ?? 'Failed from VCL'
+  if (place.subroutine.text === 'vcl_init') noteInitReturn(scope, place, { action, message })
+}
+
+interface Returned {
+  readonly action: VclToken
+  readonly message: string | undefined
+}
+
+/** The first return that is always reached decides; what stands behind it is never run. */
+function noteInitReturn(scope: VclScope, place: Place, { action, message }: Returned): void {
+  if (!place.isCertain || scope.hasInitEnded) return
+  scope.hasInitEnded = true
+  if (action.text === 'fail') scope.initFailure = message ?? 'Failed from VCL'
 }
 
 /** Answers the text of a `fail("…")`. */
@@ -211,37 +222,37 @@ function parseReturnArguments(
   scope: VclScope,
   action: VclToken,
 ): string | undefined {
+  const isNeeded = action.text === 'synth' || action.text === 'vcl'
   if (!cursor.is('(')) {
-    if (action.text === 'synth' || action.text === 'vcl') throw cursor.refuse('Missing argument.')
+    if (isNeeded) throw cursor.refuse('Missing argument.')
     return undefined
   }
   const opening = cursor.advance()
-  switch (action.text) {
-    case 'vcl': {
-      const label = cursor.takeChain()
-      if (!scope.labels.has(label.name)) throw refuseSymbol(label.name, label.first, label.last)
-      scope.usedLabels.add(label.name)
-      break
-    }
-    case 'synth':
-    case 'error':
-      parseExpression(cursor, scope, 'INT')
-      if (cursor.is(',')) {
-        cursor.advance()
-        parseExpression(cursor, scope)
-      }
-      break
-    case 'fail':
-    case 'pass':
-      parseExpression(cursor, scope, action.text === 'pass' ? 'DURATION' : 'STRING')
-      break
-    default:
-      throw cursor.refuse('Arguments not allowed.', opening)
+  const wanted = argumentTypes[action.text]
+  if (wanted === undefined) throw cursor.refuse('Arguments not allowed.', opening)
+  if (action.text === 'vcl') takeLabel(cursor, scope)
+  else parseExpression(cursor, scope, wanted)
+  if (wanted === 'INT' && cursor.is(',')) {
+    cursor.advance()
+    parseExpression(cursor, scope)
   }
-  const isLiteral = cursor.previous.kind === 'CSTR'
-  const message = isLiteral ? decodeString(cursor.previous) : undefined
+  const { previous } = cursor
   cursor.take(')')
-  return message
+  return previous.kind === 'CSTR' ? decodeString(previous) : undefined
+}
+
+const argumentTypes: Readonly<Record<string, string>> = {
+  synth: 'INT',
+  error: 'INT',
+  fail: 'STRING',
+  pass: 'DURATION',
+  vcl: 'VCL',
+}
+
+function takeLabel(cursor: TokenCursor, scope: VclScope): void {
+  const label = cursor.takeChain()
+  if (!scope.labels.has(label.name)) throw refuseSymbol(label.name, label.first, label.last)
+  scope.usedLabels.add(label.name)
 }
 
 function refuseReturn(action: VclToken, subroutine: VclToken, legal: readonly string[]): never {

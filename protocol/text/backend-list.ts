@@ -5,7 +5,12 @@
  */
 
 import { expectText, garbledAnswer, type Command } from '../command.js'
-import { backendListLine, type Backend, type BackendListOptions } from '../commands/backend.js'
+import {
+  backendListLine,
+  judgeHealth,
+  type Backend,
+  type BackendListOptions,
+} from '../commands/backend.js'
 
 export function backendListText(options: BackendListOptions = {}): Command<readonly Backend[]> {
   return {
@@ -36,7 +41,7 @@ function parseRow(line: string, command: string): Backend {
     adminHealth,
     good: Number(good),
     total: Number(total),
-    isHealthy: health.toLowerCase() === 'healthy',
+    isHealthy: judgeHealth(adminHealth, health),
     lastChangeSeconds: date === undefined ? null : Date.parse(date) / 1000,
     details: null,
   }

@@ -77,7 +77,7 @@ export function parseStorageListText(text: string): readonly Storage[] {
   }))
 }
 
-/** A syntax a line; one with `[-j` in it can answer in JSON (but see `supportsJson`: 6.0 errs about backend.list). */
+/** A syntax a line; one with `-j` among its flags can answer in JSON (but see `supportsJson`: 6.0 errs about backend.list). */
 export function parseHelpText(text: string): readonly HelpEntry[] {
   return text
     .split('\n')
@@ -85,6 +85,6 @@ export function parseHelpText(text: string): readonly HelpEntry[] {
     .map((syntax) => ({
       name: syntax.split(' ', 1)[0] ?? '',
       syntax: syntax.trim(),
-      hasJson: syntax.includes('[-j'),
+      hasJson: /[[|]-j/.test(syntax),
     }))
 }

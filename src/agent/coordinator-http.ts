@@ -11,6 +11,14 @@ export interface CoordinatorAddress {
   readonly caFile: string | null
 }
 
+export interface Caller {
+  readonly address: CoordinatorAddress
+  /** The agent's own credential. */
+  readonly key: string
+  /** Aborted: the agent stops. */
+  readonly signal: AbortSignal
+}
+
 /** Flattened text has at most 2 MiB (choices: 3); generated parts and a newer coordinator get room. */
 const sourceLimitBytes = 8 << 20
 /** An error's words are for a log line. */
@@ -18,23 +26,18 @@ const errorLimitBytes = 4096
 const callTimeoutMs = 30_000
 
 /** Rejects when the coordinator is away or does not give this text to this agent. */
-export async function fetchSource(
-  address: CoordinatorAddress,
-  key: string,
-  sha: string,
-): Promise<string> {
-  const answer = await call(address, { method: 'GET', path: `/sources/${sha}`, key })
+export async function fetchSource(caller: Caller, sha: string): Promise<string> {
+  const answer = await call(caller, { method: 'GET', path: `/sources/${sha}` })
   return answer.toString('utf8')
 }
 
 /** Gives the value of a query's answer; `instruction` is the sequence of the query. */
 export async function putAnswer(
-  address: CoordinatorAddress,
-  key: string,
+  caller: Caller,
   answer: { readonly instruction: number; readonly json: string },
 ): Promise<void> {
   const path = `/answers/${answer.instruction}`
-  await call(address, { method: 'PUT', path, key, body: Buffer.from(answer.json) })
+  await call(caller, { method: 'PUT', path, body: Buffer.from(answer.json) })
 }
 
 /** Where the link is dialled: the configured address and the link's path below it. */
@@ -51,11 +54,10 @@ export async function readCa(address: CoordinatorAddress): Promise<{ ca?: Buffer
 interface Call {
   readonly method: 'GET' | 'PUT'
   readonly path: string
-  readonly key: string
   readonly body?: Buffer
 }
 
-async function call(address: CoordinatorAddress, what: Call): Promise<Buffer> {
+async function call({ address, key, signal }: Caller, what: Call): Promise<Buffer> {
   const url = linkUrl(address)
   const isTls = url.protocol === 'wss:' || url.protocol === 'https:'
   const options: RequestOptions = {
@@ -64,9 +66,9 @@ async function call(address: CoordinatorAddress, what: Call): Promise<Buffer> {
     port: url.port === '' ? (isTls ? 443 : 80) : url.port,
     path: `${url.pathname}${what.path}`,
     method: what.method,
-    signal: AbortSignal.timeout(callTimeoutMs),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(callTimeoutMs)]),
     headers: {
-      authorization: `Agent ${what.key}`,
+      authorization: `Agent ${key}`,
       ...(what.body && {
         'content-type': 'application/json',
         'content-length': what.body.length,

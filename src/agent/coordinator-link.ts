@@ -113,9 +113,13 @@ export class CoordinatorLink {
 
   async #connect(): Promise<Session> {
     const { log, takeTurn } = this.#options
+    const { signal } = this.#ending
     try {
       const dial = async (): Promise<Session> => {
-        const session = new Session(await dialCoordinator(this.#options), this.#options)
+        const session = new Session(
+          await dialCoordinator({ ...this.#options, signal }),
+          this.#options,
+        )
         this.#session = session
         if (this.#isEnding()) session.end(1001, 'the agent stops')
         await session.greet()

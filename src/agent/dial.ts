@@ -13,6 +13,11 @@ export interface DialOptions {
   readonly joinToken: () => Promise<string | undefined>
 }
 
+/** Aborted: the attempt is given up. */
+export interface Dialling extends DialOptions {
+  readonly signal: AbortSignal
+}
+
 /** The coordinator answered the upgrade with another status than 101. */
 export class DialRefused extends Error {
   override readonly name = 'DialRefused'
@@ -30,7 +35,7 @@ const handshakeTimeoutMs = 15_000
 const reasonLimitBytes = 2048
 
 /** Resolves with an open socket; rejects with DialRefused or the network's error. */
-export async function dialCoordinator(options: DialOptions): Promise<WebSocket> {
+export async function dialCoordinator(options: Dialling): Promise<WebSocket> {
   try {
     return await open(options, { authorization: `Agent ${options.key}` })
   } catch (error) {
@@ -45,7 +50,7 @@ export async function dialCoordinator(options: DialOptions): Promise<WebSocket> 
   }
 }
 
-async function open(options: DialOptions, headers: Record<string, string>): Promise<WebSocket> {
+async function open(options: Dialling, headers: Record<string, string>): Promise<WebSocket> {
   const socket = new WebSocket(linkUrl(options.address), agentLinkSubprotocol, {
     ...(await readCa(options.address)),
     headers,
@@ -55,7 +60,11 @@ async function open(options: DialOptions, headers: Record<string, string>): Prom
     maxFragments: 64,
     maxBufferedChunks: 256,
   })
-  return new Promise((resolve, reject) => {
+  const giveUp = () => {
+    socket.terminate()
+  }
+  options.signal.addEventListener('abort', giveUp)
+  const opened = new Promise<WebSocket>((resolve, reject) => {
     socket.once('unexpected-response', (request, response) => {
       readReason(response).then((reason) => {
         request.destroy()
@@ -67,6 +76,10 @@ async function open(options: DialOptions, headers: Record<string, string>): Prom
     socket.once('open', () => {
       resolve(socket)
     })
+    if (options.signal.aborted) giveUp()
+  })
+  return opened.finally(() => {
+    options.signal.removeEventListener('abort', giveUp)
   })
 }
 

@@ -52,12 +52,13 @@ export class Engine {
   readonly #log: Logger
   readonly #ending = new AbortController()
   #connection: ManagementConnection | null = null
-  #error = 'not reached yet'
+  /** Empty: there is a connection, or it was not tried yet. */
+  #error = ''
   #version = ''
   #reading = readingCommandsOf(null)
   #loads = 0
   #run: Promise<void> | null = null
-  /** Called when a connection is ready, and when it is lost. */
+  /** Called when a connection is ready, and when it is lost or cannot be made, once for each reason. */
   #onChange: () => void = () => undefined
 
   constructor(port: EnginePort, log: Logger) {
@@ -88,7 +89,7 @@ export class Engine {
 
   /** Why there is no connection, in one line; null while there is one. */
   get error(): string | null {
-    return this.#connection ? null : this.#error
+    return this.#connection ? null : this.#error || 'not reached yet'
   }
 
   /** A load of ours is in progress: the cache answers nothing else meanwhile, and that is no fault. */
@@ -119,7 +120,7 @@ export class Engine {
 
   #connected(command: string): ManagementConnection {
     if (this.#connection) return this.#connection
-    const message = `not sent: the cache is not reached: ${this.#error}`
+    const message = `not sent: the cache is not reached: ${this.#error || 'not tried yet'}`
     throw new ManagementPortError('lost', message, { command, sent: false })
   }
 
@@ -148,12 +149,19 @@ export class Engine {
   async #connect(): Promise<ManagementConnection> {
     try {
       const connection = await this.#open()
+      const { signal } = this.#ending
+      const close = () => {
+        connection.close()
+      }
+      signal.addEventListener('abort', close)
       try {
         await connection.run(ping())
         return connection
       } catch (error) {
-        connection.close()
+        close()
         throw error
+      } finally {
+        signal.removeEventListener('abort', close)
       }
     } catch (error) {
       this.#fail(errorText(error))
@@ -183,13 +191,13 @@ export class Engine {
     this.#version = connection.banner.version ?? ''
     this.#reading = readingCommandsOf(connection.banner.version)
     this.#connection = connection
+    this.#error = ''
     this.#log.info({ version: this.#version }, 'connected to the cache')
     this.#onChange()
     const reason = await connection.closed
     this.#connection = null
     if (this.#isEnding()) return
     this.#fail(reason.message)
-    this.#onChange()
     if (performance.now() - startedAt < shortLifeMs)
       await pauseFor(longestPauseMs, this.#ending.signal)
   }
@@ -197,7 +205,9 @@ export class Engine {
   #fail(error: string): void {
     const isNew = error !== this.#error
     this.#error = error
-    if (isNew && !this.#isEnding()) this.#log.warn({ why: error }, 'the cache is not reached')
+    if (!isNew || this.#isEnding()) return
+    this.#log.warn({ why: error }, 'the cache is not reached')
+    this.#onChange()
   }
 }
 

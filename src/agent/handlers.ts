@@ -3,7 +3,6 @@ import { typedLine } from '../../protocol/command.js'
 import { replyText } from '../../protocol/frame.js'
 import type { Context } from '../context.js'
 import { judgeCommand } from '../domain/engine-command.js'
-import type { AgentConfig } from './agent-config.js'
 import type { Engine } from './engine.js'
 import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
 import { findUnsafePattern } from './backend-patterns.js'
@@ -12,7 +11,6 @@ import type { Desire, Reconciler } from './reconciler.js'
 import type { SavedState } from './saved-state.js'
 
 export interface HandlerParts {
-  readonly config: Pick<AgentConfig, 'readOnly'>
   readonly engine: Engine
   readonly state: SavedState
   readonly reconciler: Reconciler

@@ -65,6 +65,7 @@ export class Reconciler {
   readonly #failures = new Map<string, KnownFailure>()
   #waiting: Waiting | null = null
   #isBusy = false
+  #isStopping = false
   #effectiveRevision = 0
   #healAtMs = 0
   #healPauseMs = firstRetryMs
@@ -87,6 +88,12 @@ export class Reconciler {
 
   /** Resolves when what runs now is done. */
   async settle(): Promise<void> {
+    await this.#lastRun
+  }
+
+  /** As settle, without waiting for probes. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
     await this.#lastRun
   }
 
@@ -198,7 +205,7 @@ export class Reconciler {
         holdForeign: isHeld,
         // After a restart of the cache nothing serves that would be worth waiting for.
         warmupMs: why === 'order' ? this.#options.warmupMs : 0,
-        isSuperseded: () => this.#waiting !== null,
+        isSuperseded: () => this.#waiting !== null || this.#isStopping,
       })
       this.#rememberFailures(outcome)
       if (!outcome.satisfied) return { result: 'failed', ...outcome }

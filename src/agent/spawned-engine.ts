@@ -26,8 +26,10 @@ import {
 export interface SpawnOptions {
   /** The agent's. */
   readonly stateDir: string
-  /** Folders to look for the program in, as PATH has them and with `/usr/sbin`, which most users' lacks. */
+  /** PATH: folders to look for the program in. */
   readonly searchPath: string
+  /** Looked in after those; `/usr/sbin`, which the PATH of most users lacks, unless told. */
+  readonly systemFolders?: readonly string[]
   readonly log: Logger
 }
 
@@ -56,7 +58,10 @@ export async function startSpawnedEngine(options: SpawnOptions): Promise<Spawned
       options.log.info({ pid: earlier.pid }, 'ended a cache that an earlier agent left')
     await removeTemporary(earlier.workingDirectory)
   }
-  const program = await findProgram(options.searchPath)
+  const program = await findProgram([
+    ...options.searchPath.split(':'),
+    ...(options.systemFolders ?? ['/usr/sbin']),
+  ])
   if (program === null) return null
   const workingDirectory = await makeWorkingDirectory(folder)
   const setup: Setup = {
@@ -187,8 +192,8 @@ interface Life {
   readonly startedAt: number
 }
 
-async function findProgram(searchPath: string): Promise<string | null> {
-  for (const folder of searchPath.split(':')) {
+async function findProgram(folders: readonly string[]): Promise<string | null> {
+  for (const folder of folders) {
     const path = join(folder, 'varnishd')
     if (folder.startsWith('/') && (await isExecutable(path))) return path
   }

@@ -40,7 +40,7 @@ export interface EngineSight {
 }
 
 const longestPauseMs = 5_000
-/** Chosen by us: a coordinator that wants heartbeats more often than this does not make the agent look more often. */
+/** Chosen by us: not more often, whatever heartbeats a coordinator wants; and as often while something is wrong. */
 const shortestPauseMs = 1_000
 
 export class EngineWatch {
@@ -93,7 +93,9 @@ export class EngineWatch {
     }
     this.#look = null
     if (this.#stopped()) return
-    this.#timer = setTimeout(() => void this.lookNow(), this.#pauseMs)
+    const isWell = this.#sight.engineState === 'running'
+    const pauseMs = isWell ? this.#pauseMs : shortestPauseMs
+    this.#timer = setTimeout(() => void this.lookNow(), pauseMs)
   }
 
   #isReached(): boolean {

@@ -7,6 +7,7 @@ import type { Actor } from '../domain/permission.js'
 import { agentLinkPath } from '../messages/envelope.js'
 import { openStore } from '../store/open-store.js'
 import { ensureSetting } from '../store/settings.js'
+import { deleteUnusedSources } from '../store/sources.js'
 import type { Store } from '../store/store.js'
 import { version } from '../version.js'
 import { createAgentGateway } from './agent-gateway/agent-gateway.js'
@@ -26,12 +27,13 @@ import {
   ensureFirstAdministrator,
   type FirstAdministrator,
 } from './state-service/first-administrator.js'
+import { startHourly } from './state-service/hourly.js'
 import { openIdentity } from './state-service/identity.js'
 import { createJoinToken } from './state-service/join-tokens.js'
 import { startPlacementFollower } from './state-service/placement-follower.js'
 import { openSealing } from './state-service/sealing.js'
 import type { ServiceSettings, StateService } from './state-service/service.js'
-import { startSessionCleanup } from './state-service/sessions.js'
+import { removeExpiredSessions } from './state-service/sessions.js'
 
 export interface CoordinatorConfig {
   readonly stateDir: string
@@ -146,7 +148,11 @@ async function startOn(
   mountGateway(http, gateway)
   const address = await http.listen()
   const follower = startPlacementFollower(service, log)
-  const cleanups = [startApiLogCleanup(service, log), startSessionCleanup(service, log)]
+  const cleanups = [
+    startApiLogCleanup(service, log),
+    startHourly('removing expired sessions', log, () => removeExpiredSessions(service)),
+    startHourly('removing unused sources', log, () => service.store.decide(deleteUnusedSources)),
+  ]
   phase = 'ready'
   log.info({ address, version }, 'coordinator is ready')
   return {
@@ -157,7 +163,7 @@ async function startOn(
     reloadCertificates: () => http.reloadCertificates(),
     close: async () => {
       phase = 'stopping'
-      for (const cleanup of cleanups) cleanup.stop()
+      await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
       await follower.close()
       const background = service.background.stop()
       await gateway.close()
@@ -172,7 +178,9 @@ async function startOn(
 }
 
 function mountGateway(http: HttpServer, gateway: ReturnType<typeof createAgentGateway>): void {
-  http.server.on('upgrade', gateway.handleUpgrade)
+  http.server.on('upgrade', (request, socket, head) => {
+    gateway.handleUpgrade(request, socket, head)
+  })
   http.addRawHandler('GET', `${agentLinkPath}/sources/{sha}`, gateway.handleRequest)
   http.addRawHandler('PUT', `${agentLinkPath}/answers/{sequence}`, gateway.handleRequest)
 }

@@ -45,11 +45,11 @@ export function indexAgents(agents: Iterable<PlacementAgent>): AgentIndex {
 }
 
 /** Those that have all of the tags, in no order; none without a tag (choices: 3, Placement). */
-export function findFitting(index: AgentIndex, tagIds: readonly number[]): IndexedAgent[] {
+export function findFitting(index: AgentIndex, tagIds: readonly number[]): readonly IndexedAgent[] {
   const bearers = tagIds.map((tagId) => index.byTag.get(tagId) ?? [])
   const [rarest, ...others] = bearers.toSorted((a, b) => a.length - b.length)
   if (!rarest) return []
-  return others.length === 0 ? [...rarest] : rarest.filter((agent) => isFitting(agent, tagIds))
+  return others.length === 0 ? rarest : rarest.filter((agent) => isFitting(agent, tagIds))
 }
 
 export function isFitting(agent: IndexedAgent, tagIds: readonly number[]): boolean {

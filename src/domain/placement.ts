@@ -169,9 +169,13 @@ function findNewAgents(
   const best: Ranked[] = []
   if (count === 0) return []
   for (const agent of findFitting(agents, deployment.tagIds)) {
+    const rank = rankOf(group.id, agent)
+    const last = best.length < count ? undefined : best.at(-1)
+    // In a large fleet this comparison is the end of it for nearly all.
+    if (last && rank > last.rank) continue
     if (agent.state !== agentStates.Running || holders.has(agent.id)) continue
     if (exclude?.has(agent.id) === true || findConflict(input, agent) !== null) continue
-    insertRanked(best, { agent, rank: rankOf(group.id, agent) }, count)
+    insertRanked(best, { agent, rank }, count)
   }
   return best.map(({ agent }) => ({ agent, position: null }))
 }
@@ -181,10 +185,8 @@ interface Ranked {
   readonly rank: number
 }
 
-/** Keeps the `limit` best in order; most agents of a large fleet are turned away by one comparison. */
+/** Keeps the `limit` best in order. */
 function insertRanked(best: Ranked[], item: Ranked, limit: number): void {
-  const last = best.at(-1)
-  if (best.length >= limit && (!last || !isBefore(item, last))) return
   let low = 0
   let high = best.length
   while (low < high) {

@@ -14,7 +14,7 @@ import {
 import { advancePoint, textStart, utf8Size, type TextPoint } from './text-point.js'
 import { lexVcl, type Token } from './vcl-lexer.js'
 import {
-  findTooDeepBlock,
+  createDepthCheck,
   flattenedLimitBytes,
   includeExpansionLimit,
   nestedBlockLimit,
@@ -263,13 +263,14 @@ function append(flat: Flat, text: string): void {
 
 /** What only shows in the whole text. */
 function refuseFlattened(flat: Flat, text: string, sourceMap: SourceMap): void {
-  const deep = findTooDeepBlock(text)
-  if (deep) refuseAt(flat, sourceMap, deep, `Blocks are nested deeper than ${nestedBlockLimit}`)
+  const isTooDeep = createDepthCheck()
   // `include` at the end of one file and a string in the next: the cache would read a file of its own.
   for (const token of lexStatements(text)) {
     if (token.kind === 'include' && !flat.allowedExternal.has(token.name))
       refuseAt(flat, sourceMap, token, 'An include statement must stand in one file')
-    if (token.kind === 'error') refuseAt(flat, sourceMap, token, token.value)
+    else if (token.kind === 'error') refuseAt(flat, sourceMap, token, token.value)
+    else if (token.kind !== 'include' && isTooDeep(token))
+      refuseAt(flat, sourceMap, token, `Blocks are nested deeper than ${nestedBlockLimit}`)
   }
 }
 

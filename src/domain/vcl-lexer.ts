@@ -44,7 +44,8 @@ export function* lexVcl(text: string): Generator<Token, void, undefined> {
     if (found.kind !== 'comment') {
       const { kind, end, value } = found
       const written = text.slice(at, end)
-      yield { kind, text: written, value: value ?? written, start: at, end, ...point }
+      const { line, position } = point
+      yield { kind, text: written, value: value ?? written, start: at, end, line, position }
       if (kind === 'error') return
     }
     at = skipBlanks(text, found.end)
@@ -65,15 +66,24 @@ interface Found {
   readonly value?: string
 }
 
-/** In the order in which vcc_Lexer looks. */
+/** vcc_Lexer tries one form after the other; by the first character there is one choice, and the rest is punctuation. */
 function findToken(text: string, at: number): Found {
-  return (
-    findComment(text, at) ??
-    findBlob(text, at) ??
-    findDelimited(text, at) ??
-    findWord(text, at) ?? { kind: 'punctuation', end: endOfPunctuation(text, at) }
-  )
+  const code = text.charCodeAt(at)
+  const found = opening.get(code)?.(text, at)
+  if (found) return found
+  if ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a) return endOf('identifier', word, text, at)
+  if (code >= 0x30 && code <= 0x39) return endOf('number', number, text, at)
+  return { kind: 'punctuation', end: endOfPunctuation(text, at) }
 }
+
+const opening: ReadonlyMap<number, (text: string, at: number) => Found | undefined> = new Map([
+  [0x22 /* " */, findDelimited],
+  [0x7b /* { */, findDelimited],
+  [0x43 /* C */, findDelimited],
+  [0x23 /* # */, findComment],
+  [0x2f /* / */, findComment],
+  [0x3a /* : */, findBlob],
+])
 
 function findComment(text: string, at: number): Found | undefined {
   if (text[at] === '#' || text.startsWith('//', at)) {
@@ -99,8 +109,7 @@ function indexOfBefore(text: string, what: string, from: number, before: number)
 
 const blobForm = /:(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?:/y
 
-function findBlob(text: string, at: number): Found | undefined {
-  if (text[at] !== ':') return undefined
+function findBlob(text: string, at: number): Found {
   blobForm.lastIndex = at
   if (blobForm.test(text)) return { kind: 'blob', end: blobForm.lastIndex }
   return { kind: 'error', end: at + 1, value: 'Illegal BLOB, starting here' }
@@ -116,9 +125,7 @@ const delimiters = [
 const endOfString = /["\r\n]|$/g
 
 function findDelimited(text: string, at: number): Found | undefined {
-  const first = text[at]
-  if (first !== '"' && first !== '{' && first !== 'C') return undefined
-  const form = delimiters.find((delimiter) => text.startsWith(delimiter.open, at))
+  const form = delimiters.find(({ open }) => text.startsWith(open, at))
   if (!form) return undefined
   const from = at + form.open.length
   const close = form.lines ? text.indexOf(form.close, from) : closeOfString(text, from)
@@ -136,14 +143,14 @@ function closeOfString(text: string, from: number): number {
   return found?.[0] === '"' ? found.index : -1
 }
 
-const identifier = /[A-Za-z][A-Za-z0-9_-]*/y
+const word = /[A-Za-z][A-Za-z0-9_-]*/y
 const number = /[0-9]+(?:\.[0-9]*)?/y
 
-function findWord(text: string, at: number): Found | undefined {
-  identifier.lastIndex = at
-  if (identifier.test(text)) return { kind: 'identifier', end: identifier.lastIndex }
-  number.lastIndex = at
-  return number.test(text) ? { kind: 'number', end: number.lastIndex } : undefined
+/** `form` matches at least one character here. */
+function endOf(kind: TokenKind, form: RegExp, text: string, at: number): Found {
+  form.lastIndex = at
+  form.test(text)
+  return { kind, end: form.lastIndex }
 }
 
 /** generate.py; all of them have two characters. */

@@ -22,7 +22,7 @@ export async function insertDeploy(
 ): Promise<number> {
   const { id } = await queries
     .insertInto('deploys')
-    .values({ ...deploy, sources: JSON.stringify(deploy.sources) })
+    .values({ ...deploy, sources: JSON.stringify(deploy.sources), sha: deploy.sources.sha })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id

@@ -23,7 +23,7 @@ export interface HistoryEntry {
 export async function addHistory(queries: Queries, entry: HistoryEntry): Promise<void> {
   const { id } = await queries
     .insertInto('history')
-    .values({ ...entry, sources: JSON.stringify(entry.sources) })
+    .values({ ...entry, sources: JSON.stringify(entry.sources), sha: entry.sources.sha })
     .returning('id')
     .executeTakeFirstOrThrow()
   const oldest = queries

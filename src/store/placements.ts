@@ -107,7 +107,12 @@ function fromRow(row: Selectable<PlacementsTable>): PlacementRecord {
   }
 }
 
+const noProgram = { name: null, sha: null }
+
 function toRow(placement: PlacementRecord): Insertable<PlacementsTable> {
+  const current = placement.current ?? noProgram
+  const candidate = placement.candidate ?? noProgram
+  const previous = placement.previous ?? noProgram
   return {
     groupId: placement.groupId,
     agentId: placement.agentId,
@@ -117,13 +122,13 @@ function toRow(placement: PlacementRecord): Insertable<PlacementsTable> {
     state: placement.state,
     wantedRevision: placement.wantedRevision,
     appliedRevision: placement.appliedRevision,
-    currentName: placement.current?.name ?? null,
-    currentSha: placement.current?.sha ?? null,
-    candidateName: placement.candidate?.name ?? null,
-    candidateSha: placement.candidate?.sha ?? null,
+    currentName: current.name,
+    currentSha: current.sha,
+    candidateName: candidate.name,
+    candidateSha: candidate.sha,
     candidateState: placement.candidateState,
-    previousName: placement.previous?.name ?? null,
-    previousSha: placement.previous?.sha ?? null,
+    previousName: previous.name,
+    previousSha: previous.sha,
     error: placement.error,
     deployedAt: placement.deployedAt,
   }

@@ -179,6 +179,8 @@ export interface VclGroupsTable {
   revision: number
   /** JSON of WishedSources: what a deployed group should serve, pinned at its deploy; null when not deployed. */
   wish: string | null
+  /** Its sha, so that unused sources are found. */
+  wishSha: string | null
   /** The wish was kept although too few agents were available: it is deployed as soon as enough are. */
   wishPending: Flag
   createdAt: number
@@ -250,6 +252,8 @@ export interface DeploysTable {
   revision: number
   /** JSON of WishedSources. */
   sources: string
+  /** Theirs, so that unused sources are found; empty when they could not be flattened. */
+  sha: string
   traceId: string
   account: string
   startedAt: number
@@ -268,6 +272,8 @@ export interface HistoryTable {
   result: string
   /** JSON of WishedSources. */
   sources: string
+  /** Theirs, so that unused sources are found; empty when they could not be flattened. */
+  sha: string
 }
 
 export interface ApiLogsTable {

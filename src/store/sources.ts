@@ -1,4 +1,5 @@
 /** Flattened texts by their hash: what agents fetch, and how positions in it map back to the author's files. */
+import { sql, type SqlBool } from 'kysely'
 import type { SourceMap } from '../domain/vcl-bundle.js'
 import type { Queries } from './store.js'
 
@@ -46,4 +47,26 @@ export async function countLoad(queries: Queries, sha: string): Promise<number> 
     .returning('loads')
     .executeTakeFirstOrThrow()
   return loads
+}
+
+/** Deletes texts that nothing names any more. Call under the decision lock. */
+export async function deleteUnusedSources(queries: Queries): Promise<void> {
+  const named = (
+    [
+      ['placements', 'currentSha'],
+      ['placements', 'candidateSha'],
+      ['placements', 'previousSha'],
+      ['vclGroups', 'wishSha'],
+      ['deploys', 'sha'],
+      ['history', 'sha'],
+      ['sourceGrants', 'sha'],
+    ] as const
+  ).map(
+    ([table, column]) =>
+      sql<SqlBool>`not exists (select 1 from ${sql.table(table)} where ${sql.ref(`${table}.${column}`)} = sources.sha)`,
+  )
+  await queries
+    .deleteFrom('sources')
+    .where((e) => e.and(named))
+    .execute()
 }

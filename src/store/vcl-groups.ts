@@ -99,6 +99,7 @@ export async function insertGroup(
       deployed: 0,
       revision: 0,
       wish: null,
+      wishSha: null,
       wishPending: 0,
       createdAt: now,
       updatedAt: now,
@@ -143,6 +144,7 @@ export async function writeWish(queries: Queries, id: number, wish: Wish): Promi
     .set({
       deployed: wish.sources === null ? 0 : 1,
       wish: wish.sources === null ? null : JSON.stringify(wish.sources),
+      wishSha: wish.sources?.sha ?? null,
       wishPending: wish.pending ? 1 : 0,
       revision: wish.revision,
     })

@@ -38,6 +38,7 @@ export interface CoordinatorEnd {
   }
   readonly received: AgentToCoordinator[]
   readonly authorizations: string[]
+  readonly names: (string | undefined)[]
   readonly sourceRequests: string[]
   /** Bodies of PUT answers by instruction. */
   readonly putAnswers: Map<number, unknown>
@@ -50,6 +51,10 @@ export interface CoordinatorEnd {
   hello(count?: number): Promise<Hello>
   condition(): EngineCondition | undefined
   drifts(): Drift[]
+  /** Sends what no codec made. */
+  sendRaw(text: string): void
+  /** Reads nothing of the link any more, as a host that is gone. */
+  mute(): void
   /** Ends the link, and refuses new ones until `open`. */
   close(): Promise<void>
   open(): Promise<void>
@@ -71,10 +76,12 @@ class End implements CoordinatorEnd {
   }
   readonly received: AgentToCoordinator[] = []
   readonly authorizations: string[] = []
+  readonly names: (string | undefined)[] = []
   readonly sourceRequests: string[] = []
   readonly putAnswers = new Map<number, unknown>()
   readonly #sources = new Map<string, string>()
   readonly #sequences = new WeakMap<WebSocket, number>()
+  readonly #links = new Set<WebSocket>()
   #server: Server | null = null
   #port = 0
   #socket: WebSocket | null = null
@@ -132,11 +139,20 @@ class End implements CoordinatorEnd {
     return this.received.flatMap((message) => (message.kind === 'drift' ? [message.drift] : []))
   }
 
+  sendRaw(text: string): void {
+    this.#socket?.send(text)
+  }
+
+  mute(): void {
+    this.#socket?.pause()
+  }
+
   async close(): Promise<void> {
     const server = this.#server
     this.#server = null
-    this.#socket?.terminate()
     this.#socket = null
+    for (const link of this.#links) link.terminate()
+    this.#links.clear()
     if (!server) return
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
@@ -165,6 +181,7 @@ class End implements CoordinatorEnd {
     server.on('upgrade', (request, socket, head) => {
       const authorization = request.headers.authorization ?? ''
       this.authorizations.push(authorization)
+      this.names.push(request.headers['x-cachefleet-name']?.toString())
       const status = this.settings.admit(authorization)
       if (status === null)
         links.handleUpgrade(request, socket, head, (link) => {
@@ -179,6 +196,7 @@ class End implements CoordinatorEnd {
 
   #take(link: WebSocket): void {
     this.#socket = link
+    this.#links.add(link)
     link.on('error', () => undefined)
     link.on('message', (data: Buffer) => {
       const message = decodeAgentMessage(data.toString('utf8'))

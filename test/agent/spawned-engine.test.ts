@@ -13,7 +13,7 @@ import { startCoordinatorEnd } from './coordinator-end.js'
 import { makeFolder, runTestAgent } from './run-agent.js'
 
 const log = pino({ level: 'silent' })
-const searchPath = '/usr/local/sbin:/usr/sbin'
+const searchPath = '/usr/local/bin:/usr/bin'
 
 void t.test(
   'a spawned cache serves, comes back when it dies, and ends with the agent',
@@ -83,7 +83,8 @@ void t.test('a process that only has the recorded id is left alone', async (t) =
 void t.test('without a varnishd there is none', async (t) => {
   const stateDir = await makeFolder(t)
   await writeFile(join(stateDir, 'varnishd'), 'not executable', { mode: 0o600 })
-  t.equal(await startSpawnedEngine({ stateDir, searchPath: `${stateDir}:relative:`, log }), null)
+  const searchPath = `${stateDir}:relative:`
+  t.equal(await startSpawnedEngine({ stateDir, searchPath, systemFolders: [], log }), null)
 })
 
 async function readRecord(stateDir: string): Promise<{ pid: number }> {

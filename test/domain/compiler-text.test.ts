@@ -39,7 +39,7 @@ sub vcl_recv { set req.http.a = 1 }
   'unknown-symbol-in-include': `lib.vcl line 3 pos 26: Symbol not found: 'nonsense.symbol'
         set req.http.a = nonsense.symbol;
 -------------------------###############-`,
-  'behind-an-include-on-its-line': `main.vcl line 3 pos 75: Symbol not found: 'nonsense.symbol'
+  'behind-an-include-on-its-line': `main.vcl line 3 pos 67: Symbol not found: 'nonsense.symbol'
         sub vcl_recv { set req.http.a   = nonsense.symbol; }
 ------------------------------------------###############---`,
   'message-below': `main.vcl line 3 pos 20: Cannot be set in subroutine 'vcl_recv'.
@@ -127,7 +127,11 @@ sub vcl_recv { set resp.http.x = "y"; }
 -------------------###########---------`,
   'bad-field': `main.vcl line 2 pos 41: Unknown field: 'nosuch' at
 backend default { .host = "127.0.0.1"; .nosuch = "1"; }
-----------------------------------------######---------`,
+----------------------------------------######---------
+In backend specification starting at:
+at main.vcl line 2 pos 1
+backend default { .host = "127.0.0.1"; .nosuch = "1"; }
+#######------------------------------------------------`,
   'limit-of-vcls': `Too many (2) VCLs already loaded
 (See max_vcl and max_vcl_handling parameters)`,
 }
@@ -137,9 +141,7 @@ void t.test('recorded answers of varnishd 7.1.1 are told in the author’s files
   t.same(names.toSorted(), Object.keys(told).toSorted(), 'each recording is looked at')
   for (const name of names) {
     const { bundle, answer } = readRecording(name)
-    const text = translateError(answer, bundle.sourceMap)
-    // The names before the newest recording of a trailing blank are as the engine sent them.
-    t.equal(text.replaceAll(/ +$/gm, ''), told[name], name)
+    t.equal(translateError(answer, bundle.sourceMap), told[name], name)
   }
   t.end()
 })
@@ -150,16 +152,7 @@ void t.test(
     const compiler = await createCompiler()
     t.teardown(compiler.remove)
     const sound = fc.constantFrom(
-      ...[
-        'sub vcl_recv { set req.http.a = "é"; }',
-        '/* é\n\t */',
-        '# end\n',
-        'sub vcl_hash {\n\t}',
-      ],
-      ...[
-        'acl unused { "10.0.0.1"; }\n'.replace('unused', 'a_').replace(/^/, '# '),
-        '\tsub vcl_hit\t{ }',
-      ],
+      ...['sub vcl_recv { set req.http.a = "é"; }', '/* é\n\t */', '# end\n', '\tsub vcl_hit\t{ }'],
     )
     const files = vclFilesOf(sound)
     const bad = 'sub vcl_deliver\t{ set resp.http.a\t= nonsense_symbol; }'
@@ -179,7 +172,7 @@ void t.test(
       const bundle = bundleVcl(version, new Map(others.map((file) => [file.name, file])), {
         allowedExternal: new Set(),
       })
-      fc.pre(bundle.ok)
+      fc.pre(bundle.ok && bundle.text.includes(bad))
       const { text } = await compiler.compile(bundle.text)
       fc.pre(text.includes("Symbol not found: 'nonsense_symbol'"))
 
@@ -194,7 +187,7 @@ void t.test(
         throw new Error(`${told}\n${place.join()}\n${bundle.text}`)
     })
 
-    await fc.assert(property, { numRuns: 60 })
+    await fc.assert(property, { numRuns: 40 })
   },
 )
 

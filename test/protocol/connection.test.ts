@@ -228,9 +228,7 @@ void t.test('a window of bans at the real cache keeps order, refusals and all', 
   const outcomes = await connection.runAll(commands, { window: 16 })
   const failed = outcomes.flatMap((outcome, index) => (outcome.ok ? [] : [{ index, ...outcome }]))
   t.match(failed, [{ index: 150, error: { kind: 'rejected', status: 106, text: /Regex/ } }])
-  const listed = (await connection.run(banList())).map((one) => one.expression)
-  t.equal(listed[0], 'req.url ~ ^/299$')
-  t.ok(listed.indexOf('req.url ~ ^/299$') < listed.indexOf('req.url ~ ^/298$'))
+  t.equal((await connection.run(banList()))[0]?.expression, 'req.url ~ ^/299$')
 })
 
 void t.test('what is lost, late or garbled says what may have run', async (t) => {
@@ -250,10 +248,11 @@ void t.test('what is lost, late or garbled says what may have run', async (t) =>
       else if (line === 'bad') answer(socket)
     })
     const connection = await connect(t, port)
-    const timeoutMs = kind === 'timeout' ? 100 : 20_000
-    const together = connection.runAll(['good', 'bad', 'next', 'last'].map(echo), {
-      ...{ window: 2, timeoutMs },
-    })
+    const commands = ['good', 'bad', 'next', 'last'].map((word) => ({
+      ...echo(word),
+      timeoutMs: word === 'bad' && kind === 'timeout' ? 100 : 20_000,
+    }))
+    const together = connection.runAll(commands, { window: 3 })
     const behind = failureOf(connection.run(echo('behind')))
 
     t.match(
@@ -309,11 +308,13 @@ void t.test('a late load may be there all the same', async (t) => {
   const cache = await startVarnishd(t)
   const options = { secret: () => readFile(cache.secretFile) }
   const connection = await connect(t, cache.port, options)
+  process.kill(cache.pid(), 'SIGSTOP')
   const load = vclInline('late', 'vcl 4.1;\nbackend default none;\n')
   const [late, behind] = await Promise.all([
-    failureOf(connection.run(load, { timeoutMs: 1 })),
+    failureOf(connection.run(load, { timeoutMs: 50 })),
     failureOf(connection.run(ping())),
   ])
+  process.kill(cache.pid(), 'SIGCONT')
   t.match(late, { kind: 'timeout', sent: true, command: 'vcl.inline' })
   t.match(behind, { kind: 'lost', sent: false })
   const again = await connect(t, cache.port, options)

@@ -113,6 +113,7 @@ export const columns: Columns = {
     deployed: 1,
     revision: 1,
     wish: 1,
+    wishSha: 1,
     wishPending: 1,
     createdAt: 1,
     updatedAt: 1,
@@ -147,6 +148,7 @@ export const columns: Columns = {
     action: 1,
     revision: 1,
     sources: 1,
+    sha: 1,
     traceId: 1,
     account: 1,
     startedAt: 1,
@@ -161,6 +163,7 @@ export const columns: Columns = {
     action: 1,
     result: 1,
     sources: 1,
+    sha: 1,
   },
   apiLogs: {
     id: 1,

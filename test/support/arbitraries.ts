@@ -1,6 +1,9 @@
 /** Generators of what the deciding code is given. Small worlds: names and ids collide often. */
 import fc from 'fast-check'
+import type { PlacementAgent } from '../../src/domain/agent-index.js'
+import { agentStates } from '../../src/domain/agent-state.js'
 import { idleVclName, type DesiredEngine } from '../../src/domain/desired-engine.js'
+import type { Place, PlacementGroup } from '../../src/domain/placement.js'
 import type { VclText } from '../../src/domain/vcl-bundle.js'
 
 /** What a cache holds, with what only the cache knows: which labels a VCL returns. */
@@ -109,3 +112,52 @@ export function vclFilesOf(pieces: fc.Arbitrary<string>): fc.Arbitrary<VclFiles>
     return { main, includes: new Map(others.map((file) => [file.name, file])) }
   })
 }
+
+export interface PlacementWorld {
+  readonly group: PlacementGroup
+  readonly agents: readonly PlacementAgent[]
+  readonly placed: readonly Place[]
+}
+
+const tagIds = fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 4 })
+const placementDeployments = fc
+  .record({
+    min: fc.integer({ min: 1, max: 3 }),
+    more: fc.nat({ max: 3 }),
+    tagIds: tagIds.filter((tags) => tags.length > 0),
+  })
+  .map(({ min, more, tagIds }) => ({ min, max: min + more, tagIds }))
+
+/** A group and a small fleet; some of the agents hold the group, others hold other groups or a root group. */
+export const placementWorlds: fc.Arbitrary<PlacementWorld> = fc
+  .record({
+    root: fc.boolean(),
+    deployments: fc.array(placementDeployments, { minLength: 1, maxLength: 3 }),
+    agents: fc.array(
+      fc.record({
+        state: fc.constantFrom(...Object.values(agentStates), 1 as const, 1 as const, 1 as const),
+        tagIds,
+        others: fc.uniqueArray(fc.integer({ min: 100, max: 104 }), { maxLength: 3 }),
+        otherRoot: fc.boolean(),
+        place: fc.option(fc.nat({ max: 2 })),
+        position: fc.nat({ max: 1000 }),
+      }),
+      { maxLength: 12 },
+    ),
+  })
+  .map(({ root, deployments, agents }) => {
+    const group = { id: 7, root, deployments: deployments.map((d, at) => ({ id: at + 1, ...d })) }
+    const placed = agents.flatMap(({ place, position }, at) =>
+      place === null ? [] : [{ agentId: at + 1, deploymentId: place + 1, position }],
+    )
+    return {
+      group,
+      placed,
+      agents: agents.map(({ state, tagIds, others, otherRoot, place }, at) => {
+        const rootOfOthers = otherRoot ? (others[0] ?? null) : null
+        const groupIds = [...(place === null ? [] : [group.id]), ...others]
+        const rootGroupId = rootOfOthers ?? (root && place !== null ? group.id : null)
+        return { id: at + 1, state, tagIds, groupIds, rootGroupId }
+      }),
+    }
+  })

@@ -18,6 +18,7 @@ import {
 } from '../../src/coordinator/http/server.js'
 import { createAgentCounter } from '../../src/coordinator/state-service/agent-counts.js'
 import { createApiLog, type ApiLog } from '../../src/coordinator/state-service/api-log.js'
+import { createBackgroundWork } from '../../src/coordinator/state-service/background.js'
 import { createAuthenticator } from '../../src/coordinator/state-service/authenticate.js'
 import { ensureFirstAdministrator } from '../../src/coordinator/state-service/first-administrator.js'
 import { openIdentity, type Identity } from '../../src/coordinator/state-service/identity.js'
@@ -83,6 +84,7 @@ export async function startController(
     bus: createInProcessBus(),
     now: () => Date.now() + skippedMs,
     coordinatorId: 'test',
+    background: createBackgroundWork(),
     observeDeploy: () => undefined,
     settings: {
       heartbeatMs: 5000,

@@ -1,8 +1,9 @@
 /** backend.list and backend.set_health (cache_director.c, cache_backend_probe.c). */
+import { cliStatus } from '../../status.js'
 import type { VclBackend, VclProgram } from '../engine-state.js'
 import { matchesGlob } from '../glob.js'
 import { alignColumns, quoteJson } from '../reply-text.js'
-import { status, type Call } from './call.js'
+import type { Call } from './call.js'
 
 interface Row {
   readonly name: string
@@ -11,24 +12,24 @@ interface Row {
 }
 
 export function listBackends(call: Call): void {
-  const { reply, args, words, nowMs, isJson } = call
-  let isDetailed = false
-  // `words`: after a first -j more flags may follow, and -p twice is none.
+  const { reply, words, nowMs } = call
+  // `words`, not `args`: after a first -j more flags may follow.
   const flags = takeWhile(words.slice(1), (word) => word.startsWith('-'))
-  for (const letter of flags.flatMap((flag) => [...flag.slice(1)])) {
-    if (letter === 'p') isDetailed = !isDetailed
-    else if (letter !== 'j') {
-      reply.refuse(status.parameter, `Invalid flag ${letter}`)
-      return
-    }
+  const letters = flags.flatMap((flag) => flag.slice(1).split(''))
+  const unknown = letters.find((letter) => letter !== 'p' && letter !== 'j')
+  if (unknown !== undefined) {
+    reply.refuse(cliStatus.parameter, `Invalid flag ${unknown}`)
+    return
   }
+  // Twice is not at all.
+  const isDetailed = letters.filter((letter) => letter === 'p').length % 2 === 1
   const [pattern, more] = words.slice(1 + flags.length)
   if (more !== undefined) {
-    reply.refuse(status.parameter, 'Too many arguments')
+    reply.refuse(cliStatus.parameter, 'Too many arguments')
     return
   }
   const rows = findBackends(call, pattern)
-  if (!isJson && !args.includes('-j')) {
+  if (!letters.includes('j')) {
     writeTable(call, rows, isDetailed)
     return
   }
@@ -46,7 +47,7 @@ function takeWhile(words: readonly string[], fits: (word: string) => boolean): r
 
 /** A pattern without a dot is about the active program, one with a dot about all (VCL_IterDirector). */
 function findBackends({ engine }: Call, pattern: string | undefined): readonly Row[] {
-  const active = engine.active?.state === 'label' ? engine.active.uses[0] : engine.active
+  const { active } = engine
   const isLocal = pattern === undefined || !pattern.includes('.')
   const full = isLocal ? `${active?.name ?? ''}.${pattern ?? '*'}` : pattern
   const programs = isLocal ? (active === undefined ? [] : [active]) : (engine.child?.programs ?? [])
@@ -105,9 +106,7 @@ function writeTable(call: Call, rows: readonly Row[], isDetailed: boolean): void
     const details = isDetailed ? printDetails(call, row) : ''
     return `${row.name}\t${admin}\t${good}/${window}\t${health}\t${changed}${details}\n`
   })
-  reply.out(
-    alignColumns(`Backend name\tAdmin\tProbe\tHealth\tLast change\n${table.join('')}`),
-  )
+  reply.out(alignColumns(`Backend name\tAdmin\tProbe\tHealth\tLast change\n${table.join('')}`))
 }
 
 function printOldRow(call: Call, row: Row): string {
@@ -143,7 +142,11 @@ function writeJsonRow(
   const { reply } = call
   const { backend } = row
   const { admin, good, window, healthy } = judgeHealth(call, row)
-  reply.out(isFirst ? '' : ',\n').out(quoteJson(row.name)).out(': {\n').indent(2)
+  reply
+    .out(isFirst ? '' : ',\n')
+    .out(quoteJson(row.name))
+    .out(': {\n')
+    .indent(2)
   reply.out(`"type": "${backend.type}",\n`).out(`"admin_health": "${admin}",\n`)
   reply.out(`"probe_message": [${good}, ${window}, "${healthy ? 'healthy' : 'sick'}"]`).out(',\n')
   if (isDetailed) {
@@ -156,18 +159,21 @@ function writeJsonRow(
       reply.out(`"window": ${window}`).indent(-2).out('\n').out('},\n')
     }
   }
-  reply.out(`"last_change": ${(backend.changedAtMs / 1000).toFixed(3)}\n`).indent(-2).out('}')
+  reply
+    .out(`"last_change": ${(backend.changedAtMs / 1000).toFixed(3)}\n`)
+    .indent(-2)
+    .out('}')
 }
 
 export function setBackendHealth(call: Call): void {
   const { reply, nowMs } = call
   const [pattern = '', word = ''] = call.args
   if (word !== 'auto' && word !== 'healthy' && word !== 'sick') {
-    reply.refuse(status.parameter, `Invalid state ${word}`)
+    reply.refuse(cliStatus.parameter, `Invalid state ${word}`)
     return
   }
   const rows = findBackends(call, pattern)
-  if (rows.length === 0) reply.refuse(status.parameter, 'No Backends matches')
+  if (rows.length === 0) reply.refuse(cliStatus.parameter, 'No Backends matches')
   for (const { backend } of rows) {
     if (backend.admin === word) continue
     backend.admin = word

@@ -1,9 +1,10 @@
 /** ban and ban.list (cache_ban_build.c, cache_ban.c). There are no objects: a ban is checked, listed, and that is all. */
+import { cliStatus } from '../../status.js'
 import type { Ban } from '../engine-state.js'
 import { findParam, settingOf } from '../param-table.js'
 import { findRegexMistake } from '../regex-check.js'
 import { quoteBare } from '../reply-text.js'
-import { status, type Call } from './call.js'
+import type { Call } from './call.js'
 
 /** The lurker drops what no object refers to; so many rows are kept here, the newest. */
 const listedBans = 1000
@@ -36,29 +37,35 @@ const durationOperators = ['==', '!=', '>', '>=', '<', '<=']
 type Test = Pick<Ban, 'spec' | 'jsonSpec' | 'isUnique'>
 
 /** Answers 'died' when the child would have died of it. */
-export function addBan({ engine, reply, args, nowMs }: Call): 'died' | undefined {
-  const refuse = (text: string) => void reply.refuse(status.parameter, text)
+export function addBan(call: Call): 'died' | undefined {
+  const { reply, args } = call
+  const conjunction = args.find((word, at) => at % 4 === 3 && word !== '&&')
   if (args.length % 4 !== 3) {
-    refuse('Wrong number of arguments')
+    reply.refuse(cliStatus.parameter, 'Wrong number of arguments')
     return undefined
   }
-  const conjunction = args.find((word, at) => at % 4 === 3 && word !== '&&')
   if (conjunction !== undefined) {
-    refuse(`Found "${conjunction}" expected &&`)
+    reply.refuse(cliStatus.parameter, `Found "${conjunction}" expected &&`)
     return undefined
   }
   const tests: Test[] = []
   for (let at = 0; at < args.length; at += 4) {
-    const test = parseTest(args[at] ?? '', args[at + 1] ?? '', args[at + 2] ?? '')
+    const test = parseTest(args.slice(at, at + 3))
     if (test === 'died') return test
     if (typeof test === 'string') {
-      refuse(test)
+      reply.refuse(cliStatus.parameter, test)
       return undefined
     }
     tests.push(test)
   }
+  commitBan(call, tests)
+  return undefined
+}
+
+function commitBan({ engine, nowMs }: Call, tests: readonly Test[]): void {
   const bans = engine.child?.bans ?? []
   const ban: Ban = {
+    // Two bans never have the same time.
     atMs: Math.max(nowMs, (bans[0]?.atMs ?? 0) + 0.001),
     spec: tests.map(({ spec }) => spec).join(' && '),
     jsonSpec: tests.map(({ jsonSpec }) => jsonSpec).join(' && '),
@@ -70,10 +77,9 @@ export function addBan({ engine, reply, args, nowMs }: Call): 'died' | undefined
     for (const older of bans) older.completed ||= older.spec === ban.spec
   bans.unshift(ban)
   bans.length = Math.min(bans.length, listedBans)
-  return undefined
 }
 
-function parseTest(name: string, operator: string, value: string): Test | string {
+function parseTest([name = '', operator = '', value = '']: readonly string[]): Test | string {
   const field = fields.find((known) => name.startsWith(known.name))
   if (field === undefined) return `Unknown or unsupported field "${name}"`
   const header = field.takes === 'header' ? name.slice(field.name.length) : ''
@@ -84,17 +90,22 @@ function parseTest(name: string, operator: string, value: string): Test | string
     return `expected conditional (${list}) got "${operator}"`
   }
   const left = `${field.name}${header} ${operator} `
-  const isUnique = field.isMoving ?? false
-  if (field.takes === 'duration') {
-    const seconds = readDuration(value)
-    if (seconds === undefined)
-      return `expected duration <n.nn>[ms|s|m|h|d|w|y] got "${value}"`
-    const spec = left + printDuration(seconds)
-    return { spec, jsonSpec: spec, isUnique }
-  }
-  const mistake = operator.includes('~') ? findRegexMistake(value) : undefined
+  return field.takes === 'duration'
+    ? parseDurationTest(field, left, value)
+    : parseTextTest(left, value, operator.includes('~'))
+}
+
+function parseDurationTest(field: BanField, left: string, value: string): Test | string {
+  const seconds = readDuration(value)
+  if (seconds === undefined) return `expected duration <n.nn>[ms|s|m|h|d|w|y] got "${value}"`
+  const spec = left + printDuration(seconds)
+  return { spec, jsonSpec: spec, isUnique: field.isMoving ?? false }
+}
+
+function parseTextTest(left: string, value: string, isPattern: boolean): Test | string {
+  const mistake = isPattern ? findRegexMistake(value) : undefined
   if (mistake !== undefined) return `Regex compile error: ${mistake}`
-  return { spec: left + value, jsonSpec: left + quoteBare(value), isUnique }
+  return { spec: left + value, jsonSpec: left + quoteBare(value), isUnique: false }
 }
 
 const unitSeconds: Readonly<Record<string, number>> = {
@@ -136,7 +147,10 @@ export function listBans({ engine, reply, words, nowMs, isJson }: Call): void {
   }
   reply.beginJson(2, words, nowMs).out(',\n')
   bans.forEach(({ atMs, completed, jsonSpec }, at) => {
-    reply.out(at === 0 ? '' : ',\n').out('{\n').indent(2)
+    reply
+      .out(at === 0 ? '' : ',\n')
+      .out('{\n')
+      .indent(2)
     reply.out(`"time": ${(atMs / 1000).toFixed(6)},\n`).out('"refs": 0,\n')
     reply.out(`"completed": ${completed},\n`)
     // Not valid JSON when it holds bytes from 0x7f or control bytes: the engine writes `\303`.

@@ -16,19 +16,3 @@ export interface Call {
 }
 
 export type AnswerCall = (call: Call) => void
-
-/** Status codes of a reply (include/vcli.h). */
-export const status = {
-  syntax: 100,
-  unknown: 101,
-  unimplemented: 102,
-  tooFew: 104,
-  tooMany: 105,
-  parameter: 106,
-  auth: 107,
-  ok: 200,
-  truncated: 201,
-  cannot: 300,
-  comms: 400,
-  close: 500,
-} as const

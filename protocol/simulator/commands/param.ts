@@ -1,4 +1,5 @@
 /** param.show, param.set, param.reset (mgt_param.c). */
+import { cliStatus } from '../../status.js'
 import { quoteBare, quoteJson } from '../reply-text.js'
 import {
   defaultOf,
@@ -9,7 +10,7 @@ import {
   type ParamSpec,
 } from '../param-table.js'
 import { parseParamValue, toJsonValue } from '../param-value.js'
-import { status, type Call } from './call.js'
+import type { Call } from './call.js'
 
 const nameColumn = 30
 const textMargin = 8
@@ -19,12 +20,12 @@ export function showParams(call: Call): void {
   const { reply, isJson, args } = call
   const words = isJson ? args.filter((word) => word !== '-j') : args
   if (isJson && words.includes('-l')) {
-    reply.refuse(status.parameter, '-l not permitted with param.show -j')
+    reply.refuse(cliStatus.parameter, '-l not permitted with param.show -j')
     return
   }
   const [wanted, ...more] = words.filter((word) => word !== '-l' && word !== 'changed')
   if (more.length > 0) {
-    reply.refuse(status.tooMany, 'Too many parameters')
+    reply.refuse(cliStatus.tooMany, 'Too many parameters')
     return
   }
   const specs = [...listParams()].filter((spec) => wanted === undefined || spec.name === wanted)
@@ -43,7 +44,7 @@ export function showParams(call: Call): void {
 export function setParam(call: Call): void {
   const [name = '', value = ''] = call.args
   changeParam(call, name, value)
-  if (call.isJson && call.reply.status === status.ok) {
+  if (call.isJson && call.reply.status === cliStatus.ok) {
     const spec = findParam(name)
     if (spec !== undefined) writeJson({ ...call, words: call.words.slice(0, 3) }, [spec])
   }
@@ -65,18 +66,18 @@ function changeParam(
     return
   }
   if (spec.kind === 'none') {
-    reply.refuse(status.cannot, `parameter "${name}" is not available on this platform.`)
+    reply.refuse(cliStatus.cannot, `parameter "${name}" is not available on this platform.`)
     return
   }
   if (engine.setup.protectedParams.has(name)) {
-    reply.refuse(status.auth, `parameter "${name}" is protected.`)
+    reply.refuse(cliStatus.auth, `parameter "${name}" is protected.`)
     return
   }
   const input = value ?? defaultOf(engine, spec)
   const parsed = parseParamValue(engine, spec, input)
   if ('refusal' in parsed) {
     reply.refuse(
-      status.parameter,
+      cliStatus.parameter,
       `${parsed.refusal}\n(attempting to set param '${name}' to '${input}')`,
     )
     return
@@ -90,7 +91,7 @@ function changeParam(
 }
 
 function refuseUnknown({ reply }: Call, name: string): void {
-  reply.clear().refuse(status.parameter, `Unknown parameter "${name}".`)
+  reply.clear().refuse(cliStatus.parameter, `Unknown parameter "${name}".`)
 }
 
 function isChanged({ engine }: Call, spec: ParamSpec): boolean {

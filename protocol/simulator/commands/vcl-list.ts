@@ -1,7 +1,8 @@
 /** vcl.list, vcl.deps, vcl.show: what is loaded, as the manager and the child tell it (mgt_vcl.c, cache_vcl.c). */
+import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
 import { alignColumns } from '../reply-text.js'
-import { status, type Call } from './call.js'
+import type { Call } from './call.js'
 
 export function listVcls(call: Call): void {
   const { engine, reply } = call
@@ -115,11 +116,11 @@ export function showVcl({ engine, reply, args }: Call): void {
   const [name, more] = isVerbose ? args.slice(1) : args
   const named = name === undefined ? engine.active : findProgram(engine, name)
   if (more !== undefined) {
-    reply.refuse(status.parameter, `Too many parameters: '${more}'`)
+    reply.refuse(cliStatus.parameter, `Too many parameters: '${more}'`)
     return
   }
   if (named === undefined) {
-    reply.refuse(status.parameter, `No VCL named '${name ?? ''}'`)
+    reply.refuse(cliStatus.parameter, `No VCL named '${name ?? ''}'`)
     return
   }
   const program = named.state === 'label' ? (named.uses[0] ?? named) : named

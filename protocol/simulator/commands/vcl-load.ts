@@ -1,4 +1,5 @@
 /** vcl.inline and vcl.load: compile in the manager, load in the child (mgt_vcl.c mgt_new_vcl). */
+import { cliStatus } from '../../status.js'
 import { acceptVcl, type Acceptance } from '../accept-vcl.js'
 import {
   addUse,
@@ -8,8 +9,9 @@ import {
   type VclProgram,
 } from '../engine-state.js'
 import { readNumber, settingOf, findParam } from '../param-table.js'
+import type { ReplyText } from '../reply-text.js'
 import type { VclSource } from '../vcl-lexer.js'
-import { status, type Call } from './call.js'
+import type { Call } from './call.js'
 import { mayBeName } from './vcl-names.js'
 
 /** `vcl_<name>.<time>` must fit into a file name of 255 bytes. */
@@ -37,7 +39,7 @@ function loadVcl(call: Call, { name, state: word = 'auto' }: NewProgram, origin:
   const { engine, reply } = call
   if (!mayBeName(call, name)) return
   if (findProgram(engine, name) !== undefined) {
-    reply.refuse(status.parameter, `Already a VCL named ${name}`)
+    reply.refuse(cliStatus.parameter, `Already a VCL named ${name}`)
     return
   }
   if (isFull(call)) return
@@ -60,7 +62,7 @@ function isFull({ engine, reply }: Call): boolean {
   if (count < readNumber(engine, 'max_vcl') || readNumber(engine, 'max_vcl_handling') !== 2)
     return false
   reply
-    .refuse(status.cannot, `Too many (${count}) VCLs already loaded\n`)
+    .refuse(cliStatus.cannot, `Too many (${count}) VCLs already loaded\n`)
     .out('(See max_vcl and max_vcl_handling parameters)')
   return true
 }
@@ -75,7 +77,7 @@ function noteCount({ engine, reply }: Call): void {
 
 export function parseState({ reply }: Call, word: string): 'auto' | 'cold' | 'warm' | undefined {
   if (word === 'auto' || word === 'cold' || word === 'warm') return word
-  reply.refuse(status.parameter, 'State must be one of auto, cold or warm.')
+  reply.refuse(cliStatus.parameter, 'State must be one of auto, cold or warm.')
   return undefined
 }
 
@@ -86,7 +88,7 @@ function compile(call: Call, name: string, origin: Origin): Accepted | undefined
   if (name.length > nameLimitBytes) {
     const folder = `vcl_${name}.${(call.nowMs / 1000).toFixed(6)}`
     reply
-      .refuse(status.parameter, `Cannot create VCL directory '${folder}': File name too long\n`)
+      .refuse(cliStatus.parameter, `Cannot create VCL directory '${folder}': File name too long\n`)
       .out('VCL compilation failed')
     return undefined
   }
@@ -102,7 +104,7 @@ function compile(call: Call, name: string, origin: Origin): Accepted | undefined
           readVclFile: engine.setup.readVclFile,
         })
   if (!acceptance.isAccepted) {
-    refuseCompilation(call, acceptance.message)
+    refuseCompilation(reply, acceptance.message)
     return undefined
   }
   // Only what passes this far reaches the slow C compiler.
@@ -111,9 +113,9 @@ function compile(call: Call, name: string, origin: Origin): Accepted | undefined
   return acceptance
 }
 
-export function refuseCompilation({ reply }: Call, message: string): void {
+export function refuseCompilation(reply: ReplyText, message: string): void {
   reply
-    .refuse(status.parameter, `Message from VCC-compiler:\n${message}`)
+    .refuse(cliStatus.parameter, `Message from VCC-compiler:\n${message}`)
     .out('Running VCC-compiler failed, exited with 2\nVCL compilation failed')
 }
 
@@ -156,7 +158,7 @@ function loadInChild({ engine, reply, nowMs }: Call, program: VclProgram): void 
   if (program.initFailure !== undefined) {
     forgetProgram(engine, program)
     reply
-      .refuse(status.cannot, `VCL "${program.name}" Failed initialization`)
+      .refuse(cliStatus.cannot, `VCL "${program.name}" Failed initialization`)
       .out(`\nMessage:\n\t${program.initFailure}\n`)
     return
   }
@@ -168,8 +170,7 @@ function loadInChild({ engine, reply, nowMs }: Call, program: VclProgram): void 
 /** Undoes a load: the program was never usable. */
 export function forgetProgram(engine: EngineState, program: VclProgram): void {
   engine.programs = engine.programs.filter((other) => other !== program)
-  for (const used of program.uses)
-    used.usedBy = used.usedBy.filter((user) => user !== program)
+  for (const used of program.uses) used.usedBy = used.usedBy.filter((user) => user !== program)
   if (engine.child !== undefined)
     engine.child.programs = engine.child.programs.filter((other) => other !== program)
 }

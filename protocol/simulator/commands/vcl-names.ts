@@ -1,6 +1,7 @@
 /** Names of programs and labels (vct.c VCT_invalid_name, mgt_vcl.c). */
+import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
-import { status, type Call } from './call.js'
+import type { Call } from './call.js'
 
 /** Refuses what is no name. An empty one is an assertion in 7.1: the manager dies of it (tested). */
 export function mayBeName({ engine, reply }: Call, name: string): boolean {
@@ -13,7 +14,7 @@ export function mayBeName({ engine, reply }: Call, name: string): boolean {
   const isVisible = bad > ' ' && bad < '\x7f'
   const hex = bad.charCodeAt(0).toString(16).padStart(2, '0')
   reply.refuse(
-    status.parameter,
+    cliStatus.parameter,
     `Illegal character in VCL name ${isVisible ? `('${bad}')` : `(0x${hex})`}`,
   )
   return false
@@ -22,7 +23,6 @@ export function mayBeName({ engine, reply }: Call, name: string): boolean {
 export function findNamed(call: Call, name: string): VclProgram | undefined {
   if (!mayBeName(call, name)) return undefined
   const program = findProgram(call.engine, name)
-  if (program === undefined)
-    call.reply.refuse(status.parameter, `No VCL named ${name} known\n`)
+  if (program === undefined) call.reply.refuse(cliStatus.parameter, `No VCL named ${name} known\n`)
   return program
 }

@@ -1,4 +1,5 @@
 /** vcl.use, vcl.state, vcl.label, vcl.discard: what is active, warm, labelled, gone (mgt_vcl.c). */
+import { cliStatus } from '../../status.js'
 import {
   addUse,
   dropUses,
@@ -9,7 +10,7 @@ import {
   type VclProgram,
 } from '../engine-state.js'
 import { matchesGlob } from '../glob.js'
-import { status, type Call } from './call.js'
+import type { Call } from './call.js'
 import { parseState } from './vcl-load.js'
 import { findNamed, mayBeName } from './vcl-names.js'
 
@@ -34,7 +35,7 @@ function markServed(program: VclProgram): void {
 
 function requireWarm({ engine, reply, nowMs }: Call, program: VclProgram): boolean {
   if (program.state === 'cold') {
-    reply.refuse(status.cannot, `VCL '${program.name}' is cold - set to auto or warm first`)
+    reply.refuse(cliStatus.cannot, `VCL '${program.name}' is cold - set to auto or warm first`)
     return false
   }
   if (!program.warm) setWarm(engine, program, { warm: true, nowMs })
@@ -47,19 +48,11 @@ export function setVclState(call: Call): void {
   const program = findNamed(call, name)
   if (program === undefined) return
   if (program.state === 'label') {
-    reply.refuse(status.parameter, 'Labels are always warm')
+    reply.refuse(cliStatus.parameter, 'Labels are always warm')
     return
   }
   const state = parseState(call, word)
-  if (state === undefined) return
-  if (state === 'cold' && program.usedBy.length > 0) {
-    reply.refuse(status.cannot, 'A labeled VCL cannot be set cold')
-    return
-  }
-  if (state === 'cold' && program === engine.active) {
-    reply.refuse(status.cannot, 'Cannot set the active VCL cold.')
-    return
-  }
+  if (state === undefined || (state === 'cold' && !mayBeCold(call, program))) return
   if (program.state === state) return
   program.state = state
   const warm = state === 'auto' || program === engine.active ? program.warm : state === 'warm'
@@ -67,30 +60,44 @@ export function setVclState(call: Call): void {
   else setWarm(engine, program, { warm, nowMs })
 }
 
+function mayBeCold({ engine, reply }: Call, program: VclProgram): boolean {
+  if (program.usedBy.length > 0) reply.refuse(cliStatus.cannot, 'A labeled VCL cannot be set cold')
+  else if (program === engine.active)
+    reply.refuse(cliStatus.cannot, 'Cannot set the active VCL cold.')
+  else return true
+  return false
+}
+
 export function labelVcl(call: Call): void {
-  const { engine, reply, nowMs } = call
-  const [labelName = '', targetName = ''] = call.args
-  if (!mayBeName(call, labelName)) return
-  const existing = findProgram(engine, labelName)
+  const { engine, nowMs } = call
+  const [name = ''] = call.args
+  const target = findTarget(call)
+  if (target === undefined || !requireWarm(call, target)) return
+  const existing = findProgram(engine, name)
+  if (existing !== undefined) dropUses(engine, existing, nowMs)
+  addUse(engine, existing ?? addLabel(engine, name), target)
+}
+
+/** The program a label may point at, checked in the engine's order. */
+function findTarget(call: Call): VclProgram | undefined {
+  const { engine, reply } = call
+  const [name = '', targetName = ''] = call.args
+  if (!mayBeName(call, name)) return undefined
+  const existing = findProgram(engine, name)
   if (existing !== undefined && existing.state !== 'label') {
-    reply.refuse(status.parameter, `${labelName} is not a label`)
-    return
+    reply.refuse(cliStatus.parameter, `${name} is not a label`)
+    return undefined
   }
   const target = findNamed(call, targetName)
-  if (target === undefined) return
-  if (target.state === 'label') {
-    reply.refuse(status.cannot, 'VCL labels cannot point to labels')
-    return
+  if (target?.state === 'label') {
+    reply.refuse(cliStatus.cannot, 'VCL labels cannot point to labels')
+    return undefined
   }
-  if (existing !== undefined && existing.uses[0] !== target && reaches(call, target, existing)) {
-    reply
-      .out(`Pointing label ${labelName} at ${targetName} would create a loop`)
-      .refuse(status.parameter, '')
-    return
-  }
-  if (!requireWarm(call, target)) return
-  if (existing !== undefined) dropUses(engine, existing, nowMs)
-  addUse(engine, existing ?? addLabel(engine, labelName), target)
+  if (target === undefined || existing === undefined || existing.uses[0] === target) return target
+  if (!reaches(call, target, existing)) return target
+  const loop = `Pointing label ${name} at ${targetName} would create a loop`
+  reply.refuse(cliStatus.parameter, loop)
+  return undefined
 }
 
 /** Tells, from the end, the way by which `from` leads to `wanted` (mcf_vcl_check_dag). */
@@ -149,12 +156,12 @@ function markMatching(call: Call, pattern: string, marked: Set<VclProgram>): boo
     hasGlobs ? matchesGlob(pattern, program.name) : program.name === pattern,
   )
   if (engine.active !== undefined && matching.includes(engine.active)) {
-    reply.refuse(status.cannot, `Cannot discard active VCL program ${engine.active.name}\n`)
+    reply.refuse(cliStatus.cannot, `Cannot discard active VCL program ${engine.active.name}\n`)
     return false
   }
   if (matching.length === 0) {
     const text = hasGlobs ? `No VCL name matches ${pattern}\n` : `No VCL named ${pattern} known\n`
-    reply.refuse(status.parameter, text)
+    reply.refuse(cliStatus.parameter, text)
     return false
   }
   for (const program of matching) marked.add(program)
@@ -165,7 +172,7 @@ const listedDependents = 5
 
 function refuseDependents({ reply }: Call, program: VclProgram): void {
   reply.refuse(
-    status.cannot,
+    cliStatus.cannot,
     program.state === 'label'
       ? `Cannot discard VCL label ${program.name}, other VCLs depend on it:\n`
       : `Cannot discard labeled VCL program ${program.name}:\n`,

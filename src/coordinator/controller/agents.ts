@@ -22,7 +22,7 @@ import {
   referencesTo,
   requireAccess,
 } from './references.js'
-import { agentSchema, tagFields, toAgentView } from './views.js'
+import { agentSchema, tagSchema, toAgentView } from './views.js'
 
 const errorKey = 'agent'
 const read = { type: 'agent', access: 'read' } as const
@@ -75,7 +75,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       find: findChangeable,
       query: forceQuery('also when a deployed group falls below its min by this'),
       body: Type.Object(
-        { tags: Type.Optional(orNull(referencesTo(Object.keys(tagFields)))) },
+        { tags: Type.Optional(orNull(referencesTo(Object.keys(tagSchema.properties)))) },
         closed,
       ),
       ignoredKeys,

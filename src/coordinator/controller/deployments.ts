@@ -22,7 +22,7 @@ import {
   referencesTo,
   requireAccess,
 } from './references.js'
-import { deploymentSchema, tagFields, toDeploymentView } from './views.js'
+import { deploymentSchema, tagSchema, toDeploymentView } from './views.js'
 
 const errorKey = 'deployment'
 const read = { type: 'deployment', access: 'read' } as const
@@ -33,7 +33,7 @@ const ignoredKeys = [...readOnlyKeys, 'state', 'stateName', 'agents']
 /** Chosen by us: far beyond any fleet. */
 const agentsMost = 1_000_000
 const countSchema = Type.Integer({ minimum: 1, maximum: agentsMost, default: 1 })
-const tagsSchema = referencesTo(Object.keys(tagFields), { minItems: 1 })
+const tagsSchema = referencesTo(Object.keys(tagSchema.properties), { minItems: 1 })
 const changeable = {
   min: Type.Optional(orNull(countSchema)),
   max: Type.Optional(orNull(countSchema)),

@@ -20,7 +20,7 @@ import {
   referenceTo,
   requireAccess,
 } from './references.js'
-import { joinTokenSchema, tagFields, toJoinTokenView } from './views.js'
+import { joinTokenSchema, tagSchema, toJoinTokenView } from './views.js'
 
 const errorKey = 'jointoken'
 /** Who may let agents in may change them (choices: 2, Who). */
@@ -62,7 +62,7 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
           ),
           tags: Type.Optional(
             orNull(
-              Type.Array(Type.Union([referenceTo(Object.keys(tagFields)), nameSchema]), {
+              Type.Array(Type.Union([referenceTo(Object.keys(tagSchema.properties)), nameSchema]), {
                 maxItems: referencesMost,
                 description: 'Assigned to the agents that enrol; a name that is new makes the tag',
               }),

@@ -11,7 +11,7 @@ import type { FileRecord } from '../state-service/vcl-files.js'
 
 const closed = { additionalProperties: false }
 
-export const tagFields = {
+const tagFields = {
   id: idSchema,
   name: Type.String(),
   static: Type.Boolean({ description: 'An agent sends it; of an agent: this agent sends it' }),

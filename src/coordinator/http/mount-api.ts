@@ -16,6 +16,8 @@ import { sendAnswer } from './send-answer.js'
 export interface Surroundings {
   readonly log: Logger
   readonly metrics: Metrics
+  /** The server ends: each connection with its answer. */
+  readonly isClosing: () => boolean
   /** All that the server's parser knows. */
   readonly methods: readonly string[]
 }
@@ -68,11 +70,16 @@ async function serveCall(
   reply.header('cache-control', 'no-store')
   const answer = await answerCall(target, exchange, request)
   exchange.answer = answer
+  // Before the answer leaves, so that whoever got it finds its trace id in the log.
+  const call = describeCall(exchange, request)
+  logCall(call)
   const finish = (): void => {
-    recordAnswer(target, exchange, request, { ...surroundings, whole: reply.raw.writableFinished })
+    if (!reply.raw.writableFinished) exchange.context.log.info('the caller left before its answer')
+    recordCall(target, call, exchange, surroundings.metrics)
   }
   if (reply.raw.destroyed) finish()
   else reply.raw.once('close', finish)
+  if (surroundings.isClosing()) reply.header('connection', 'close')
   return sendAnswer(reply, answer, exchange.context.log)
 }
 
@@ -99,34 +106,40 @@ function chooseTraceId(request: FastifyRequest): string {
   return typeof given === 'string' && traceIdPattern.test(given) ? given : newTraceId()
 }
 
-function recordAnswer(
-  { api, template }: Target,
-  exchange: Exchange,
-  request: FastifyRequest,
-  { metrics, whole }: Surroundings & { readonly whole: boolean },
-): void {
+function describeCall(exchange: Exchange, request: FastifyRequest): AnsweredCall {
   const { startedAt, ...rest } = exchange
-  const durationSeconds = (performance.now() - startedAt) / 1000
   const [path = ''] = request.originalUrl.split('?', 1)
-  const call: AnsweredCall = {
+  return {
     ...rest,
     method: request.method,
     path: path.slice(0, pathLimit),
     status: exchange.answer?.status ?? 0,
-    durationSeconds,
+    durationSeconds: (performance.now() - startedAt) / 1000,
   }
-  metrics.observeRequest({ api: api.name, route: template, status: call.status, durationSeconds })
-  exchange.context.log.info(
+}
+
+function logCall(call: AnsweredCall): void {
+  call.context.log.info(
     {
       method: call.method,
       path: call.path,
       status: call.status,
-      durationMs: Math.round(durationSeconds * 1e5) / 100,
+      durationMs: Math.round(call.durationSeconds * 1e5) / 100,
       account: call.actor?.accountName ?? null,
       from: call.caller.sourceAddress,
-      ...(whole ? {} : { aborted: true }),
     },
     'request',
   )
-  api.onAnswered?.(call)
+}
+
+/** When the answer was sent: its duration counts until then. */
+function recordCall(
+  { api, template }: Target,
+  call: AnsweredCall,
+  { startedAt }: Exchange,
+  metrics: Metrics,
+): void {
+  const durationSeconds = (performance.now() - startedAt) / 1000
+  metrics.observeRequest({ api: api.name, route: template, status: call.status, durationSeconds })
+  api.onAnswered?.({ ...call, durationSeconds })
 }

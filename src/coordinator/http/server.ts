@@ -78,14 +78,17 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     : createServer(limits)
   server.keepAliveTimeout = keepAliveTimeoutMs
   server.maxConnections = options.connectionLimit
-  server.on('connection', (socket: Socket) => {
+  const track = (socket: Socket): void => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-  })
+  }
+  server.on('connection', track)
+  server.on('secureConnection', track)
   server.on('clientError', answerMalformed)
 
   const app = createApp(options, server)
-  const surroundings = { log, metrics, methods: knownMethods }
+  let closing = false
+  const surroundings = { log, metrics, methods: knownMethods, isClosing: () => closing }
   return {
     server,
     addApi: (api) => {
@@ -104,13 +107,15 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       if (tls && 'setSecureContext' in server) server.setSecureContext(await readTls(tls))
     },
     close: async () => {
+      closing = true
       const closed = server.listening ? once(server, 'close') : Promise.resolve()
       server.close()
       server.closeIdleConnections()
+      // One that has not said anything yet does not count as idle there.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
       const deadline = setTimeout(() => {
         for (const socket of sockets) socket.destroy()
       }, closeGraceMs)
-      // From here on the framework ends each connection with its answer.
       await app.close()
       await closed
       clearTimeout(deadline)

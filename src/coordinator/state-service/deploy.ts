@@ -69,6 +69,6 @@ export async function runDeploy(
   const { error } = await decideDeploy(service, context, deploy, verdict)
   const answer = error ? undefined : await waitForSwitch(service, deploy.groupId, request.percent)
   service.observeDeploy(error?.kind ?? 'ok', (service.now() - deploy.startedAt) / 1000)
-  if (answer) return answer
-  throw error
+  if (error) throw error
+  return answer ?? { completed: false }
 }

@@ -185,18 +185,14 @@ export async function updateDeployment(
   deployment: DeploymentRecord,
   change: DeploymentChange & { readonly force: boolean },
 ): Promise<DeploymentView> {
-  const owner = deployment.organization?.id ?? null
-  const changed: DeploymentFields = {
-    name: change.name === undefined ? deployment.name : parseName(change.name, 'deployment'),
-    ...requireCounts(
-      change.min === undefined ? deployment.min : (change.min ?? 1),
-      change.max === undefined ? deployment.max : (change.max ?? 1),
-    ),
-    tagIds:
-      change.tags === undefined
-        ? deployment.tags.map(({ id }) => id)
-        : await requireTags(service, owner, change.tags),
+  const before: DeploymentFields = {
+    name: deployment.name,
+    min: deployment.min,
+    max: deployment.max,
+    tagIds: deployment.tags.map(({ id }) => id),
   }
+  const changed = await mergeFields(service, deployment.organization?.id ?? null, before, change)
+  if (JSON.stringify(changed) === JSON.stringify(before)) return viewDeployment(service, deployment)
   await withUniqueName(changed.name, 'deployment', () =>
     changeTargets(service, {
       errorKey: 'deployment',
@@ -219,6 +215,22 @@ export async function deleteDeployment(
     () => readGroupsUsingDeployment(service.store.queries, deployment.id, usersNamed),
     () => service.store.transaction((queries) => deleteDeploymentRow(queries, deployment.id)),
   )
+}
+
+async function mergeFields(
+  service: StateService,
+  owner: number | null,
+  before: DeploymentFields,
+  { name, min, max, tags }: DeploymentChange,
+): Promise<DeploymentFields> {
+  return {
+    name: name === undefined ? before.name : parseName(name, 'deployment'),
+    ...requireCounts(
+      min === undefined ? before.min : (min ?? 1),
+      max === undefined ? before.max : (max ?? 1),
+    ),
+    tagIds: tags === undefined ? before.tagIds : await requireTags(service, owner, tags),
+  }
 }
 
 function requireCounts(min: number, max: number): { readonly min: number; readonly max: number } {

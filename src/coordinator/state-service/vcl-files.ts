@@ -22,6 +22,7 @@ import {
   readGroupsUsingFile,
   selectFiles,
   updateFile as updateFileRow,
+  type FileFields,
   type FileRecord,
 } from '../../store/files.js'
 import { fileColumns } from '../../store/list-columns.js'
@@ -151,21 +152,9 @@ async function writeChange(queries: Queries, now: number, { actor, file, change 
     )
   const source = change.source ?? file.source
   const content = readContent(source, encoded)
+  const fields = mergeFields(file, change, { encoded, content })
   const isNew = content.sha !== file.sha || encoded !== file.encoded
-  const fields = {
-    name: change.name ?? file.name,
-    contentType:
-      change.contentType === null || (change.contentType === undefined && encoded !== file.encoded)
-        ? defaultContentType(encoded)
-        : (requireContentType(change.contentType) ?? file.contentType),
-    fileType:
-      change.fileType === null ? defaultFileType(content) : (change.fileType ?? file.fileType),
-  }
-  const isSame =
-    fields.name === file.name &&
-    fields.contentType === file.contentType &&
-    fields.fileType === file.fileType
-  if (isNew || !isSame) await updateFileRow(queries, file.id, fields, now)
+  if (isNew || !isSame(fields, file)) await updateFileRow(queries, file.id, fields, now)
   if (isNew)
     await addVersion(queries, file, {
       source,
@@ -175,6 +164,31 @@ async function writeChange(queries: Queries, now: number, { actor, file, change 
       account: actor.accountName,
       createdAt: now,
     })
+}
+
+function mergeFields(
+  file: FileRecord,
+  { name, contentType, fileType }: FileChange,
+  { encoded, content }: { readonly encoded: boolean; readonly content: FileContent },
+): FileFields {
+  // The other form has another default type.
+  const kept = encoded === file.encoded ? file.contentType : defaultContentType(encoded)
+  return {
+    name: name ?? file.name,
+    contentType:
+      contentType === null
+        ? defaultContentType(encoded)
+        : (requireContentType(contentType) ?? kept),
+    fileType: fileType === null ? defaultFileType(content) : (fileType ?? file.fileType),
+  }
+}
+
+function isSame(fields: FileFields, file: FileRecord): boolean {
+  return (
+    fields.name === file.name &&
+    fields.contentType === file.contentType &&
+    fields.fileType === file.fileType
+  )
 }
 
 export async function deleteFile(service: StateService, file: FileRecord): Promise<void> {

@@ -182,6 +182,7 @@ export const initialTables: Migration = {
         `deployed ${integer} not null`,
         `revision ${integer} not null`,
         `wish ${text}`,
+        `"wishSha" ${text}`,
         `"wishPending" ${integer} not null`,
         times,
       ),
@@ -256,6 +257,7 @@ export const initialTables: Migration = {
         `action ${text} not null`,
         `revision ${integer} not null`,
         `sources ${text} not null`,
+        `sha ${text} not null`,
         `"traceId" ${text} not null`,
         `account ${text} not null`,
         `"startedAt" ${integer} not null`,
@@ -272,6 +274,7 @@ export const initialTables: Migration = {
         `action ${text} not null`,
         `result ${text} not null`,
         `sources ${text} not null`,
+        `sha ${text} not null`,
       ),
       index('history_group', 'history ("groupId", id)'),
 

@@ -262,7 +262,7 @@ function thingRoutes(bodies: unknown[]): Route[] {
   ]
 }
 
-async function* failAfter(count: number): AsyncGenerator<unknown> {
+async function* failAfter(count: number): AsyncGenerator {
   for (let id = 1; id <= count; id++) {
     await Promise.resolve()
     yield { id, name: 'y'.repeat(100) }

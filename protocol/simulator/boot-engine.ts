@@ -1,0 +1,62 @@
+/** The state of a simulated engine that has just been started. */
+import { answerRequest, type Caller } from './answer-request.js'
+import type { EngineSetup, EngineState } from './engine-state.js'
+import type { EngineRelease } from './release.js'
+import { cliStatus } from '../status.js'
+
+/** Chosen by us: serves nobody, as no client reaches a simulated engine. */
+const defaultBootVcl = 'vcl 4.1;\nbackend default none;\n'
+
+export interface BootOptions {
+  readonly compileMs?: number
+  readonly bootVcl?: string | null
+  readonly storage?: EngineSetup['storage']
+  readonly listenAddress?: string
+  readonly protectedParams?: readonly string[]
+  readonly keepsDiscarded?: boolean
+  readonly readVclFile?: (path: string) => string | undefined
+}
+
+export interface BootMoment {
+  readonly nowMs: number
+  readonly nextPid: () => number
+}
+
+export function bootEngine(
+  release: EngineRelease,
+  options: BootOptions,
+  { nowMs, nextPid }: BootMoment,
+): EngineState {
+  const engine: EngineState = {
+    release,
+    setup: {
+      compileMs: options.compileMs ?? 0,
+      storage: options.storage ?? [{ name: 's0', kind: 'malloc' }],
+      listenAddress: options.listenAddress ?? '127.0.0.1 6081',
+      protectedParams: new Set(options.protectedParams),
+      keepsDiscarded: options.keepsDiscarded ?? false,
+      readVclFile: options.readVclFile ?? (() => undefined),
+    },
+    masterPid: nextPid(),
+    child: undefined,
+    programs: [],
+    active: undefined,
+    params: new Map(),
+    panic: undefined,
+    probes: 'healthy',
+    managerDied: false,
+  }
+  const source = options.bootVcl === undefined ? defaultBootVcl : options.bootVcl
+  if (source === null) return engine
+  const caller: Caller = { isAuthenticated: true, challenge: '', secret: null }
+  for (const words of [['vcl.inline', 'boot', toBytes(source)], ['vcl.use', 'boot'], ['start']]) {
+    const request = { line: words[0] ?? '', parsed: { words } }
+    const reply = answerRequest(engine, request, { caller, nowMs, nextPid })
+    if (reply.status !== cliStatus.ok)
+      throw new Error(`the simulated engine's boot VCL is refused: ${reply.text}`)
+  }
+  return engine
+}
+
+/** One character, one byte, as everything in the engine. */
+const toBytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1')

@@ -1,0 +1,133 @@
+/** One connection to a simulated engine: what came in and waits, what goes out. */
+import { randomInt } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import { cliStatus } from '../status.js'
+import type { Caller, EngineSecret } from './answer-request.js'
+import { encodeReply } from './reply-text.js'
+import { RequestReader, type EngineRequest } from './request-reader.js'
+import type { Quoting } from './release.js'
+import type { Outgoing } from './spoiled-reply.js'
+
+const challengeLetters = 32
+
+export interface SessionSetup {
+  readonly secret: () => EngineSecret
+  readonly quoting: Quoting
+  /** Replies behind an unacknowledged one wait so long for the client's next bytes; 0: never. */
+  readonly burstDelayMs: number
+}
+
+export class Session implements Caller {
+  isAuthenticated: boolean
+  challenge = ''
+  isGreeted = false
+  /** Nothing is read and answered any more, though the connection stays. */
+  isSilent = false
+  /** The client has sent all it will send. */
+  hasEnded = false
+  /** A request that met a frozen engine, carried out when it thaws. */
+  held: EngineRequest | undefined
+  readonly #reader: RequestReader
+  readonly #delayed: Buffer[] = []
+  #delay: NodeJS.Timeout | undefined
+  #hasUnacknowledged = false
+
+  constructor(
+    readonly stream: Duplex,
+    private readonly setup: SessionSetup,
+    onInput: (session: Session) => void,
+  ) {
+    this.isAuthenticated = setup.secret() === null
+    this.#reader = new RequestReader(setup.quoting)
+    stream.on('error', () => undefined) // a broken connection is a closed one
+    stream.on('readable', () => {
+      onInput(this)
+    })
+    stream.on('end', () => {
+      this.hasEnded = true
+      onInput(this)
+    })
+    stream.on('close', () => {
+      clearTimeout(this.#delay)
+    })
+  }
+
+  get secret(): EngineSecret {
+    return this.setup.secret()
+  }
+
+  get isGone(): boolean {
+    return this.stream.destroyed
+  }
+
+  /** The 107 that an engine with a secret begins with. */
+  makeChallenge(): Buffer {
+    const letters = Array.from({ length: challengeLetters }, () => randomInt(26) + 0x61)
+    this.challenge = String.fromCharCode(...letters)
+    return encodeReply(cliStatus.auth, `${this.challenge}\n\nAuthentication required.\n`)
+  }
+
+  /** Takes what has come in; false when there was nothing. */
+  read(): boolean {
+    const chunk: unknown = this.stream.read()
+    if (!(chunk instanceof Uint8Array)) return false
+    this.#acknowledge()
+    this.#reader.push(Buffer.from(chunk).toString('latin1'))
+    if (this.#reader.isOverflown) this.stream.destroy()
+    return true
+  }
+
+  nextRequest(): EngineRequest | undefined {
+    const { held } = this
+    this.held = undefined
+    return held ?? this.#reader.next(this.isAuthenticated)
+  }
+
+  /** False when the client does not read: the engine's writes block then, and with them its manager. */
+  send({ bytes, then }: Outgoing): boolean {
+    if (then === 'silence') this.isSilent = true
+    if (this.#mustWait()) {
+      this.#delayed.push(bytes)
+      if (then === 'close') this.#flush()
+      this.#closeAfter(then)
+      return true
+    }
+    this.#hasUnacknowledged = true
+    const hasRoom = bytes.length === 0 || this.stream.write(bytes)
+    this.#closeAfter(then)
+    return hasRoom || this.stream.destroyed || this.stream.writableEnded
+  }
+
+  close(): void {
+    if (!this.stream.writableEnded) this.stream.end()
+    // Unread input would hold the connection open; what was written is still delivered.
+    this.stream.resume()
+    this.isSilent = true
+  }
+
+  #closeAfter(then: Outgoing['then']): void {
+    if (then === 'close') this.close()
+  }
+
+  /** Nagle: small writes wait while an earlier one is unacknowledged (management-protocol: 9). */
+  #mustWait(): boolean {
+    if (this.setup.burstDelayMs <= 0 || !this.#hasUnacknowledged) return false
+    this.#delay ??= setTimeout(() => {
+      this.#acknowledge()
+    }, this.setup.burstDelayMs)
+    return true
+  }
+
+  #acknowledge(): void {
+    this.#hasUnacknowledged = false
+    this.#flush()
+  }
+
+  #flush(): void {
+    clearTimeout(this.#delay)
+    this.#delay = undefined
+    if (this.#delayed.length === 0) return
+    const bytes = Buffer.concat(this.#delayed.splice(0))
+    if (!this.stream.writableEnded) this.stream.write(bytes)
+  }
+}

@@ -1,0 +1,43 @@
+/** Exit codes (choices: 8), and the one error type of the client; anything else that is thrown is a bug. */
+import type { Fields } from './api-shapes.js'
+
+export const exitCodes = {
+  done: 0,
+  /** Refused, fewer than min, or no connection. */
+  refused: 1,
+  usage: 2,
+  /** The wait ended: every deployment has its min, `percent` was not reached. */
+  partial: 3,
+  /** The wait ended below min with work still running. */
+  unfinished: 4,
+  /** Authentication or permission. */
+  denied: 5,
+  /** Ctrl-C. */
+  interrupted: 130,
+} as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+export class CliError extends Error {
+  override readonly name = 'CliError'
+
+  constructor(
+    readonly exitCode: ExitCode,
+    message: string,
+    /** What the API answered: `{traceId, errorKey, errorMsg}`. */
+    readonly body: Fields | null = null,
+  ) {
+    super(message)
+  }
+}
+
+export function usageError(message: string): CliError {
+  return new CliError(exitCodes.usage, message)
+}
+
+/** One line, with the trace id when there is one; with `--json` the error body (choices: 8). Compiler texts keep their lines. */
+export function describeCliError(error: CliError, json: boolean): string {
+  if (json && error.exitCode !== exitCodes.usage)
+    return JSON.stringify(error.body ?? { errorKey: 'client', errorMsg: error.message })
+  const traceId = error.body?.['traceId']
+  return `cachefleet: ${error.message}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`
+}

@@ -1,0 +1,14 @@
+/** Comma-separated values by RFC 4180; spreadsheets take no cell for a formula (choices: 8). */
+
+/** Lines end with CR LF. */
+export function formatCsv(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  return [header, ...rows].map((row) => `${row.map(formatCell).join(',')}\r\n`).join('')
+}
+
+function formatCell(text: string): string {
+  const harmless = /^[=+\-@]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}

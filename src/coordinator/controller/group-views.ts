@@ -1,0 +1,136 @@
+/** What the API answers about VCL groups: one schema and one function for each shape. */
+import { Type } from 'typebox'
+import type { GroupStatus, PlacementExplanation } from '../state-service/group-state.js'
+import type { readGroupHistory } from '../state-service/history.js'
+import type { GroupView } from '../state-service/vcl-groups.js'
+import { idSchema, orNull, organizationSchema, referenceSchema, timeSchema } from './references.js'
+import { toIso } from './views.js'
+
+const closed = { additionalProperties: false }
+
+const stateSchema = Type.Integer({
+  description: '1 Active, 2 Inactive, 3 Degraded, 4 Error, 5 Orphan, 6 Deploying',
+})
+
+export const groupSchema = Type.Object(
+  {
+    id: idSchema,
+    name: Type.String(),
+    organization: organizationSchema,
+    root: Type.Boolean({ description: 'Its VCL is the whole VCL of each cache' }),
+    keepOnFailure: Type.Boolean(),
+    mainVCL: Type.Object({
+      id: idSchema,
+      name: Type.String(),
+      version: Type.Optional(Type.Integer({ description: 'Only when one is pinned' })),
+    }),
+    includes: Type.Array(referenceSchema),
+    domains: Type.Array(referenceSchema),
+    deployments: Type.Array(referenceSchema),
+    deployed: Type.Boolean({ description: 'The wish' }),
+    state: stateSchema,
+    stateName: Type.String(),
+    revision: Type.Integer({ description: 'The newest that was switched to; 0 before the first' }),
+    agentStates: Type.Array(
+      Type.Object(
+        {
+          agent: referenceSchema,
+          state: Type.String({ description: 'wanted, applying, applied or failed' }),
+          revision: orNull(Type.Integer()),
+          error: orNull(Type.String()),
+          deployedAt: orNull(timeSchema),
+        },
+        closed,
+      ),
+    ),
+    staged: Type.Null(),
+    created: timeSchema,
+    updated: timeSchema,
+  },
+  closed,
+)
+
+export function toGroupView({ group, organization, status }: GroupView) {
+  const { mainFile, mainFileVersion } = group
+  return {
+    id: group.id,
+    name: group.name,
+    organization,
+    root: group.root,
+    keepOnFailure: group.keepOnFailure,
+    mainVCL: mainFileVersion === null ? mainFile : { ...mainFile, version: mainFileVersion },
+    includes: group.includes,
+    domains: [],
+    deployments: group.deployments,
+    deployed: group.deployed,
+    state: status.state,
+    stateName: status.stateName,
+    revision: group.revision,
+    agentStates: status.agentStates.map((place) => ({
+      ...place,
+      deployedAt: orIso(place.deployedAt),
+    })),
+    staged: null,
+    created: toIso(group.createdAt),
+    updated: toIso(group.updatedAt),
+  }
+}
+
+export const groupStateSchema = Type.Object(
+  { state: stateSchema, stateName: Type.String() },
+  closed,
+)
+
+export function toGroupStateView({ state, stateName }: GroupStatus) {
+  return { state, stateName }
+}
+
+export const placementSchema = Type.Object(
+  {
+    agent: referenceSchema,
+    deployment: orNull(referenceSchema),
+    chosen: Type.Boolean(),
+    reason: Type.String(),
+  },
+  closed,
+)
+
+export function toPlacementView({ agent, deployment, chosen, reason }: PlacementExplanation) {
+  return { agent, deployment, chosen, reason }
+}
+
+const fileVersionSchema = Type.Object(
+  { id: idSchema, name: Type.String(), version: Type.Integer() },
+  closed,
+)
+
+export const historySchema = Type.Object(
+  {
+    revision: orNull(Type.Integer({ description: 'null: a deploy that failed' })),
+    at: timeSchema,
+    account: Type.String(),
+    action: Type.String(),
+    result: Type.String({ description: 'ok, or the error text' }),
+    mainVCL: fileVersionSchema,
+    includes: Type.Array(fileVersionSchema),
+  },
+  closed,
+)
+
+type HistoryEntry = Awaited<ReturnType<typeof readGroupHistory>>[number]
+
+export function toHistoryView(entry: HistoryEntry) {
+  return {
+    revision: entry.revision,
+    at: toIso(entry.at),
+    account: entry.account,
+    action: entry.action,
+    result: entry.result,
+    mainVCL: entry.sources.mainVCL,
+    includes: entry.sources.includes,
+  }
+}
+
+function orIso(at: number | null): string | null {
+  return at === null ? null : toIso(at)
+}

@@ -1,0 +1,30 @@
+/** The routes of all resources, in the order of the documentation. */
+import type { Route } from '../http/route.js'
+import type { StateService } from '../state-service/service.js'
+import { agentEngineRoutes } from './agent-engine.js'
+import { agentRoutes } from './agents.js'
+import { apiLogRoutes } from './apilogs.js'
+import { deploymentRoutes } from './deployments.js'
+import { fileVersionRoutes } from './file-versions.js'
+import { fileRoutes } from './files.js'
+import { groupVerbRoutes } from './group-verbs.js'
+import { joinTokenRoutes } from './jointokens.js'
+import { tagRoutes } from './tags.js'
+import { vclGroupRoutes } from './vclgroups.js'
+import { vclRoutes } from './vcls.js'
+
+export function resourceRoutes(service: StateService): readonly Route[] {
+  return [
+    ...agentRoutes(service),
+    ...agentEngineRoutes(service),
+    ...tagRoutes(service),
+    ...fileRoutes(service),
+    ...fileVersionRoutes(service),
+    ...vclRoutes(service),
+    ...deploymentRoutes(service),
+    ...vclGroupRoutes(service),
+    ...groupVerbRoutes(service),
+    ...joinTokenRoutes(service),
+    ...apiLogRoutes(service),
+  ]
+}

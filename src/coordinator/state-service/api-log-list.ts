@@ -1,0 +1,19 @@
+/** Reading the api log: who did what, by organization (choices: 2, apilogs). */
+import { parseListQuery } from '../../domain/list-query.js'
+import type { Actor } from '../../domain/permission.js'
+import { apiLogColumns, listApiLogs as listRows, type ApiLogRecord } from '../../store/api-logs.js'
+import type { ListAnswer, ListParameters } from './computed-list.js'
+import { scopeOf, type StateService } from './service.js'
+
+export type { ApiLogRecord } from '../../store/api-logs.js'
+
+export const apiLogListFields = Object.keys(apiLogColumns)
+
+export async function listApiLogs(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<ListAnswer<ApiLogRecord>> {
+  const list = parseListQuery(query, apiLogColumns, 'apilog')
+  return listRows(service.store.queries, scopeOf(actor), list)
+}

@@ -1,0 +1,134 @@
+/** The agent's end of the link, with a cache that is not there: credentials, order of messages, loss and return. */
+import t from 'tap'
+import type { AgentConfig } from '../../src/agent/agent-config.js'
+import { encodeMessage } from '../../src/messages/codec.js'
+import { eventually } from '../support/eventually.js'
+import { idle } from './cache-sight.js'
+import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
+import { makeFolder, runTestAgent } from './run-agent.js'
+
+const absent: AgentConfig['engine'] = {
+  mode: 'attach',
+  host: '127.0.0.1',
+  port: 1,
+  secretFile: '/nowhere',
+  workingDirectory: null,
+}
+
+void t.test(
+  'an agent tries its key, after a 401 its join token, and later its key alone',
+  async (t) => {
+    const coordinator = await startCoordinatorEnd(t)
+    const stateDir = await makeFolder(t)
+    coordinator.settings.admit = (authorization) => (authorization.startsWith('Join') ? null : 401)
+    const agent = await runTestAgent(t, coordinator, absent, { stateDir })
+    const hello = await coordinator.hello()
+    await eventually('linked', () => agent.isLinked())
+    t.match(coordinator.authorizations, [/^Agent [0-9a-f]{64}$/, 'Join the-token'])
+    t.same(coordinator.names, [undefined, 'edge-1'])
+    t.match(hello, { sequence: 1, name: 'edge-1', tags: ['static-a'], coordinatorId: null })
+    t.match(hello.engine, { host: '127.0.0.1', port: 6081, version: '', workingDirectory: null })
+    await agent.stop()
+
+    coordinator.settings.admit = () => null
+    const next = await runTestAgent(t, coordinator, absent, { stateDir })
+    const again = await coordinator.hello(2)
+    t.equal(again.keyDigest, hello.keyDigest)
+    t.equal(again.coordinatorId, 'coordinator-one')
+    t.match(coordinator.authorizations.at(-1), /^Agent /)
+    const secret = coordinator.authorizations[0]?.slice('Agent '.length) ?? ''
+    for (const one of [agent, next])
+      t.notOk(JSON.stringify(one.lines).includes(secret), 'no secret in a log')
+  },
+)
+
+void t.test('a refused agent without a token tries on, and says so once', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  coordinator.settings.admit = () => 401
+  const joinToken = () => Promise.resolve(undefined)
+  const agent = await runTestAgent(t, coordinator, absent, { joinToken })
+  await eventually('two attempts', () => coordinator.authorizations.length >= 2)
+  const warnings = agent.lines.filter((line) => line.level === 40 && /refuses/.test(line.msg))
+  t.equal(warnings.length, 1)
+
+  coordinator.settings.admit = () => null
+  await eventually('linked', () => agent.isLinked())
+})
+
+void t.test(
+  'what breaks the order of messages ends the link, and the agent comes back',
+  async (t) => {
+    const coordinator = await startCoordinatorEnd(t)
+    const agent = await runTestAgent(t, coordinator, absent)
+    await coordinator.hello(1)
+    await eventually('linked', () => agent.isLinked())
+    const breaks: ((end: CoordinatorEnd) => void)[] = [
+      (end) => {
+        end.sendRaw('not JSON')
+      },
+      (end) => {
+        end.sendRaw('{"kind":"nosuch","sequence":2,"traceId":"12345678"}')
+      },
+      (end) => {
+        const traceId = 'trace-of-a-gap'
+        end.sendRaw(encodeMessage({ kind: 'reportFullState', sequence: 9, traceId }))
+      },
+    ]
+    for (const [index, breakOrder] of breaks.entries()) {
+      breakOrder(coordinator)
+      await coordinator.hello(index + 2)
+      await eventually('linked again', () => agent.isLinked())
+    }
+    coordinator.send({ kind: 'reportFullState' }, 'trace-of-all')
+    const full = await eventually('the full state', () =>
+      coordinator.received.find((message) => message.kind === 'fullState'),
+    )
+    t.match(full, { traceId: 'trace-of-all', name: 'edge-1' })
+  },
+)
+
+void t.test('messages count from 1 without a gap, heartbeats among them', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  coordinator.settings.heartbeatMs = 50
+  await runTestAgent(t, coordinator, absent)
+  await eventually(
+    'ten heartbeats',
+    () => coordinator.received.filter((message) => message.kind === 'heartbeat').length >= 10,
+  )
+  t.same(
+    coordinator.received.map((message) => message.sequence),
+    coordinator.received.map((_, index) => index + 1),
+  )
+})
+
+void t.test('a coordinator that falls silent is left, and dialled anew', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  coordinator.settings.heartbeatMs = 200
+  const agent = await runTestAgent(t, coordinator, absent)
+  await eventually('linked', () => agent.isLinked())
+  coordinator.mute()
+  await coordinator.hello(2)
+  await eventually('linked again', () => agent.isLinked())
+})
+
+void t.test('a newer apply supersedes the one that waits; each ends in one report', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const agent = await runTestAgent(t, coordinator, absent)
+  await eventually('linked', () => agent.isLinked())
+  const sent = [1, 2, 3, 4].map((revision) => coordinator.apply(revision, idle))
+  const reports = await Promise.all(sent)
+  t.same(
+    reports.map((report) => report.result),
+    ['failed', 'refused', 'refused', 'failed'],
+    'the cache is not there, and two were never begun',
+  )
+  t.match(reports[1]?.error, /superseded by revision 3/)
+  t.equal(agent.condition().heldRevision, 4)
+  t.match(await coordinator.apply(2, idle), { result: 'refused', error: /older than 4/ })
+  const contradiction = { load: [], labels: [], active: 'cf-1-aaaaaaaa-1' }
+  t.match(await coordinator.apply(5, contradiction), {
+    result: 'failed',
+    error: /does not load it/,
+  })
+  t.equal(agent.condition().heldRevision, 4, 'what contradicts itself is not held')
+})

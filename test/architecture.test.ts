@@ -1,0 +1,193 @@
+/** The import rules of ARCHITECTURE.md, checked from the import lines. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { version } from '../src/version.js'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+interface Import {
+  readonly file: string
+  /** A folder-relative path for our own files, else the package or `node:` name. */
+  readonly target: string
+  readonly isOwn: boolean
+  /** Erased by the compiler: it loads nothing. */
+  readonly isTypeOnly: boolean
+}
+
+const base = ['src/errors.ts', 'src/context.ts', 'src/log.ts', 'src/version.ts']
+
+/** Folder → what its files may import of our own; packages are listed apart. The first match counts. */
+const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] = [
+  ['protocol/', ['protocol/']],
+  ['config/', ['config/']],
+  // An error is a value with a kind: the one thing of base that decisions may use.
+  ['src/domain/', ['src/domain/', 'src/errors.ts']],
+  ['src/messages/', ['src/messages/', 'src/domain/']],
+  ['src/store/', ['src/store/', 'src/domain/', ...base]],
+  ['src/bus/', ['src/bus/', 'src/domain/', ...base]],
+  ['src/agent/', ['src/agent/', 'protocol/', 'src/domain/', 'src/messages/', ...base]],
+  [
+    'src/coordinator/state-service/',
+    [
+      'src/coordinator/state-service/',
+      'src/domain/',
+      'src/messages/',
+      'src/store/',
+      'src/bus/',
+      ...base,
+    ],
+  ],
+  [
+    'src/coordinator/agent-gateway/',
+    [
+      'src/coordinator/agent-gateway/',
+      'src/coordinator/state-service/',
+      'src/messages/',
+      'src/domain/',
+      'src/bus/',
+      ...base,
+    ],
+  ],
+  ['src/coordinator/http/', ['src/coordinator/http/', 'src/domain/', ...base]],
+  [
+    'src/coordinator/controller/',
+    [
+      'src/coordinator/controller/',
+      'src/coordinator/state-service/',
+      'src/coordinator/http/',
+      'src/domain/',
+      ...base,
+    ],
+  ],
+  ['src/cli/', ['src/cli/', 'src/version.ts']],
+  // The composition roots.
+  [
+    'src/coordinator/',
+    ['src/coordinator/', 'src/store/', 'src/bus/', 'src/messages/', 'src/domain/', ...base],
+  ],
+  ['src/', ['src/', 'config/']],
+]
+
+/** Third-party packages that speak to the outside, and the files that may import them. */
+const outsiders: readonly (readonly [name: string, files: readonly string[]])[] = [
+  ['better-sqlite3', ['src/store/sqlite.ts']],
+  ['pg', ['src/store/postgres.ts']],
+  ['ws', ['src/agent/', 'src/coordinator/agent-gateway/']],
+  ['convict', ['config/']],
+  ['fastify', ['src/coordinator/http/']],
+  ['prom-client', ['src/coordinator/http/metrics.ts']],
+  ['jose', ['src/coordinator/state-service/']],
+  ['@node-rs/argon2', ['src/coordinator/state-service/passwords.ts']],
+  ['node-cron', ['src/coordinator/state-service/hourly.ts']],
+  ['commander', ['src/cli/']],
+]
+
+const files = ['protocol', 'config', 'src'].flatMap((folder) => listSources(join(root, folder)))
+const imports = files.flatMap(readImports)
+
+t.test('every folder imports only what ARCHITECTURE.md allows', (t) => {
+  const broken = imports.filter(({ file, target, isOwn }) => {
+    const allowed = rules.find(([folder]) => file.startsWith(folder))?.[1] ?? []
+    return isOwn && !allowed.some((one) => target.startsWith(one))
+  })
+  t.same(broken, [])
+  t.ok(imports.length > 100, 'the import lines were found')
+  t.end()
+})
+
+t.test('protocol/ needs nothing but Node, domain/ not even its input and output', (t) => {
+  const packages = imports.filter(({ isOwn }) => !isOwn)
+  t.same(
+    packages.filter(
+      ({ file, target }) => file.startsWith('protocol/') && !target.startsWith('node:'),
+    ),
+    [],
+  )
+  t.same(
+    packages.filter(
+      ({ file, target }) => file.startsWith('src/domain/') && target !== 'node:crypto',
+    ),
+    [],
+  )
+  t.end()
+})
+
+t.test('each package that speaks to the outside is imported in its own place', (t) => {
+  for (const [name, places] of outsiders) {
+    const users = imports.filter(
+      ({ target, isOwn }) => !isOwn && (target === name || target.startsWith(`${name}/`)),
+    )
+    const strangers = users.filter(({ file }) => !places.some((place) => file.startsWith(place)))
+    t.same(strangers, [], name)
+    t.ok(users.length > 0, `${name} does real work`)
+  }
+  t.end()
+})
+
+t.test('the environment and the arguments are read in the main files only', (t) => {
+  const readers = files.filter((file) => /process\.(env|argv)\b/.test(read(file)))
+  t.same(readers.toSorted(), ['src/cli/main.ts', 'src/main.ts'])
+  t.end()
+})
+
+t.test('no import cycle exists', (t) => {
+  const graph = new Map<string, string[]>()
+  for (const { file, target, isOwn, isTypeOnly } of imports)
+    if (isOwn && !isTypeOnly) graph.set(file, [...(graph.get(file) ?? []), target])
+  t.same(findCycle(graph), [])
+  t.end()
+})
+
+t.test('the version of the program is that of its package', (t) => {
+  t.equal((JSON.parse(read('package.json')) as { version: string }).version, version)
+  t.end()
+})
+
+function listSources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => relative(root, join(folder, name)))
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+function readImports(file: string): Import[] {
+  const pattern =
+    /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm
+  return [...read(file).matchAll(pattern)].map((match) => {
+    const specifier = match[2] ?? match[3] ?? match[4] ?? ''
+    const isOwn = specifier.startsWith('.')
+    const target = isOwn
+      ? relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, '.ts')
+      : specifier
+    return { file, target, isOwn, isTypeOnly: match[1] !== undefined }
+  })
+}
+
+/** The files of one cycle, or none. */
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const path: string[] = []
+  for (const file of graph.keys()) {
+    const cycle = visit(file)
+    if (cycle) return cycle
+  }
+  return []
+
+  function visit(file: string): string[] | undefined {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return undefined
+    path.push(file)
+    for (const next of graph.get(file) ?? []) {
+      const cycle = visit(next)
+      if (cycle) return cycle
+    }
+    path.pop()
+    done.add(file)
+    return undefined
+  }
+}

@@ -1,0 +1,298 @@
+/** Agents as a caller meets them; the session that answers questions is played on the real bus (choices: 2 and 3). */
+import t, { type Test } from 'tap'
+import { agentRevokedSubject, instructionSubject } from '../../../src/bus/bus.js'
+import { createPlacement } from '../../../src/coordinator/state-service/placing.js'
+import type {
+  InstructionReply,
+  InstructionRequest,
+} from '../../../src/coordinator/state-service/instruct.js'
+import { savePlacements } from '../../../src/store/placements.js'
+import { writeWish } from '../../../src/store/vcl-groups.js'
+import { eventually } from '../../support/eventually.js'
+import { enrol, startClient, type Client, type Json } from './client.js'
+
+void t.test('an agent answers the fields of the specification and its config', async (t) => {
+  const client = await startClient(t)
+  const id = await enrol(client, 'edge-1', { tags: ['static-a'] })
+  const agent = await client.expect(200, 'GET', `/agents/${id}`)
+
+  t.match(agent, {
+    id,
+    name: 'edge-1',
+    organization: null,
+    state: 1,
+    stateName: 'Running',
+    engineState: 'running',
+    engineHost: '10.0.0.1',
+    enginePort: 6081,
+    engineVersion: '7.1.1',
+    agentVersion: /^\d+\./,
+    config: {
+      desired: { revision: 1 },
+      lastAttempted: { revision: null, result: null, error: null, at: null },
+      effective: { revision: null },
+    },
+    drift: null,
+    lockedBecause: null,
+  })
+  for (const key of ['created', 'updated', 'lastHeartbeat', 'lastStateChange'])
+    t.match(agent[key], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  t.match(agent['tags'], [{ name: 'static-a', static: true, created: /Z$/, updated: /Z$/ }])
+  t.same(await client.list('/agents'), [agent])
+  t.match(await client.expect(404, 'GET', '/agents/77'), { errorMsg: '77 was not found' })
+})
+
+void t.test('agents are filtered, sorted and taken by page', async (t) => {
+  const client = await startClient(t)
+  for (const n of [1, 2, 3, 4]) await enrol(client, `edge-${n}`, { tags: [`rack-${n % 2}`, 'all'] })
+  await enrol(client, 'other')
+  const names = async (query: string) =>
+    (await client.list(`/agents?${query}`)).map((agent) => agent['name'])
+
+  t.same(await names('name=edge*&sort=name:desc&take=2,1'), ['edge-3', 'edge-2'])
+  t.same(await names('tags.name=rack-1'), ['edge-1', 'edge-3'])
+  t.same(await names('tags.name=rack-*,all&stateName=Run*'), [
+    'edge-1',
+    'edge-2',
+    'edge-3',
+    'edge-4',
+  ])
+  t.same(await names('state=2,3'), [])
+  t.same(await names('name=edge'), [], 'a prefix needs a star')
+  const [edge] = await client.list('/agents?tags.name=rack-1&take=1')
+  t.match(edge?.['tags'], [{ name: 'rack-1' }, { name: 'all' }], 'nested lists stay whole')
+  const page = await client.send('GET', '/agents?take=1')
+  t.equal(page.headers.get('x-total-count'), '5')
+  for (const query of ['nosuch=1', 'tags.nosuch=1', 'name=a&name=b', 'take=0', 'sort=tags.id'])
+    t.match(await client.expect(400, 'GET', `/agents?${query}`), { errorKey: 'agent' })
+})
+
+void t.test('{Tags: [{ID}]} replaces assigned tags; static ones stay', async (t) => {
+  const client = await startClient(t)
+  const id = await enrol(client, 'edge-1', { tags: ['fixed'] })
+  const one = await client.expect(201, 'POST', '/tags', { name: 'one' })
+  const two = await client.expect(201, 'POST', '/tags', { name: 'two' })
+  const put = async (body: Json) => {
+    const agent = await client.expect(200, 'PUT', `/agents/${id}`, body)
+    t.same(agent, await client.expect(200, 'GET', `/agents/${id}`))
+    return (agent['tags'] as Json[]).map((tag) => tag['name']) // of the agent's schema
+  }
+
+  t.same(await put({ Tags: [{ ID: one['id'] }] }), ['fixed', 'one'])
+  const whole = await client.expect(200, 'GET', `/agents/${id}`)
+  t.same(await put(whole), ['fixed', 'one'], 'the body of GET can be PUT back')
+  t.same(await put({ tags: [{ id: two['id'] }, whole['tags']].flat(1).slice(0, 2) as never }), [
+    'fixed',
+    'two',
+  ])
+  t.same(await put({}), ['fixed', 'two'])
+  t.same(await put({ tags: null }), ['fixed'])
+  t.match(await client.expect(400, 'PUT', `/agents/${id}`, { tags: [{ id: 999 }] }), {
+    errorKey: 'agent',
+    errorMsg: /tags: 999/,
+  })
+  const [fixed] = await client.list('/tags?static=true')
+  t.match(fixed, { name: 'fixed', static: true })
+  for (const [method, body] of [
+    ['PUT', { name: 'renamed' }],
+    ['DELETE', undefined],
+  ] as const)
+    t.match(await client.expect(409, method, `/tags/${String(fixed?.['id'])}`, body), {
+      errorKey: 'tag',
+      errorMsg: /static/,
+    })
+})
+
+void t.test('questions go to the agent and come back; silence is told', async (t) => {
+  const client = await startClient(t)
+  const id = await enrol(client, 'edge-1')
+  const vcls = [{ name: 'cf-idle', status: 'active', state: 'auto', busy: 0, label: null }]
+  t.match(await client.expect(503, 'GET', `/agents/${id}/vcls`), {
+    errorKey: 'agent',
+    errorMsg: /edge-1 is not connected/,
+  })
+
+  const asked = playSession(t, client, id, ({ question }) => {
+    if (question.kind === 'command') return done(`said ${question.line}`)
+    if (question.kind === 'unlock') return done(null)
+    return done(
+      { vcls, params: { default_ttl: {} }, backends: [], bans: [], panic: null }[question.query],
+    )
+  })
+
+  t.same(await client.list(`/agents/${id}/vcls`), vcls)
+  t.same(await client.expect(200, 'GET', `/agents/${id}/params`), { default_ttl: {} })
+  t.same(await client.list(`/agents/${id}/backends`), [])
+  t.same(await client.list(`/agents/${id}/bans`), [])
+  t.same(await client.expect(200, 'GET', `/agents/${id}/panic`), { panic: null })
+  const command = `/agents/${id}/command`
+  t.same(await client.expect(200, 'POST', command, { command: 'ping\n' }), { message: 'said ping' })
+  t.equal(asked.length, 6)
+  for (const wrong of ['stop', 'vcl.use x', 'ping\nping', '', 'param.set cc_command x', 'x << y'])
+    t.match(await client.expect(400, 'POST', command, { command: wrong }), { errorKey: 'agent' })
+  await client.expect(400, 'POST', command, { command: 5 })
+  await client.expect(503, 'POST', command, { command: 'param.set default_ttl 5' })
+  t.equal(asked.length, 6, 'what is refused never reaches the agent')
+})
+
+void t.test('a read-only agent is 409 for changes, a locked one 423', async (t) => {
+  const client = await startClient(t)
+  const readOnly = await enrol(client, 'reader', { description: { capabilities: ['report'] } })
+  const locked = await enrol(client, 'locked', {
+    description: {
+      condition: {
+        engineState: 'running',
+        engineError: null,
+        heldRevision: 9,
+        effectiveRevision: 9,
+        lockedBecause: 'holds revision 9, the coordinator knows 1',
+      },
+    },
+  })
+  const free = await enrol(client, 'free')
+  t.match(await client.expect(200, 'GET', `/agents/${readOnly}`), { stateName: 'ReadOnly' })
+  t.match(await client.expect(200, 'GET', `/agents/${locked}`), { state: 5, stateName: 'Locked' })
+
+  for (const [id, status] of [
+    [readOnly, 409],
+    [locked, 423],
+    [free, 503],
+  ] as const) {
+    for (const [method, path, body] of [
+      ['PUT', 'params/default_ttl', { value: '5' }],
+      ['PUT', 'backends/default/sick', undefined],
+      ['POST', 'command', { command: 'ban req.url ~ /' }],
+    ] as const)
+      t.match(await client.expect(status, method, `/agents/${id}/${path}`, body), {
+        errorKey: 'agent',
+      })
+    await client.expect(400, 'PUT', `/agents/${id}/params/vcl_path`, { value: 'x' })
+    await client.expect(400, 'PUT', `/agents/${id}/backends/default/dead`)
+  }
+
+  const asked = playSession(t, client, locked, () => done(null))
+  t.match(await client.expect(200, 'PUT', `/agents/${locked}/unlock`), { name: 'locked' })
+  t.match(await client.expect(200, 'PUT', `/agents/${free}/unlock`), { stateName: 'Running' })
+  t.match(asked, [{ question: { kind: 'unlock' } }], 'only the locked one is asked')
+})
+
+void t.test('an agent with a place is deleted by force only, and its key is revoked', async (t) => {
+  const client = await startClient(t)
+  const { agentIds } = await placeGroup(client, ['edge-1'])
+  const at = `/agents/${String(agentIds[0])}`
+  const revoked: unknown[] = []
+  client.service.bus.subscribe(agentRevokedSubject, (hint) => revoked.push(hint))
+
+  t.match(await client.expect(409, 'DELETE', at), { errorKey: 'agent', errorMsg: /force=true/ })
+  await client.expect(400, 'DELETE', `${at}?force=x`)
+  await client.expect(204, 'DELETE', `${at}?force=true`)
+
+  await client.expect(404, 'GET', at)
+  await eventually('the revocation', () => revoked.length === 1)
+  t.match(revoked, [{ agentIds: [agentIds[0]] }])
+})
+
+void t.test('a change that takes a deployed group below its min needs force', async (t) => {
+  const client = await startClient(t)
+  const { agentIds, deployment, group } = await placeGroup(client, ['edge-1', 'edge-2'])
+  const at = `/deployments/${String(deployment['id'])}`
+  t.match(await client.expect(200, 'GET', at), {
+    agents: [{ name: 'edge-1' }, { name: 'edge-2' }],
+    state: 1,
+    stateName: 'Active',
+  })
+
+  const unassign = `/agents/${String(agentIds[0])}`
+  t.match(await client.expect(409, 'PUT', unassign, { tags: [] }), {
+    errorKey: 'agent',
+    errorMsg: new RegExp(`"${String(group['name'])}"`),
+  })
+  t.match(await client.expect(409, 'PUT', at, { min: 3, max: 3 }), { errorKey: 'deployment' })
+  const other = await client.expect(201, 'POST', '/tags', { name: 'other' })
+  await client.expect(409, 'PUT', at, { tags: [{ id: other['id'] }] })
+  t.match(await client.expect(200, 'GET', at), { min: 2, max: 2 }, 'nothing was kept')
+  await client.expect(200, 'PUT', at, { min: 1 })
+  await client.expect(200, 'PUT', unassign, { tags: [] })
+  await client.expect(200, 'PUT', `${at}?force=true`, { min: 3, max: 3 })
+})
+
+interface Placed {
+  readonly agentIds: readonly number[]
+  readonly deployment: Json
+  readonly group: Json
+}
+
+/** A deployed group with a place on each of these agents, as after a deploy; min is their number. */
+async function placeGroup(client: Client, names: readonly string[]): Promise<Placed> {
+  const tag = await client.expect(201, 'POST', '/tags', { name: 'web' })
+  const agentIds: number[] = []
+  for (const name of names) {
+    const id = await enrol(client, name)
+    await client.expect(200, 'PUT', `/agents/${id}`, { tags: [{ id: tag['id'] }] })
+    agentIds.push(id)
+  }
+  const file = await client.expect(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })
+  const deployment = await client.expect(201, 'POST', '/deployments', {
+    name: 'web',
+    min: names.length,
+    max: names.length,
+    tags: [{ id: tag['id'] }],
+  })
+  const group = await client.expect(201, 'POST', '/vclgroups', {
+    name: 'site',
+    mainVCL: { id: file['id'] },
+    deployments: [{ id: deployment['id'] }],
+  })
+  const groupId = Number(group['id'])
+  const program = { name: `cf-${groupId}-01234567-1`, sha: '0'.repeat(64) }
+  await client.service.store.decide(async (queries) => {
+    const sources = { mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [] }
+    await writeWish(queries, groupId, {
+      sources: { ...sources, sha: program.sha, programName: program.name },
+      pending: false,
+      revision: 1,
+    })
+    await savePlacements(
+      queries,
+      agentIds.map((agentId, position) => ({
+        ...createPlacement({
+          group: { id: groupId, organizationId: null },
+          agentId,
+          deploymentId: Number(deployment['id']),
+          position,
+          revision: 1,
+          program,
+        }),
+        state: 'applied' as const,
+        appliedRevision: 1,
+        current: program,
+        candidate: null,
+        candidateState: null,
+      })),
+    )
+  })
+  return { agentIds, deployment, group }
+}
+
+function done(value: unknown): InstructionReply {
+  return { result: 'done', value, error: null }
+}
+
+/** Answers on the bus as the holder of the agent's session does. */
+function playSession(
+  t: Test,
+  client: Client,
+  agentId: number,
+  reply: (request: InstructionRequest) => InstructionReply,
+): readonly InstructionRequest[] {
+  const asked: InstructionRequest[] = []
+  const subscription = client.service.bus.respond(instructionSubject(agentId), (value) => {
+    const request = value as InstructionRequest // instructAgent is the only one that asks
+    asked.push(request)
+    return Promise.resolve(reply(request))
+  })
+  t.teardown(() => {
+    subscription.close()
+  })
+  return asked
+}

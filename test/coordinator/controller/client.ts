@@ -1,0 +1,82 @@
+/** The resources over HTTP as the administrator calls them, and agents that enrolled without a link. */
+import type { Test } from 'tap'
+import { createContext } from '../../../src/context.js'
+import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
+import { registerAgent } from '../../../src/coordinator/state-service/registration.js'
+import type { AgentDescription } from '../../../src/messages/agent-to-coordinator.js'
+import {
+  startController,
+  type CallAnswer,
+  type Controller,
+} from '../../support/start-controller.js'
+import { describe, digestOf, runningCondition } from '../agent-gateway/link-agent.js'
+import { makeToken } from '../agent-gateway/service.js'
+import { pino } from 'pino'
+
+export type Json = Record<string, unknown>
+
+export interface Client extends Controller {
+  readonly token: string
+  /** Below /api/v1. */
+  send(method: string, path: string, body?: unknown): Promise<CallAnswer>
+  /** Fails the test when the status is another. */
+  expect(status: number, method: string, path: string, body?: unknown): Promise<Json>
+  list(path: string): Promise<Json[]>
+}
+
+export async function startClient(t: Test): Promise<Client> {
+  const controller = await startController(t, { resources: resourceRoutes })
+  const token = await controller.login()
+  const send: Client['send'] = (method, path, body) =>
+    controller.call(method, `/api/v1${path}`, { token, ...(body === undefined ? {} : { body }) })
+  return Object.assign(controller, {
+    token,
+    send,
+    expect: async (status: number, method: string, path: string, body?: unknown) => {
+      const answer = await send(method, path, body)
+      if (answer.status !== status)
+        t.fail(`${method} ${path}: ${answer.status} ${answer.text}; ${status} is right`)
+      return answer.body
+    },
+    list: async (path: string) => {
+      const answer = await send('GET', path)
+      if (answer.status !== 200) t.fail(`${path}: ${answer.status} ${answer.text}`)
+      return JSON.parse(answer.text) as Json[] // lists are arrays of objects
+    },
+  })
+}
+
+export interface EnrolOptions {
+  readonly tags?: readonly string[]
+  readonly description?: Partial<AgentDescription>
+  readonly organizationId?: number | null
+}
+
+/** A row as after a first hello; answers its id. */
+export async function enrol(
+  { service }: Pick<Controller, 'service'>,
+  name: string,
+  options: EnrolOptions = {},
+): Promise<number> {
+  await makeToken(service)
+  const { id: tokenId } = await service.store.queries
+    .selectFrom('joinTokens')
+    .select('id')
+    .orderBy('id', 'desc')
+    .executeTakeFirstOrThrow()
+  const joining = {
+    kind: 'joining' as const,
+    name,
+    tokenId,
+    organizationId: options.organizationId ?? null,
+    tagIds: [],
+    takesOver: null,
+  }
+  const description = describe(name, digestOf(name), {
+    tags: options.tags ?? [],
+    condition: runningCondition,
+    ...options.description,
+  })
+  const context = createContext(pino({ level: 'silent' }))
+  return (await registerAgent(service, context, joining, description)).agentId
+}

@@ -1,0 +1,162 @@
+/** Files and their versions, as a caller meets them (choices: 2, files). */
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { startClient } from './client.js'
+
+const vcl = 'vcl 4.1;\nbackend default none;\n'
+const digest = (content: string | Buffer): string =>
+  `"${createHash('sha256').update(content).digest('hex')}"`
+
+void t.test('a file answers what its content says of it; lists leave the source out', async (t) => {
+  const client = await startClient(t)
+  const made = await client.expect(201, 'POST', '/files', { name: 'main.vcl', source: vcl })
+  t.match(made, {
+    name: 'main.vcl',
+    source: vcl,
+    contentType: 'text/plain; charset=utf-8',
+    encoded: false,
+    fileType: 1,
+    sha: digest(vcl),
+    version: 1,
+  })
+  const [listed] = await client.list(`/files?sha=${encodeURIComponent(digest(vcl))}`)
+  const { source: _, ...rest } = made
+  t.same(listed, rest)
+
+  for (const [name, source, fileType] of [
+    ['part', '# a part\nsub nothing { }\n', 2],
+    ['comment', '# vcl 4.1; in a comment\n', 2],
+    ['old', '# note\n  vcl 4.0;\n', 1],
+    ['empty', '', 2],
+  ] as const)
+    t.match(await client.expect(201, 'POST', '/files', { name, source }), { fileType })
+  for (const fileType of [0, 4, -1, 'x', 1.5])
+    await client.expect(400, 'POST', '/files', { name: 'typed', source: vcl, fileType })
+})
+
+void t.test(
+  'new content makes the next version; equal content and a rename make none',
+  async (t) => {
+    const client = await startClient(t)
+    const { id } = await client.expect(201, 'POST', '/files', { name: 'a.vcl', source: vcl })
+    const at = `/files/${String(id)}`
+    const two = `${vcl}# two\n`
+
+    t.match(await client.expect(200, 'PUT', at, { source: two }), { version: 2, sha: digest(two) })
+    t.match(await client.expect(200, 'PUT', at, { source: two }), { version: 2 })
+    t.match(await client.expect(200, 'PUT', at, { name: 'b.vcl' }), { version: 2, name: 'b.vcl' })
+
+    const versions = await client.list(`${at}/versions`)
+    t.match(versions, [
+      { version: 1, sha: digest(vcl), account: 'root' },
+      { version: 2, sha: digest(two) },
+    ])
+    t.notOk('source' in (versions[0] ?? {}))
+    t.equal((await client.list(`${at}/versions?sort=version:desc&take=1`))[0]?.['version'], 2)
+    t.match(await client.expect(200, 'GET', `${at}/versions/1`), { version: 1, source: vcl })
+    for (const n of ['3', '0', '-1', 'x', '1.0', '99999999999'])
+      t.match(await client.expect(404, 'GET', `${at}/versions/${n}`), {
+        errorKey: 'file',
+        errorMsg: /was not found/,
+      })
+    await client.expect(405, 'PUT', `${at}/versions/1`, { source: 'x' })
+  },
+)
+
+void t.test('writers at the same moment make one version each', async (t) => {
+  const client = await startClient(t)
+  const { id } = await client.expect(201, 'POST', '/files', { name: 'a.vcl', source: vcl })
+  const at = `/files/${String(id)}`
+
+  await Promise.all(
+    Array.from({ length: 8 }, (_, n) => client.expect(200, 'PUT', at, { source: `# ${n}\n` })),
+  )
+
+  const versions = await client.list(`${at}/versions`)
+  t.same(
+    versions.map((row) => row['version']),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9],
+  )
+})
+
+void t.test('a diff is unified text', async (t) => {
+  const client = await startClient(t)
+  const source = 'one\ntwo\nthree\n'
+  const { id } = await client.expect(201, 'POST', '/files', { name: 'list', source })
+  const at = `/files/${String(id)}`
+  await client.expect(200, 'PUT', at, { source: 'one\n2\nthree\n' })
+
+  t.same(await client.expect(200, 'GET', `${at}/diff?from=1&to=2`), {
+    from: 1,
+    to: 2,
+    diff: '--- list version 1\n+++ list version 2\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n',
+  })
+  t.match(await client.expect(200, 'GET', `${at}/diff?from=2&to=2`), { diff: '' })
+  await client.expect(404, 'GET', `${at}/diff?from=1&to=9`)
+  for (const query of ['from=x&to=1', 'from=0&to=1', 'to=1&from=', 'to=1', ''])
+    await client.expect(400, 'GET', `${at}/diff?${query}`)
+})
+
+void t.test('base64 carries any bytes', async (t) => {
+  const client = await startClient(t)
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n))
+  const source = bytes.toString('base64')
+  const made = await client.expect(201, 'POST', '/files', { name: 'bin', source, encoded: true })
+  t.match(made, {
+    source,
+    encoded: true,
+    fileType: 3,
+    sha: digest(bytes),
+    contentType: 'application/octet-stream',
+  })
+  for (const wrong of ['!!!', 'abc', 'YW Jj', 'YWJj===', 'YWJj\n']) {
+    const body = { name: 'wrong', source: wrong, encoded: true }
+    t.match(await client.expect(400, 'POST', '/files', body), { errorMsg: /source/ })
+  }
+
+  const at = `/files/${String(made['id'])}`
+  t.match(await client.expect(400, 'PUT', at, { encoded: false }), { errorMsg: /encoded/ })
+  t.match(await client.expect(200, 'PUT', at, { encoded: false, source: vcl, fileType: null }), {
+    version: 2,
+    encoded: false,
+    fileType: 1,
+    contentType: 'text/plain; charset=utf-8',
+  })
+  await client.expect(409, 'GET', `${at}/diff?from=1&to=2`)
+})
+
+void t.test('/vcls is the shorthand: main files, an id that is ignored', async (t) => {
+  const client = await startClient(t)
+  const made = await client.expect(201, 'POST', '/vcls', {
+    id: 424242,
+    name: 'short.vcl',
+    source: 'sub nothing { }\n',
+  })
+  t.not(made['id'], 424242)
+  t.match(made, { fileType: 1, version: 1 })
+  await client.expect(201, 'POST', '/files', { name: 'other', source: 'x', fileType: 3 })
+
+  t.same(
+    (await client.list('/vcls')).map((file) => file['name']),
+    ['short.vcl'],
+  )
+  t.equal((await client.list('/files')).length, 2)
+  await client.expect(404, 'GET', `/vcls/${String(made['id'])}`)
+})
+
+void t.test('a media type is a media type; null makes it the default again', async (t) => {
+  const client = await startClient(t)
+  const { id } = await client.expect(201, 'POST', '/files', {
+    name: 'acl',
+    source: 'x',
+    contentType: 'text/csv; charset=utf-8',
+  })
+  const at = `/files/${String(id)}`
+  t.match(await client.expect(200, 'GET', at), { contentType: 'text/csv; charset=utf-8' })
+  for (const contentType of ['x', 'a/b\r\nX: y', '', 5])
+    t.match(await client.expect(400, 'PUT', at, { contentType }), { errorMsg: /contentType/ })
+  t.match(await client.expect(200, 'PUT', at, { contentType: null }), {
+    contentType: 'text/plain; charset=utf-8',
+    version: 1,
+  })
+})

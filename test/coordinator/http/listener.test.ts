@@ -1,0 +1,287 @@
+/** The listener itself: health, metrics, documentation, certificates, its end. */
+import { copyFile, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import t, { type Test } from 'tap'
+import { Type } from 'typebox'
+import { route } from '../../../src/coordinator/http/route.js'
+import { eventually } from '../../support/eventually.js'
+import { startController, type Controller } from '../../support/start-controller.js'
+import { startThings } from './things.js'
+
+const fixtures = join(import.meta.dirname, '../../fixtures/tls')
+
+void t.test('readiness follows the phase, the store and the bus; health does not', async (t) => {
+  const c = await startController(t)
+  const ready = async (): Promise<string> => {
+    const { status, body } = await c.call('GET', '/readyz')
+    return `${status} ${String(body['errorMsg'] ?? body['status'])}`
+  }
+
+  t.equal(await ready(), '200 ready')
+  for (const phase of ['starting', 'stopping'] as const) {
+    c.phase = phase
+    t.equal(await ready(), `503 the coordinator is ${phase}`)
+  }
+  c.phase = 'ready'
+  await c.service.bus.close()
+  t.equal(await ready(), '503 the bus does not answer')
+  await c.service.store.close()
+  t.equal(await ready(), '503 the store does not answer')
+  t.equal((await c.call('GET', '/healthz')).status, 200)
+})
+
+void t.test('metrics count calls by template and agents by state, and name nobody', async (t) => {
+  const c = await startController(t)
+  const token = await c.login()
+  await c.call('DELETE', '/api/v1/sessions/987654', { token })
+  await eventually('counted', async () =>
+    (await c.call('GET', '/metrics')).text.includes('/sessions/{id}'),
+  )
+
+  const { headers, text } = await c.call('GET', '/metrics')
+
+  t.match(headers.get('content-type'), /^text\/plain; version=0\.0\.4/)
+  t.match(text, 'cachefleet_agents{state="Running"} 0')
+  t.match(text, 'cachefleet_agents{state="Down"} 0')
+  t.match(
+    text,
+    'cachefleet_api_request_seconds_count{api="controller",route="/api/v1/sessions/{id}",status="404"} 1',
+  )
+  t.match(text, '# TYPE cachefleet_deploy_seconds histogram')
+  t.match(text, 'process_resident_memory_bytes')
+  for (const name of ['987654', 'root', '127.0.0.1']) t.notOk(text.includes(name), name)
+})
+
+void t.test(
+  'the documentation page loads only what this server has, under a content security policy',
+  async (t) => {
+    const c = await startController(t)
+    const page = await c.call('GET', '/docs/index.html')
+    const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
+
+    t.match(page.headers.get('content-security-policy'), /default-src 'none'; script-src 'self'/)
+    t.equal(loaded.length, 4)
+    for (const url of loaded) {
+      const target = new URL(url, `${c.base}/docs/index.html`)
+      t.equal(target.origin, c.base)
+      const { status, text } = await c.call('GET', target.pathname)
+      t.equal(status, 200, url)
+      if (url.endsWith('.css')) t.notMatch(text, /@import|url\(["']?https?:/)
+    }
+    t.notMatch(page.text, /<script>|style=/)
+    for (const path of ['/docs', '/docs/'])
+      t.equal((await c.call('GET', path)).headers.get('location'), '/docs/index.html')
+    for (const path of [
+      '/docs/nothing.html',
+      '/docs/../package.json',
+      '/docs/%2e%2e%2fpackage.json',
+    ])
+      t.equal((await c.call('GET', path)).status, 404, path)
+  },
+)
+
+interface OpenApi {
+  readonly openapi: string
+  readonly paths: Record<string, Record<string, Operation>>
+  readonly components: { readonly securitySchemes: unknown }
+}
+interface Operation {
+  readonly operationId: string
+  readonly responses: Record<string, unknown>
+  readonly security?: unknown
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+  readonly requestBody?: {
+    readonly required: boolean
+    readonly content: Record<string, { readonly schema: unknown }>
+  }
+}
+
+void t.test('the document is OpenAPI 3.1 of the routes that are served', async (t) => {
+  const c = await startController(t, {
+    resources: () => [
+      route({
+        method: 'PUT',
+        path: '/things/{id}/parts/{part}',
+        operationId: 'changePart',
+        summary: 'Changes a part',
+        errorKey: 'tag',
+        permission: { type: 'tag', access: 'write' },
+        query: Type.Object({ force: Type.Optional(Type.Boolean({ description: 'even in use' })) }),
+        body: Type.Object({ name: Type.String() }, { additionalProperties: false }),
+        ignoredKeys: ['id', 'name', 'created'],
+        answers: { 200: Type.Object({ id: Type.Integer() }), 202: null },
+        handle: () => Promise.resolve({ status: 200, body: { id: 1 } }),
+      }),
+    ],
+  })
+
+  const { headers, text } = await c.call('GET', '/docs/openapi.json')
+
+  t.match(headers.get('content-type'), /^application\/json/)
+  const document = JSON.parse(text) as OpenApi
+  t.equal(document.openapi, '3.1.0')
+  t.match(document.components.securitySchemes, { bearer: { type: 'http', scheme: 'bearer' } })
+  const part = document.paths['/api/v1/things/{id}/parts/{part}']?.['put']
+  t.same(
+    part?.parameters?.map((p) => `${p.in} ${p.name}`),
+    ['path id', 'path part', 'query force'],
+  )
+  t.same(Object.keys(part?.responses ?? {}), ['200', '202', 'default'])
+  t.match(part?.requestBody?.content['application/json']?.schema, {
+    additionalProperties: false,
+    properties: { name: { type: 'string' }, id: { readOnly: true }, created: { readOnly: true } },
+  })
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+  const ids = operations.map(({ operationId }) => operationId)
+  t.equal(new Set(ids).size, ids.length)
+  t.ok(operations.every(({ responses }) => 'default' in responses))
+  t.match(document.paths, {
+    '/api/v1/auth/login': { post: { security: [{ basic: [] }], requestBody: { required: false } } },
+    '/api/v1/auth/refresh': { post: { security: [] } },
+  })
+})
+
+void t.test('over TLS a new certificate is taken at reload, a broken one is not', async (t) => {
+  const folder = t.testdir()
+  const tls = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') }
+  const install = async (name: string): Promise<void> => {
+    await copyFile(join(fixtures, `${name}.crt`), tls.certFile)
+    await copyFile(join(fixtures, `${name}.key`), tls.keyFile)
+  }
+  await install('one')
+  const s = await startThings({ tls })
+  t.teardown(() => s.http.close())
+  const url = new URL(s.base)
+
+  t.equal(url.protocol, 'https:')
+  t.equal(await readSubject(Number(url.port)), 'one.test')
+  await install('two')
+  t.equal(await readSubject(Number(url.port)), 'one.test')
+  await s.http.reloadCertificates()
+  t.equal(await readSubject(Number(url.port)), 'two.test')
+  await writeFile(tls.keyFile, 'broken')
+  await t.rejects(s.http.reloadCertificates())
+  t.equal(await readSubject(Number(url.port)), 'two.test')
+})
+
+function readSubject(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN))
+      socket.destroy()
+    })
+    socket.on('error', reject)
+  })
+}
+
+void t.test(
+  'at its end calls in progress are answered, and open connections do not hold it',
+  async (t) => {
+    const waiting = waitForTest()
+    const c = await startSlow(t, waiting)
+    const token = await c.login()
+    const idle = connect(Number(new URL(c.base).port), '127.0.0.1')
+    await new Promise((resolve) => idle.once('connect', resolve))
+    const slow = c.call('PUT', '/api/v1/slow', { token })
+    await waiting.entered
+
+    const closing = c.http.close()
+    await t.rejects(c.call('GET', '/healthz'), 'nobody listens any more')
+    waiting.leave()
+
+    t.equal((await slow).status, 200)
+    await closing
+    await eventually(
+      'the idle connection is closed',
+      () => idle.closed || idle.destroyed || idle.readableEnded,
+    )
+    idle.destroy()
+  },
+)
+
+interface Waiting {
+  readonly entered: Promise<void>
+  readonly wait: () => Promise<void>
+  readonly leave: () => void
+}
+
+/** A handler that waits until the test lets it go. */
+function waitForTest(): Waiting {
+  let enter = (): void => undefined
+  let leave = (): void => undefined
+  const entered = new Promise<void>((resolve) => (enter = resolve))
+  const left = new Promise<void>((resolve) => (leave = resolve))
+  return {
+    entered,
+    wait: () => {
+      enter()
+      return left
+    },
+    leave: () => {
+      leave()
+    },
+  }
+}
+
+function startSlow(t: Test, waiting: Waiting): Promise<Controller> {
+  return startController(t, {
+    resources: () => [
+      route({
+        method: 'PUT',
+        path: '/slow',
+        operationId: 'slow',
+        summary: 'Takes its time',
+        errorKey: 'deploy',
+        permission: 'anyone',
+        answers: { 200: Type.Unknown() },
+        handle: async () => {
+          await waiting.wait()
+          return { status: 200, body: {} }
+        },
+      }),
+    ],
+  })
+}
+
+void t.test('a call whose caller has gone is still recorded with what became of it', async (t) => {
+  const waiting = waitForTest()
+  const c = await startSlow(t, waiting)
+  const token = await c.login()
+  const call = request(`${c.base}/api/v1/slow`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'x-trace-id': 'gone-before-its-end' },
+  })
+  call.on('error', () => undefined)
+  call.end()
+  await waiting.entered
+  const before = await countConnections(c)
+  call.destroy()
+  await eventually('the server sees it', async () => (await countConnections(c)) < before)
+
+  waiting.leave()
+
+  const line = await eventually('the line', () =>
+    c.lines.find((l) => l['traceId'] === 'gone-before-its-end'),
+  )
+  t.match(line, { status: 200, aborted: true })
+  const entry = await eventually('the entry', () =>
+    c.service.store.queries
+      .selectFrom('apiLogs')
+      .selectAll()
+      .where('traceId', '=', 'gone-before-its-end')
+      .executeTakeFirst(),
+  )
+  t.match(entry, { status: 200, keyType: 'vclgroup', account: 'root' })
+})
+
+function countConnections(c: Controller): Promise<number> {
+  return new Promise((resolve, reject) => {
+    c.http.server.getConnections((error, count) => {
+      if (error) reject(error)
+      else resolve(count)
+    })
+  })
+}

@@ -1,0 +1,229 @@
+/** What the wire lets through and what it refuses. */
+import t from 'tap'
+import fc from 'fast-check'
+import type { AgentToCoordinator } from '../../src/messages/agent-to-coordinator.js'
+import {
+  decodeAgentMessage,
+  decodeCoordinatorMessage,
+  encodeMessage,
+  MalformedMessage,
+} from '../../src/messages/codec.js'
+import type { CoordinatorToAgent } from '../../src/messages/coordinator-to-agent.js'
+import { messageLimitBytes } from '../../src/messages/envelope.js'
+
+const envelope = { sequence: 1, traceId: 'abcdefgh' }
+const sha = '0123456789abcdef'.repeat(4)
+const condition = {
+  engineState: 'running',
+  engineError: null,
+  heldRevision: 0,
+  effectiveRevision: 0,
+  lockedBecause: null,
+} as const
+const description = {
+  name: 'edge-1',
+  agentVersion: '0.1.0',
+  capabilities: ['report', 'deploy'],
+  tags: ['eu', 'ß'],
+  coordinatorId: null,
+  keyDigest: sha,
+  engine: { host: '::1', port: 6081, version: '', workingDirectory: null },
+  condition,
+} as const
+
+const fromAgent: readonly AgentToCoordinator[] = [
+  { kind: 'hello', ...envelope, ...description },
+  { kind: 'fullState', ...envelope, ...description },
+  { kind: 'heartbeat', ...envelope, condition },
+  {
+    kind: 'applyReport',
+    ...envelope,
+    instruction: 3,
+    revision: 2,
+    result: 'failed',
+    error: null,
+    loaded: ['cf-1-01234567-1'],
+    failures: [{ program: 'cf-1-01234567-2', error: 'Message from VCC-compiler' }],
+    changed: true,
+  },
+  {
+    kind: 'answer',
+    ...envelope,
+    instruction: 3,
+    result: 'done',
+    value: { any: ['thing', null] },
+    sentByPut: false,
+    error: null,
+  },
+  {
+    kind: 'drift',
+    ...envelope,
+    drift: { at: '2026-01-02T03:04:05Z', foreign: ['boot'], action: 'discarded', healedAt: null },
+  },
+]
+
+const fromCoordinator: readonly CoordinatorToAgent[] = [
+  {
+    kind: 'welcome',
+    ...envelope,
+    agentId: 1,
+    coordinatorId: 'c',
+    heartbeatMs: 5000,
+    revision: 1,
+  },
+  {
+    kind: 'apply',
+    ...envelope,
+    revision: 2,
+    desired: {
+      load: [{ name: 'cf-1-01234567-1', sha }],
+      labels: [{ label: 'cf-l-1', program: 'cf-1-01234567-1' }],
+      active: 'cf-1-01234567-1',
+    },
+  },
+  { kind: 'query', ...envelope, query: 'vcls' },
+  { kind: 'command', ...envelope, line: 'ping' },
+  { kind: 'reportFullState', ...envelope },
+  { kind: 'unlock', ...envelope },
+]
+
+await t.test('every kind of message comes back as it was', (t) => {
+  for (const message of fromAgent) t.same(decodeAgentMessage(encodeMessage(message)), message)
+  for (const message of fromCoordinator)
+    t.same(decodeCoordinatorMessage(encodeMessage(message)), message)
+  t.end()
+})
+
+await t.test('a message of the other side is of an unknown kind', (t) => {
+  for (const message of fromCoordinator)
+    t.match(
+      refusal(() => decodeAgentMessage(encodeMessage(message))),
+      {
+        unknownKind: message.kind,
+      },
+    )
+  for (const message of fromAgent)
+    t.match(
+      refusal(() => decodeCoordinatorMessage(encodeMessage(message))),
+      {
+        unknownKind: message.kind,
+      },
+    )
+  t.end()
+})
+
+await t.test('keys that are not known are let through', (t) => {
+  const text = JSON.stringify({ ...fromAgent[2], novelty: { deep: 1 } })
+  t.match(decodeAgentMessage(text), { kind: 'heartbeat' })
+  t.end()
+})
+
+await t.test('any field that is missing or of another type is named', (t) => {
+  for (const message of fromAgent) for (const path of pathsOf(message)) checkField(message, path)
+  t.end()
+
+  function checkField(message: AgentToCoordinator, path: readonly string[]): void {
+    // Anything at all may be an answer's value.
+    if (message.kind === 'answer' && path[0] === 'value') return
+    for (const wrong of [undefined, { wrong: true }]) {
+      const text = JSON.stringify(replace(message, path, wrong))
+      const error = refusal(() => decodeAgentMessage(text))
+      t.ok(error, `${message.kind} ${path.join('.')} as ${JSON.stringify(wrong)}`)
+      t.match(error?.message, path.at(-1) ?? '')
+    }
+  }
+})
+
+await t.test('values out of bounds are refused', (t) => {
+  const [hello, , heartbeat] = fromAgent
+  const wrong: readonly [AgentToCoordinator | undefined, readonly string[], unknown][] = [
+    [heartbeat, ['sequence'], 0],
+    [heartbeat, ['sequence'], 1.5],
+    [heartbeat, ['traceId'], 'short'],
+    [heartbeat, ['traceId'], 'with\nline feed'],
+    [heartbeat, ['condition', 'heldRevision'], -1],
+    [heartbeat, ['condition', 'heldRevision'], 2 ** 53],
+    [heartbeat, ['condition', 'engineState'], 'odd'],
+    [hello, ['name'], 'a_b'],
+    [hello, ['name'], 'a'.repeat(64)],
+    [hello, ['agentVersion'], 'one'],
+    [hello, ['tags'], ['with\u0000']],
+    [hello, ['tags'], ['']],
+    [hello, ['tags'], Array.from({ length: 300 }, (_, n) => `tag-${n}`)],
+    [hello, ['keyDigest'], sha.toUpperCase()],
+    [hello, ['engine', 'port'], 65_536],
+    [hello, ['engine', 'host'], 'h'.repeat(2000)],
+  ]
+  for (const [message, path, value] of wrong)
+    t.ok(
+      refusal(() => decodeAgentMessage(JSON.stringify(replace(message, path, value)))),
+      `${path.join('.')}: ${JSON.stringify(value).slice(0, 40)}`,
+    )
+  t.end()
+})
+
+await t.test('nothing but a message, and no other error, comes out of any text', (t) => {
+  const texts = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.constantFrom(
+      'null',
+      '[]',
+      '{}',
+      '{"kind":1}',
+      '{"kind":"__proto__"}',
+      '{"kind":"toString"}',
+    ),
+    fc
+      .record({
+        kind: fc.constantFrom(...fromAgent.map(({ kind }) => kind)),
+        condition: fc.anything(),
+      })
+      .map((message) => JSON.stringify(message)),
+  )
+  fc.assert(
+    fc.property(texts, (text) => {
+      const error = refusal(() => decodeAgentMessage(text))
+      return error === undefined || error instanceof MalformedMessage
+    }),
+  )
+  t.end()
+})
+
+await t.test('1 MiB is let through both ways, a byte more is not', (t) => {
+  const empty = encodeMessage({ kind: 'command', ...envelope, line: '' })
+  const room = messageLimitBytes - Buffer.byteLength(empty)
+  const full = encodeMessage({ kind: 'command', ...envelope, line: 'x'.repeat(room) })
+  t.equal(Buffer.byteLength(full), messageLimitBytes)
+  t.match(decodeCoordinatorMessage(full), { kind: 'command' })
+  t.ok(refusal(() => encodeMessage({ kind: 'command', ...envelope, line: 'x'.repeat(room + 1) })))
+  const wide = 'ü'.repeat(room / 2 + 1)
+  t.ok(refusal(() => encodeMessage({ kind: 'command', ...envelope, line: wide })))
+  t.ok(refusal(() => decodeCoordinatorMessage(`${full} `)))
+  t.end()
+})
+
+function refusal(work: () => unknown): MalformedMessage | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    if (error instanceof MalformedMessage) return error
+    throw error
+  }
+}
+
+/** Every field, also inside objects; not inside lists. */
+function pathsOf(value: unknown, before: readonly string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const path = [...before, key]
+    return key === 'kind' ? [] : [path, ...pathsOf(inner, path)]
+  })
+}
+
+function replace(value: unknown, [key = '', ...rest]: readonly string[], by: unknown): unknown {
+  // Paths come from pathsOf: they lead through objects only.
+  const record = value as Record<string, unknown>
+  return { ...record, [key]: rest.length === 0 ? by : replace(record[key], rest, by) }
+}
