@@ -8,12 +8,18 @@ import { cliStatus } from '../status.js'
 const defaultBootVcl = 'vcl 4.1;\nbackend default none;\n'
 
 export interface BootOptions {
+  /** How long an accepted program's compile blocks the engine; 0 unless told. */
   readonly compileMs?: number
+  /** Source of the active program `boot`; null starts with the child stopped and no program (`-f ''`). */
   readonly bootVcl?: string | null
   readonly storage?: EngineSetup['storage']
+  /** What debug.listen_address tells: address, blank, port. */
   readonly listenAddress?: string
+  /** Parameters that cannot be set (`-r`). */
   readonly protectedParams?: readonly string[]
+  /** Discarded programs that have served stay in the list, as with idle worker threads, until the child restarts. */
   readonly keepsDiscarded?: boolean
+  /** Reads files for vcl.load and include; without it there are none. */
   readonly readVclFile?: (path: string) => string | undefined
 }
 

@@ -25,6 +25,8 @@ export class Session implements Caller {
   isSilent = false
   /** The client has sent all it will send. */
   hasEnded = false
+  /** Input was read that may hold further requests. */
+  hasPending = false
   /** A request that met a frozen engine, carried out when it thaws. */
   held: EngineRequest | undefined
   readonly #reader: RequestReader
@@ -58,6 +60,11 @@ export class Session implements Caller {
 
   get isGone(): boolean {
     return this.stream.destroyed
+  }
+
+  /** False when nothing more is read and answered here. */
+  isServed(): boolean {
+    return !this.isGone && !this.isSilent
   }
 
   /** The 107 that an engine with a secret begins with. */

@@ -1,54 +1,29 @@
 /**
  * A simulated cache's management port: the server side of the protocol with the real one's texts, its single thread and
  * its ways to fail, but without HTTP behind it. For evaluation (`--engine simulate`, `--simulate N`) and for tests.
- *
- * One engine is one manager: it serves its connections one command after the other, and a compile, a client that does
- * not read or a child that hangs block all of them. An idle engine has no timers.
+ * An idle engine has no timers.
  */
 import { randomInt } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
 import { duplexPair, type Duplex } from 'node:stream'
-import { cliStatus } from '../status.js'
-import { answerRequest, loseChild, type EngineSecret } from './answer-request.js'
-import { bootEngine } from './boot-engine.js'
-import { refuseCompilation } from './commands/vcl-load.js'
-import { printBanner, printPanic } from './commands/process.js'
+import { loseChild, type EngineSecret } from './answer-request.js'
+import { bootEngine, type BootOptions } from './boot-engine.js'
+import { printPanic } from './commands/process.js'
 import { keepDialing, type Dialer } from './dial-out.js'
 import type { EngineState, ProbeResult } from './engine-state.js'
-import {
-  createFault,
-  strikeCommand,
-  strikeConnection,
-  type Fault,
-  type FaultName,
-  type FaultPlan,
-} from './faults.js'
-import { parseRelease } from './release.js'
-import { ReplyText } from './reply-text.js'
+import type { FaultName, FaultPlan } from './faults.js'
+import { ManagerThread } from './manager-thread.js'
+import { parseRelease, type EngineRelease } from './release.js'
 import type { EngineRequest } from './request-reader.js'
 import { Session } from './session.js'
-import { encodeOutgoing } from './spoiled-reply.js'
 
-export interface SimulatedEngineOptions {
+export interface SimulatedEngineOptions extends BootOptions {
   /** The release whose texts it speaks; 7.1.1 unless told. */
   readonly version?: string
   /** The secret file's bytes; null (or nothing): no authentication; 'missing': the file cannot be opened. */
   readonly secret?: EngineSecret
-  /** How long an accepted program's compile blocks the engine; 0 unless told. */
-  readonly compileMs?: number
   /** Replies to a burst of commands come so late, as the real one's 44 ms; 0 unless told. */
   readonly burstDelayMs?: number
-  /** Source of the active program `boot`; null starts with the child stopped and no program (`-f ''`). */
-  readonly bootVcl?: string | null
-  readonly storage?: readonly { readonly name: string; readonly kind: string }[]
-  /** What debug.listen_address tells: address, blank, port. */
-  readonly listenAddress?: string
-  /** Parameters that cannot be set (`-r`). */
-  readonly protectedParams?: readonly string[]
-  /** Discarded programs that have served stay in the list, as with idle worker threads, until the child restarts. */
-  readonly keepsDiscarded?: boolean
-  /** Reads files for vcl.load and include; without it there are none. */
-  readonly readVclFile?: (path: string) => string | undefined
   readonly clock?: () => number
   /** Keeps the last so many command lines in `journal`; none unless told. */
   readonly journalLines?: number
@@ -57,8 +32,8 @@ export interface SimulatedEngineOptions {
 export interface Listening {
   readonly host: string
   readonly port: number
-  /** Stops accepting and ends the connections. */
-  close(): Promise<void>
+  /** Stops accepting and ends the connections made here. */
+  readonly close: () => Promise<void>
 }
 
 export function createSimulatedEngine(options: SimulatedEngineOptions = {}): SimulatedEngine {
@@ -71,26 +46,34 @@ const connectionLimit = 1000
 const sendBufferBytes = 256 * 1024
 
 export class SimulatedEngine {
-  readonly #options: SimulatedEngineOptions
+  readonly #release: EngineRelease
   readonly #clock: () => number
+  readonly #manager: ManagerThread
   readonly #sessions = new Set<Session>()
+  /** What ends servers and dialers. */
   readonly #closers = new Set<() => void>()
   readonly #journal: string[] = []
   #lastPid = randomInt(1000, 1_000_000)
   #state: EngineState
   #secret: EngineSecret
-  #fault: Fault | undefined
-  /** Sessions with something to do, in the order it came. */
-  #queue: Session[] = []
-  #isServing = false
-  #pause: Pause | undefined
   #isClosed = false
 
-  constructor(options: SimulatedEngineOptions) {
-    this.#options = options
+  constructor(private readonly options: SimulatedEngineOptions) {
+    this.#release = parseRelease(options.version ?? '7.1.1')
     this.#clock = options.clock ?? Date.now
     this.#secret = options.secret ?? null
     this.#state = this.#boot()
+    this.#manager = new ManagerThread({
+      state: () => this.#state,
+      clock: this.#clock,
+      nextPid: this.#nextPid,
+      die: () => {
+        this.restartManager()
+      },
+      note: (request, command) => {
+        this.#note(request, command)
+      },
+    })
   }
 
   /** The last command lines, oldest first, without here-documents; the answer to the challenge is left out. */
@@ -116,32 +99,29 @@ export class SimulatedEngine {
 
   /** Serves on a TCP port; port 0 takes a free one. */
   async listen(host = '127.0.0.1', port = 0): Promise<Listening> {
-    const sessions = new Set<Session>()
+    const streams = new Set<Duplex>()
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      const session = this.#accept(socket)
-      if (session === undefined) return
-      sessions.add(session)
-      socket.once('close', () => sessions.delete(session))
+      streams.add(socket)
+      socket.once('close', () => streams.delete(socket))
+      this.#accept(socket)
     })
     await listenOn(server, host, port)
     const address = server.address()
     if (address === null || typeof address === 'string') throw new Error('not a TCP port')
-    const close = () =>
-      new Promise<void>((resolve) => {
-        this.#closers.delete(closeNow)
-        server.close(() => {
-          resolve()
-        })
-        for (const session of sessions) session.stream.destroy()
-      })
-    const closeNow = () => void close()
-    this.#closers.add(closeNow)
-    return { host, port: address.port, close }
+    const endAll = () => {
+      this.#closers.delete(endAll)
+      server.close()
+      for (const stream of streams) stream.destroy()
+    }
+    this.#closers.add(endAll)
+    return { host, port: address.port, close: () => closeServer(server, endAll) }
   }
 
   /** Dials out as with `-M`, again and again, and serves whoever listens there. */
   dialOut(host: string, port: number): Dialer {
-    const dialer = keepDialing(host, port, (socket) => void this.#accept(socket))
+    const dialer = keepDialing(host, port, (socket) => {
+      this.#accept(socket)
+    })
     this.#closers.add(dialer.close)
     return dialer
   }
@@ -149,17 +129,15 @@ export class SimulatedEngine {
   /** Ends all connections, servers and timers. */
   close(): void {
     this.#isClosed = true
-    this.#cancelPause()
-    this.#queue = []
-    for (const close of this.#closers) close()
+    this.#manager.stop()
+    for (const end of this.#closers) end()
     this.#closers.clear()
     for (const session of this.#sessions) session.stream.destroy()
   }
 
   /** Sets the one trouble the engine has; null lifts it. */
-  setFault(name: FaultName | null, plan?: FaultPlan): void {
-    this.#fault = name === null ? undefined : createFault(name, plan)
-    this.#serve()
+  setFault(name: FaultName | null, plan: FaultPlan = {}): void {
+    this.#manager.setFault(name, plan)
   }
 
   /** The secret file is rewritten: the next authentication is judged by it. */
@@ -176,211 +154,47 @@ export class SimulatedEngine {
   killChild({ panic = false }: { readonly panic?: boolean } = {}): boolean {
     if (this.#state.child === undefined) return false
     const nowMs = this.#clock()
-    if (panic) this.#state.panic = printPanic('killed', this.#state.release, nowMs)
+    if (panic) this.#state.panic = printPanic('killed', this.#release, nowMs)
     loseChild(this.#state, { nowMs, nextPid: this.#nextPid })
-    if (this.#pause?.isForChild === true) this.#endPause()
+    this.#manager.noteChildEnd()
     return true
   }
 
   /** The manager ends and is started again: all is forgotten but the boot program, pids are new, connections close. */
   restartManager(): void {
-    this.#cancelPause()
-    this.#queue = []
+    this.#manager.stop()
     for (const session of this.#sessions) session.close()
     this.#state = this.#boot()
   }
 
   #boot(): EngineState {
-    const { version = '7.1.1' } = this.#options
-    return bootEngine(parseRelease(version), this.#options, {
-      nowMs: this.#clock(),
-      nextPid: this.#nextPid,
-    })
+    const moment = { nowMs: this.#clock(), nextPid: this.#nextPid }
+    return bootEngine(this.#release, this.options, moment)
   }
 
   readonly #nextPid = () => (this.#lastPid += 1 + randomInt(20))
 
-  #accept(stream: Duplex): Session | undefined {
+  #accept(stream: Duplex): void {
     if (this.#isClosed || this.#sessions.size >= connectionLimit) {
       stream.on('error', () => undefined)
       stream.destroy()
-      return undefined
+      return
     }
-    const session = new Session(
-      stream,
-      {
-        secret: () => this.#secret,
-        quoting: this.#state.release.quoting,
-        burstDelayMs: this.#options.burstDelayMs ?? 0,
-      },
-      (ready) => {
-        this.#enqueue(ready)
-      },
-    )
+    const setup = {
+      secret: () => this.#secret,
+      quoting: this.#release.quoting,
+      burstDelayMs: this.options.burstDelayMs ?? 0,
+    }
+    const session = new Session(stream, setup, (ready) => {
+      this.#manager.enqueue(ready)
+    })
     this.#sessions.add(session)
     stream.once('close', () => this.#sessions.delete(session))
-    this.#enqueue(session)
-    return session
-  }
-
-  #enqueue(session: Session): void {
-    if (!this.#queue.includes(session)) this.#queue.push(session)
-    this.#serve()
-  }
-
-  get #isFrozen(): boolean {
-    const fault = this.#fault
-    if (fault?.name !== 'frozen') return false
-    return fault.timesLeft < Infinity || (fault.commandsLeft === 0 && fault.onCommand === undefined)
-  }
-
-  /** The manager's loop: one session's input at a time, until something blocks it. */
-  #serve(): void {
-    if (this.#isServing) return
-    this.#isServing = true
-    try {
-      while (this.#pause === undefined && !this.#isFrozen) {
-        const session = this.#queue.shift()
-        if (session === undefined) break
-        this.#serveSession(session)
-      }
-    } finally {
-      this.#isServing = false
-    }
-  }
-
-  #serveSession(session: Session): void {
-    if (session.isGone || session.isSilent) return
-    if (!session.isGreeted) {
-      this.#greet(session)
-      return
-    }
-    const hadInput = session.read()
-    for (;;) {
-      const request = session.nextRequest()
-      if (request === undefined) break
-      this.#execute(session, request)
-      if (session.isSilent || session.isGone) return
-      if (this.#pause !== undefined || session.held !== undefined) {
-        this.#queue.unshift(session) // the rest of its input goes first
-        return
-      }
-    }
-    if (hadInput) this.#queue.push(session)
-    else if (session.hasEnded) session.close()
-  }
-
-  #greet(session: Session): void {
-    session.isGreeted = true
-    if (strikeConnection(this.#fault)) {
-      session.isSilent = true
-      return
-    }
-    if (session.isAuthenticated) {
-      const reply = new ReplyText()
-      printBanner({ engine: this.#state, reply })
-      this.#send(session, reply, undefined)
-    } else this.#sendBytes(session, { bytes: session.makeChallenge(), then: 'go-on' })
-    this.#queue.push(session)
-  }
-
-  #execute(session: Session, request: EngineRequest): void {
-    const words = 'words' in request.parsed ? request.parsed.words : []
-    const command = words[0] ?? ''
-    const fault = strikeCommand(this.#fault, command) ? this.#fault : undefined
-    if (fault?.name === 'frozen') {
-      fault.timesLeft = 0
-      session.held = request
-      return
-    }
-    this.#note(request, command)
-    if (fault?.name === 'close-before-command') {
-      session.close()
-      return
-    }
-    const reply = this.#answer(session, request, fault)
-    if (this.#state.managerDied || fault?.name === 'manager-death') {
-      this.restartManager()
-      return
-    }
-    if (reply.delayMs <= 0) {
-      this.#send(session, reply, fault?.name)
-      return
-    }
-    const isForChild = reply.status === cliStatus.communication
-    this.#startPause(reply.delayMs, isForChild, () => {
-      this.#send(session, reply, fault?.name)
-    })
-  }
-
-  /** What the engine says, and what a fault makes of it before it is said. */
-  #answer(session: Session, request: EngineRequest, fault: Fault | undefined): ReplyText {
-    const nowMs = this.#clock()
-    const occasion = { caller: session, nowMs, nextPid: this.#nextPid }
-    const reply = new ReplyText()
-    switch (fault?.name) {
-      case 'child-death':
-      case 'child-death-on-load':
-        loseChild(this.#state, occasion)
-        return reply.refuse(cliStatus.communication, 'CLI communication error (hdr)')
-      case 'compile-error':
-        refuseCompilation(reply, 'Refused by a simulated fault.\n')
-        return reply
-      case 'auth-refused':
-        reply.closes = true
-        return reply.refuse(cliStatus.close, '')
-      case 'empty-list':
-        return reply
-      default: {
-        const answer = answerRequest(this.#state, request, occasion)
-        const isSlow = fault?.name === 'slow-compile' && answer.status === cliStatus.ok
-        if (isSlow) answer.delayMs += fault.delayMs
-        return answer
-      }
-    }
-  }
-
-  #send(session: Session, reply: ReplyText, fault: FaultName | undefined): void {
-    this.#sendBytes(session, encodeOutgoing(reply, fault))
-  }
-
-  /** The engine's writes block: a client that does not read stops the manager for everybody. */
-  #sendBytes(session: Session, outgoing: Parameters<Session['send']>[0]): void {
-    if (session.isGone || session.send(outgoing)) return
-    const { stream } = session
-    const end = () => {
-      stream.off('drain', end).off('close', end)
-      if (this.#pause === pause) this.#endPause()
-    }
-    this.#startPause(Infinity, false, () => undefined)
-    const pause = this.#pause
-    stream.once('drain', end).once('close', end)
-  }
-
-  #startPause(delayMs: number, isForChild: boolean, finish: () => void): void {
-    const timer =
-      delayMs === Infinity
-        ? undefined
-        : setTimeout(() => {
-            this.#endPause()
-          }, delayMs)
-    this.#pause = { timer, isForChild, finish }
-  }
-
-  #endPause(): void {
-    const pause = this.#pause
-    this.#cancelPause()
-    pause?.finish()
-    this.#serve()
-  }
-
-  #cancelPause(): void {
-    clearTimeout(this.#pause?.timer)
-    this.#pause = undefined
+    this.#manager.enqueue(session)
   }
 
   #note({ line }: EngineRequest, command: string): void {
-    const limit = this.#options.journalLines ?? 0
+    const limit = this.options.journalLines ?? 0
     if (limit <= 0) return
     const text = command === 'auth' ? 'auth' : Buffer.from(line, 'latin1').toString('utf8')
     this.#journal.push(text)
@@ -388,21 +202,26 @@ export class SimulatedEngine {
   }
 }
 
-/** What keeps the manager from its next command. */
-interface Pause {
-  readonly timer: NodeJS.Timeout | undefined
-  /** It waits for a child that hangs: the child's death ends it. */
-  readonly isForChild: boolean
-  readonly finish: () => void
-}
-
 function listenOn(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port }, () => {
       server.off('error', reject)
-      server.on('error', () => undefined) // failed accepts: the client sees them
+      server.on('error', () => undefined) // a failed accept: its client sees it
       resolve()
     })
+  })
+}
+
+function closeServer(server: Server, end: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    if (!server.listening) {
+      resolve()
+      return
+    }
+    server.once('close', () => {
+      resolve()
+    })
+    end()
   })
 }

@@ -14,34 +14,36 @@ const unknownStatus = 299
 const hugeLengthBytes = 99_999_999
 
 export function encodeOutgoing(reply: ReplyText, fault: FaultName | undefined): Outgoing {
-  const whole = encodeReply(reply.status, reply.text)
+  const spoil = fault === undefined ? undefined : spoilers[fault]
   const then = reply.closes ? 'close' : 'go-on'
-  switch (fault) {
-    case 'wrong-status':
-      return { bytes: encodeReply(unknownStatus, reply.text), then }
-    case 'garbled-header':
-      return { bytes: Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${reply.text}\n`, 'latin1'), then }
-    case 'half-header':
-      return { bytes: whole.subarray(0, 6), then: 'silence' }
-    case 'half-body':
-      return { bytes: cutBody(reply), then: 'silence' }
-    case 'huge-length': {
-      const text = `${encodeHeader(reply.status, hugeLengthBytes)}${reply.text}\n`
-      return { bytes: Buffer.from(text, 'latin1'), then: 'silence' }
-    }
-    case 'close-in-mid-reply':
-      return { bytes: cutBody(reply), then: 'close' }
-    case 'close-before-reply':
-      return { bytes: Buffer.alloc(0), then: 'close' }
-    case 'truncated-reply': {
-      const half = reply.text.slice(0, Math.trunc(reply.text.length / 2))
-      return { bytes: encodeReply(cliStatus.truncated, half), then }
-    }
-    case 'extra-reply':
-      return { bytes: Buffer.concat([whole, whole]), then }
-    default:
-      return { bytes: whole, then }
-  }
+  return { then, ...(spoil?.(reply) ?? { bytes: encodeReply(reply.status, reply.text) }) }
+}
+
+type Spoil = (reply: ReplyText) => Pick<Outgoing, 'bytes'> & Partial<Outgoing>
+
+const spoilers: Readonly<Partial<Record<FaultName, Spoil>>> = {
+  'wrong-status': ({ text }) => ({ bytes: encodeReply(unknownStatus, text) }),
+  'garbled-header': ({ text }) => ({
+    bytes: Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${text}\n`, 'latin1'),
+  }),
+  'half-header': ({ status, text }) => ({
+    bytes: encodeReply(status, text).subarray(0, 6),
+    then: 'silence',
+  }),
+  'half-body': (reply) => ({ bytes: cutBody(reply), then: 'silence' }),
+  'huge-length': ({ status, text }) => ({
+    bytes: Buffer.from(`${encodeHeader(status, hugeLengthBytes)}${text}\n`, 'latin1'),
+    then: 'silence',
+  }),
+  'close-in-mid-reply': (reply) => ({ bytes: cutBody(reply), then: 'close' }),
+  'close-before-reply': () => ({ bytes: Buffer.alloc(0), then: 'close' }),
+  'truncated-reply': ({ text }) => ({
+    bytes: encodeReply(cliStatus.truncated, text.slice(0, Math.trunc(text.length / 2))),
+  }),
+  'extra-reply': ({ status, text }) => {
+    const whole = encodeReply(status, text)
+    return { bytes: Buffer.concat([whole, whole]) }
+  },
 }
 
 /** The header, half of the body, and never the last LF. */

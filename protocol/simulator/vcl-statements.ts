@@ -193,14 +193,10 @@ function parseReturn(cursor: TokenCursor, scope: VclScope, place: Place): void {
   cursor.take('(')
   const action = cursor.take('ID')
   if (!returnNames.has(action.text)) throw cursor.refuse('Expected return action name.', action)
-  let message: string | undefined
-  if (cursor.is('(')) message = parseReturnArguments(cursor, scope, action)
-  else if (action.text === 'synth' || action.text === 'vcl')
-    throw cursor.refuse('Missing argument.')
+  const message = parseReturnArguments(cursor, scope, action)
   cursor.take(')')
   cursor.take(';')
-  if (legal !== undefined && !legal.includes(action.text))
-    refuseReturn(action, place.subroutine, legal)
+  if (legal?.includes(action.text) === false) refuseReturn(action, place.subroutine, legal)
   if (place.subroutine.text === 'vcl_init') noteInitReturn(scope, place, { action, message })
 }
 

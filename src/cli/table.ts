@@ -1,24 +1,14 @@
-/** A table for people: columns by two blanks, no lines; colour only where asked. */
-import Table from 'cli-table3'
+/**
+ * A table for people: columns two blanks apart, no lines; colour only where asked. Our own, because cli-table3 takes
+ * 32 s for 10,000 rows of seven cells (measured), and this a tenth of a second.
+ */
 import { toPrintableLine } from './printable-text.js'
 
-const noLines = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-}
+/** Characters that take two columns of a terminal: East Asian Wide and Fullwidth (UAX 11), and pictures. */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu
+/** Marks that stand on the character before them, and joiners. */
+const withoutWidth = /[\p{Mn}\p{Me}\u200b-\u200d\ufe0f]/gu
 
 /** What a state means at a glance (choices: 2, agents and deployments). */
 const green = new Set(['Running', 'Active', 'applied', 'healthy'])
@@ -30,18 +20,34 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   { colour }: { readonly colour: boolean },
 ): string {
-  const table = new Table({
-    chars: noLines,
-    style: { 'padding-left': 0, 'padding-right': 0, head: colour ? ['bold'] : [], border: [] },
-    head: [...titles],
-  })
-  for (const row of rows) table.push(row.map((cell) => paint(toPrintableLine(cell), colour)))
-  const lines = table.toString().split('\n')
-  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
+  const shown = rows.map((row) => row.map(toPrintableLine))
+  const widths = titles.map((title, column) =>
+    shown.reduce((width, row) => Math.max(width, widthOf(row[column] ?? '')), widthOf(title)),
+  )
+  const printRow = (row: readonly string[], paint: (cell: string) => string): string =>
+    row
+      .map((cell, column) => {
+        const isLast = column === row.length - 1
+        return `${paint(cell)}${isLast ? '' : ' '.repeat((widths[column] ?? 0) - widthOf(cell) + 2)}`
+      })
+      .join('')
+      .trimEnd()
+  const plain = (cell: string): string => cell
+  const lines = [
+    printRow(titles, colour ? (title) => `\x1b[1m${title}\x1b[22m` : plain),
+    ...shown.map((row) => printRow(row, colour ? paintState : plain)),
+  ]
+  return `${lines.join('\n')}\n`
 }
 
-function paint(cell: string, colour: boolean): string {
-  if (!colour) return cell
+/** Columns on a terminal. */
+function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length
+  const visible = text.replace(withoutWidth, '')
+  return [...visible].length + (visible.match(wide)?.length ?? 0)
+}
+
+function paintState(cell: string): string {
   if (green.has(cell)) return `\x1b[32m${cell}\x1b[39m`
   if (red.has(cell)) return `\x1b[31m${cell}\x1b[39m`
   return yellow.has(cell) ? `\x1b[33m${cell}\x1b[39m` : cell

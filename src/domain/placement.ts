@@ -127,18 +127,19 @@ function beginPlacement(input: PlacementInput): PlacementWork {
 
 /** Those that may stay, in their order; why the others may not goes into `leaving`. */
 function findHolders(
-  { placed, exclude, ...input }: PlacementInput,
+  input: PlacementInput,
   leaving: Map<number, string>,
 ): { readonly place: Place; readonly agent: IndexedAgent }[] {
-  const counted = placed.filter(({ agentId }) => exclude?.has(agentId) !== true)
-  return counted
-    .toSorted((a, b) => a.position - b.position || a.agentId - b.agentId)
-    .flatMap((place) => {
-      const agent = input.agents.byId.get(place.agentId)
-      const reason = agent ? findReasonToLeave({ ...input, placed }, agent) : 'the agent is no more'
-      if (reason !== null) leaving.set(place.agentId, reason)
-      return agent && reason === null ? [{ place, agent }] : []
-    })
+  const { placed, exclude, agents } = input
+  const holders: { place: Place; agent: IndexedAgent }[] = []
+  for (const place of placed.toSorted((a, b) => a.position - b.position || a.agentId - b.agentId)) {
+    if (exclude?.has(place.agentId) === true) continue
+    const agent = agents.byId.get(place.agentId)
+    const reason = agent ? findReasonToLeave(input, agent) : 'the agent is no more'
+    if (reason !== null) leaving.set(place.agentId, reason)
+    else if (agent) holders.push({ place, agent })
+  }
+  return holders
 }
 
 /** How many new agents the group can take at most; others may take what one deployment would have liked. */

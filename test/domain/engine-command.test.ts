@@ -81,16 +81,29 @@ void t.test('all else is refused, with the reason', (t) => {
     ['param.reset \\x76cl_path', /vcl_path may not be changed/],
   ]
   for (const [line, reason] of refusals)
-    t.match(judgeCommand(line), { verdict: 'refused', reason }, JSON.stringify(line.slice(0, 40)))
+    t.match(
+      judgeCommand(line),
+      { verdict: 'refused', reason },
+      encodeURI(line.slice(0, 40).replace(/\p{Surrogate}/u, '')),
+    )
   t.end()
 })
 
 void t.test('nothing gets past that names another command first, however it is spelt', (t) => {
   const spellings = (text: string) =>
     fc
-      .array(fc.constantFrom('plain', 'hex', 'octal'), { minLength: text.length, maxLength: text.length })
-      .map((kinds) => [...text].map((one, index) => spell(one, kinds[index] ?? 'plain')).join(''))
-  const changing = fc.constantFrom('vcl.use', 'stop', 'vcl.discard', 'param.setx', 'debug.panic.worker')
+      .array(fc.constantFrom('plain', 'hex', 'octal'), {
+        minLength: text.length,
+        maxLength: text.length,
+      })
+      .map((kinds) => kinds.map((kind, index) => spell(text.charAt(index), kind)).join(''))
+  const changing = fc.constantFrom(
+    'vcl.use',
+    'stop',
+    'vcl.discard',
+    'param.setx',
+    'debug.panic.worker',
+  )
   fc.assert(
     fc.property(changing.chain(spellings), fc.boolean(), (word, isQuoted) => {
       const judged = judgeCommand(`${isQuoted ? `"${word}"` : word} boot`)

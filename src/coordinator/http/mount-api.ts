@@ -25,36 +25,62 @@ export interface Surroundings {
 /** Chosen by us: paths are written to logs up to this length. */
 const pathLimit = 1000
 
+/** The others are rare: an entry of each path for each of them would cost the router megabytes. */
+const commonMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
+
 export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundings): void {
+  const targets = collectTargets(api)
+  const unknown: Target = { api, template: 'unknown', methods: new Map() }
+  for (const target of targets)
+    mountTarget(app, toRouterPath(target.template), { findTarget: () => target, surroundings })
+  const elsewhere = { findTarget: () => unknown, surroundings }
+  mountTarget(app, `${api.prefix}/*`, elsewhere)
+  if (api.prefix !== '') mountTarget(app, api.prefix, elsewhere)
+
+  const patterns = targets.map((target) => ({ target, pattern: toPattern(target.template) }))
+  const methods = surroundings.methods.filter((method) => !isCommon(method))
+  const findTarget = ({ originalUrl }: FastifyRequest): Target => {
+    const [path = ''] = originalUrl.split('?', 1)
+    return patterns.find(({ pattern }) => pattern.test(path))?.target ?? unknown
+  }
+  mountTarget(app, `${api.prefix}/*`, { findTarget, surroundings, methods })
+}
+
+function collectTargets(api: Api): Target[] {
   const paths = new Map<string, Map<string, PreparedRoute>>()
   for (const route of api.routes) {
     const methods = paths.get(route.path) ?? new Map<string, PreparedRoute>()
     methods.set(route.method, prepareRoute(route))
     paths.set(route.path, methods)
   }
-  for (const [path, methods] of paths) {
-    const template = `${api.prefix}${path}`
-    mountTarget(app, toRouterPath(template), { api, template, methods }, surroundings)
-  }
-  const unknown: Target = { api, template: 'unknown', methods: new Map() }
-  mountTarget(app, `${api.prefix}/*`, unknown, surroundings)
-  if (api.prefix !== '') mountTarget(app, api.prefix, unknown, surroundings)
+  return [...paths].map(([path, methods]) => ({ api, template: `${api.prefix}${path}`, methods }))
 }
 
 function toRouterPath(template: string): string {
   return template.replace(/\{(\w+)\}/g, ':$1')
 }
 
-function mountTarget(
-  app: FastifyInstance,
-  url: string,
-  target: Target,
-  surroundings: Surroundings,
-): void {
+function toPattern(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+function isCommon(method: string): boolean {
+  return commonMethods.some((common) => common === method)
+}
+
+interface Mounting {
+  readonly findTarget: (request: FastifyRequest) => Target
+  readonly surroundings: Surroundings
+  /** The common ones unless given. */
+  readonly methods?: readonly string[]
+}
+
+function mountTarget(app: FastifyInstance, url: string, mounting: Mounting): void {
+  const { findTarget, surroundings, methods = commonMethods } = mounting
   app.route({
-    method: [...surroundings.methods] as HTTPMethods[], // the type lists only the common ones
+    method: [...methods] as HTTPMethods[], // the type lists only the common ones
     url,
-    handler: (request, reply) => serveCall(target, request, reply, surroundings),
+    handler: (request, reply) => serveCall(findTarget(request), request, reply, surroundings),
   })
 }
 

@@ -1,0 +1,232 @@
+/**
+ * The one thread of a simulated engine's manager: it takes the sessions' commands one after the other, and whatever
+ * blocks it (a compile, a client that does not read, a child that hangs) blocks all of them.
+ */
+import { cliStatus } from '../status.js'
+import { answerRequest, loseChild, type Occasion } from './answer-request.js'
+import { printBanner } from './commands/process.js'
+import { refuseCompilation } from './commands/vcl-load.js'
+import type { EngineState } from './engine-state.js'
+import {
+  createFault,
+  strikeCommand,
+  strikeConnection,
+  type Fault,
+  type FaultName,
+  type FaultPlan,
+} from './faults.js'
+import { ReplyText } from './reply-text.js'
+import type { EngineRequest } from './request-reader.js'
+import type { Session } from './session.js'
+import { encodeOutgoing, type Outgoing } from './spoiled-reply.js'
+
+export interface ManagerSurroundings {
+  readonly state: () => EngineState
+  readonly clock: () => number
+  readonly nextPid: () => number
+  /** The manager dies of what it did. */
+  readonly die: () => void
+  /** Called before a command is carried out. */
+  readonly note: (request: EngineRequest, command: string) => void
+}
+
+/** What keeps the thread from its next command. */
+interface Pause {
+  readonly timer: NodeJS.Timeout | undefined
+  /** It waits for a child that hangs: the child's death ends it. */
+  readonly isForChild: boolean
+  readonly finish: () => void
+}
+
+export class ManagerThread {
+  /** Sessions with something to do, in the order it came. */
+  readonly #queue = new Set<Session>()
+  #isServing = false
+  #isFrozen = false
+  #pause: Pause | undefined
+  #fault: Fault | undefined
+
+  constructor(private readonly surroundings: ManagerSurroundings) {}
+
+  setFault(name: FaultName | null, plan: FaultPlan): void {
+    this.#fault = name === null ? undefined : createFault(name, plan)
+    const isAtOnce = (plan.afterCommands ?? 0) === 0 && plan.onCommand === undefined
+    this.#isFrozen = name === 'frozen' && isAtOnce
+    this.#serve()
+  }
+
+  /** There is something to do for this session: to greet it, to read it, to see it end. */
+  enqueue(session: Session): void {
+    this.#queue.add(session)
+    this.#serve()
+  }
+
+  /** The child has ended: a thread that waits for it goes on. */
+  noteChildEnd(): void {
+    if (this.#pause?.isForChild === true) this.#endPause()
+  }
+
+  /** Forgets what it was doing and what it had to do. */
+  stop(): void {
+    this.#cancelPause()
+    this.#queue.clear()
+  }
+
+  #serve(): void {
+    if (this.#isServing) return
+    this.#isServing = true
+    try {
+      while (this.#mayGoOn()) {
+        const [session] = this.#queue
+        if (session === undefined) break
+        this.#queue.delete(session)
+        this.#serveSession(session)
+      }
+    } finally {
+      this.#isServing = false
+    }
+  }
+
+  #mayGoOn(): boolean {
+    return this.#pause === undefined && !this.#isFrozen
+  }
+
+  #serveSession(session: Session): void {
+    if (!session.isServed()) return
+    if (!session.isGreeted) {
+      this.#greet(session)
+      return
+    }
+    // What was read before and could not be carried out goes first.
+    const hadInput = session.hasPending || session.read()
+    session.hasPending = true
+    for (let request = session.nextRequest(); request; request = session.nextRequest()) {
+      this.#execute(session, request)
+      if (!session.isServed()) return
+      if (!this.#mayGoOn()) {
+        this.#queueFirst(session)
+        return
+      }
+    }
+    session.hasPending = false
+    if (hadInput) this.#queue.add(session)
+    else if (session.hasEnded) session.close()
+  }
+
+  /** The rest of a session's input is carried out before anything else. */
+  #queueFirst(session: Session): void {
+    const others = [...this.#queue].filter((other) => other !== session)
+    this.#queue.clear()
+    for (const each of [session, ...others]) this.#queue.add(each)
+  }
+
+  #greet(session: Session): void {
+    session.isGreeted = true
+    if (strikeConnection(this.#fault)) {
+      session.isSilent = true
+      return
+    }
+    this.#queue.add(session)
+    if (session.isAuthenticated) {
+      const reply = new ReplyText()
+      printBanner({ engine: this.surroundings.state(), reply })
+      this.#send(session, encodeOutgoing(reply, undefined))
+    } else this.#send(session, { bytes: session.makeChallenge(), then: 'go-on' })
+  }
+
+  #execute(session: Session, request: EngineRequest): void {
+    const command = 'words' in request.parsed ? (request.parsed.words[0] ?? '') : ''
+    const fault = strikeCommand(this.#fault, command) ? this.#fault : undefined
+    if (fault?.name === 'frozen') {
+      this.#isFrozen = true
+      session.held = request
+      return
+    }
+    const { surroundings } = this
+    surroundings.note(request, command)
+    if (fault?.name === 'close-before-command') {
+      session.close()
+      return
+    }
+    const reply = this.#answer(session, request, fault)
+    if (surroundings.state().managerDied || fault?.name === 'manager-death') {
+      surroundings.die()
+      return
+    }
+    const send = () => {
+      this.#send(session, encodeOutgoing(reply, fault?.name))
+    }
+    if (reply.delayMs <= 0) send()
+    else this.#startPause(reply, send)
+  }
+
+  /** What the engine says, and what a fault makes of it before it is said. */
+  #answer(session: Session, request: EngineRequest, fault: Fault | undefined): ReplyText {
+    const { state, clock, nextPid } = this.surroundings
+    const occasion = { caller: session, nowMs: clock(), nextPid }
+    const feigned = fault === undefined ? undefined : feignReply(fault.name, state(), occasion)
+    if (feigned !== undefined) return feigned
+    const reply = answerRequest(state(), request, occasion)
+    if (fault?.name === 'slow-compile' && reply.status === cliStatus.ok)
+      reply.delayMs += fault.delayMs
+    return reply
+  }
+
+  /** The engine's writes block: a client that does not read stops the manager for everybody. */
+  #send(session: Session, outgoing: Outgoing): void {
+    if (session.isGone || session.send(outgoing)) return
+    const { stream } = session
+    this.#startPause({ delayMs: Infinity, status: 0 }, () => undefined)
+    const pause = this.#pause
+    const end = () => {
+      stream.off('drain', end).off('close', end)
+      if (this.#pause === pause) this.#endPause()
+    }
+    stream.once('drain', end).once('close', end)
+  }
+
+  #startPause(
+    { delayMs, status }: Pick<ReplyText, 'delayMs' | 'status'>,
+    finish: () => void,
+  ): void {
+    const end = () => {
+      this.#endPause()
+    }
+    const timer = delayMs === Infinity ? undefined : setTimeout(end, delayMs)
+    this.#pause = { timer, isForChild: status === cliStatus.communication, finish }
+  }
+
+  #endPause(): void {
+    const pause = this.#pause
+    this.#cancelPause()
+    pause?.finish()
+    this.#serve()
+  }
+
+  #cancelPause(): void {
+    clearTimeout(this.#pause?.timer)
+    this.#pause = undefined
+  }
+}
+
+/** The replies of faults under which the command is not carried out. */
+function feignReply(
+  fault: FaultName,
+  state: EngineState,
+  occasion: Occasion,
+): ReplyText | undefined {
+  const reply = new ReplyText()
+  if (fault === 'child-death' || fault === 'child-death-on-load') {
+    loseChild(state, occasion)
+    return reply.refuse(cliStatus.communication, 'CLI communication error (hdr)')
+  }
+  if (fault === 'compile-error') {
+    refuseCompilation(reply, 'Refused by a simulated fault.\n')
+    return reply
+  }
+  if (fault === 'auth-refused') {
+    reply.closes = true
+    return reply.refuse(cliStatus.close, '')
+  }
+  return fault === 'empty-list' || fault === 'manager-death' ? reply : undefined
+}

@@ -1,0 +1,111 @@
+/** The controller API as verbs call it: with the token, renewed once when it ends, and errors as CliError. */
+import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
+import { CliError, exitCodes, type ExitCode } from './cli-error.js'
+import { callHttp, type HttpAnswer } from './http-call.js'
+
+export interface Server {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly ca: string | undefined
+}
+
+export interface Credentials {
+  readToken(): Promise<string>
+  /** After a 401: another token than `used`, or undefined. */
+  renewToken(used: string): Promise<string | undefined>
+}
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below `/api/v1`. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>> | undefined
+  readonly body?: Fields | undefined
+  readonly timeoutMs?: number | undefined
+}
+
+export interface ApiAnswer {
+  readonly status: number
+  /** Parsed; undefined without a body. */
+  readonly body: unknown
+}
+
+export interface Api {
+  call(request: ApiRequest): Promise<ApiAnswer>
+  readObject(path: string): Promise<Fields>
+  readList(path: string, query?: Readonly<Record<string, string>>): Promise<readonly Fields[]>
+}
+
+/** Told of every exchange, for `--verbose`; never of tokens or bodies. */
+export type ReportCall = (line: string) => void
+
+/** Chosen by us: what the API gives its own calls to agents, and some. */
+const answerTimeoutMs = 60_000
+
+export function createApi(server: Server, credentials: Credentials, report: ReportCall): Api {
+  const call = async (request: ApiRequest): Promise<ApiAnswer> => {
+    const token = await credentials.readToken()
+    const answer = await sendRequest(server, request, `Bearer ${token}`, report)
+    if (answer.status !== 401) return checkAnswer(answer, server)
+    const renewed = await credentials.renewToken(token)
+    if (renewed === undefined) return checkAnswer(answer, server)
+    return checkAnswer(await sendRequest(server, request, `Bearer ${renewed}`, report), server)
+  }
+  return {
+    call,
+    readObject: async (path) => requireFields((await call({ method: 'GET', path })).body),
+    readList: async (path, query) =>
+      requireList((await call({ method: 'GET', path, query })).body),
+  }
+}
+
+/** `authorization`: the header's value. */
+export async function sendRequest(
+  { url, ca }: Server,
+  request: ApiRequest,
+  authorization: string,
+  report: ReportCall,
+): Promise<HttpAnswer> {
+  const { method, path, query = {}, body, timeoutMs = answerTimeoutMs } = request
+  const target = new URL(`${url}/api/v1${path}`)
+  for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value)
+  const startedAt = performance.now()
+  const answer = await callHttp({
+    method,
+    url: target,
+    headers: {
+      authorization,
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    timeoutMs,
+    ca,
+  })
+  report(`${method} ${target.href} ${answer.status} ${Math.round(performance.now() - startedAt)} ms`)
+  return answer
+}
+
+/** Throws CliError for what is no success, or is no answer of a coordinator. */
+export function checkAnswer({ status, contentType, text }: HttpAnswer, { url }: Server): ApiAnswer {
+  const body = parseJson(text)
+  if (status >= 200 && status < 300 && (text === '' || body !== undefined)) return { status, body }
+  if (isFields(body) && typeof body['errorMsg'] === 'string')
+    throw new CliError(exitCodeOf(status), body['errorMsg'], body)
+  throw new CliError(
+    exitCodes.refused,
+    `${url} is no coordinator: it answered ${status} ${contentType.split(';')[0] ?? ''}`.trimEnd(),
+  )
+}
+
+function exitCodeOf(status: number): ExitCode {
+  return status === 401 || status === 403 ? exitCodes.denied : exitCodes.refused
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

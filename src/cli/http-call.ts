@@ -1,0 +1,114 @@
+/** One HTTP exchange with the coordinator. Every way it can fail becomes one sentence that says what to look at. */
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { CliError, exitCodes } from './cli-error.js'
+
+export interface HttpCall {
+  readonly method: string
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  /** From the first byte sent to the last one received. */
+  readonly timeoutMs: number
+  /** PEM; undefined: the certificates that Node trusts. */
+  readonly ca?: string | undefined
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly contentType: string
+  readonly text: string
+}
+
+/** Chosen by us: for the name, the connection and TLS together. */
+const connectTimeoutMs = 8_000
+/** Chosen by us: far beyond any list of the API. */
+const answerLimitBytes = 512 * 1024 * 1024
+
+/** Rejects with CliError. */
+export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
+  const { protocol } = call.url
+  const { request } =
+    protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const headers =
+    call.body === undefined
+      ? call.headers
+      : { ...call.headers, 'content-length': String(Buffer.byteLength(call.body)) }
+  const options: RequestOptions & { ca?: string } = { method: call.method, headers: { ...headers } }
+  if (call.ca !== undefined) options.ca = call.ca
+  return new Promise((resolve, reject) => {
+    const outgoing = request(call.url, options, (incoming) => {
+      readAnswer(incoming).then(resolve, fail)
+    })
+    const fail = (error: unknown): void => {
+      reject(unreachable(call.url, error))
+    }
+    outgoing.on('error', fail)
+    limitTime(outgoing, call)
+    outgoing.end(call.body)
+  })
+}
+
+function limitTime(outgoing: ClientRequest, { url, timeoutMs }: HttpCall): void {
+  const giveUp = (afterMs: number, what: string): NodeJS.Timeout =>
+    setTimeout(() => outgoing.destroy(new Error(`no ${what} within ${afterMs / 1000} s`)), afterMs)
+  const connecting = giveUp(connectTimeoutMs, 'connection')
+  const answering = giveUp(connectTimeoutMs + timeoutMs, 'answer')
+  outgoing.on('socket', (socket) => {
+    const connected = (): void => {
+      clearTimeout(connecting)
+    }
+    if (!socket.connecting) connected()
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
+  })
+  outgoing.on('close', () => {
+    clearTimeout(connecting)
+    clearTimeout(answering)
+  })
+}
+
+async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) { // no encoding is set, so these are buffers
+    sizeBytes += chunk.length
+    if (sizeBytes > answerLimitBytes) throw new Error(`an answer over ${answerLimitBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return {
+    status: incoming.statusCode ?? 0,
+    contentType: incoming.headers['content-type'] ?? '',
+    text: Buffer.concat(chunks).toString('utf8'),
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'there is no host of that name',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was closed before an answer came',
+  EPIPE: 'the connection was closed before an answer came',
+  ETIMEDOUT: 'no connection in time',
+  EHOSTUNREACH: 'there is no way to that host',
+  ENETUNREACH: 'there is no way to that network',
+  EPROTO: 'it does not speak TLS; is it http:// instead of https://?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; is it http:// instead of https://?',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS; is it http:// instead of https://?',
+  HPE_INVALID_CONSTANT: 'it does not speak HTTP; is it https:// instead of http://?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
+}
+
+function unreachable(url: URL, error: unknown): CliError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const text = error instanceof Error && error.message !== '' ? error.message : code
+  return new CliError(
+    exitCodes.refused,
+    `cannot reach ${url.origin}: ${reasons[code] ?? text.replaceAll('\n', ' ')}`,
+  )
+}

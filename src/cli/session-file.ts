@@ -1,0 +1,117 @@
+/**
+ * Logins of this user, by context name: `$XDG_CONFIG_HOME/cachefleet/session.json` (0600, folder 0700; choices: 8).
+ * Written whole and renamed into place; every change is made under the lock (session-lock.ts).
+ */
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isFields, type Fields } from './api-shapes.js'
+import { CliError, exitCodes } from './cli-error.js'
+import { withSessionLock } from './session-lock.js'
+
+export interface Session {
+  readonly server: string
+  readonly account: string
+  /** Null: the system administrator's. */
+  readonly organization: string | null
+  readonly accessToken: string
+  /** Seconds since 1970. */
+  readonly accessExpire: number
+  readonly refreshToken: string
+  /** Seconds since 1970. */
+  readonly refreshExpire: number
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The context without `--context`. */
+export const defaultContext = 'default'
+
+export function sessionFilePath({ XDG_CONFIG_HOME: configHome, HOME: home }: Environment): string {
+  // The XDG base directory specification: a path that is not absolute is ignored.
+  const base = configHome?.startsWith('/') ? configHome : join(home ?? '/', '.config')
+  return join(base, 'cachefleet', 'session.json')
+}
+
+/** Undefined: nobody logged in there. */
+export async function readSession(file: string, context: string): Promise<Session | undefined> {
+  return (await readSessions(file)).get(context)
+}
+
+/**
+ * Changes one context under the lock: `change` gets what the file holds then, and its result is written; null removes
+ * the context, and the file with the last one.
+ */
+export async function changeSession(
+  file: string,
+  context: string,
+  change: (session: Session | undefined) => Promise<Session | null>,
+): Promise<Session | null> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await chmod(dirname(file), 0o700)
+  return withSessionLock(`${file}.lock`, async () => {
+    const sessions = await readSessions(file)
+    const before = sessions.get(context)
+    const after = await change(before)
+    if (after === before) return after
+    if (after) sessions.set(context, after)
+    else sessions.delete(context)
+    await writeSessions(file, sessions)
+    return after
+  })
+}
+
+async function readSessions(file: string): Promise<Map<string, Session>> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return '{}'
+    throw error
+  })
+  const stored = parse(text)
+  if (!stored)
+    throw new CliError(
+      exitCodes.refused,
+      `${file} cannot be read as sessions; remove it and log in again`,
+    )
+  return new Map(Object.entries(stored).filter(isSessionEntry))
+}
+
+async function writeSessions(file: string, sessions: ReadonlyMap<string, Session>): Promise<void> {
+  if (sessions.size === 0) {
+    await rm(file, { force: true })
+    return
+  }
+  // Under the lock nobody else writes, so a left-over of a killed process is ours to replace.
+  const draft = `${file}.new`
+  await rm(draft, { force: true })
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    await handle.writeFile(`${JSON.stringify(Object.fromEntries(sessions), null, 2)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(draft, file)
+}
+
+function parse(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isFields(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isSessionEntry(entry: [string, unknown]): entry is [string, Session] {
+  const [, value] = entry
+  return (
+    isFields(value) &&
+    ['server', 'account', 'accessToken', 'refreshToken'].every(
+      (key) => typeof value[key] === 'string',
+    ) &&
+    ['accessExpire', 'refreshExpire'].every((key) => typeof value[key] === 'number')
+  )
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

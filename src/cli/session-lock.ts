@@ -1,0 +1,84 @@
+/**
+ * One process at a time changes the session file: a refresh token counts once, and its second use ends the session
+ * (choices: 2, Tokens). A lock whose process is gone, or that is older than any refresh, is taken over.
+ */
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { CliError, exitCodes } from './cli-error.js'
+
+/** Chosen by us: longer than a refresh may take (session-credentials.ts). */
+const staleAfterMs = 40_000
+/** Chosen by us: as long as a lock can be held by one that lives, twice. */
+const patienceMs = 80_000
+const pauseMs = 25
+
+/** Rejects with CliError when the lock stays taken. */
+export async function withSessionLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const mark = `${process.pid} ${randomUUID()}\n`
+  const giveUpAt = performance.now() + patienceMs
+  while (!(await tryLock(path, mark))) {
+    await removeStale(path)
+    if (performance.now() > giveUpAt)
+      throw new CliError(exitCodes.refused, `${path} stays locked by another cachefleet`)
+    await new Promise((resume) => setTimeout(resume, pauseMs))
+  }
+  try {
+    return await work()
+  } finally {
+    if ((await readMark(path)) === mark) await rm(path, { force: true })
+  }
+}
+
+async function tryLock(path: string, mark: string): Promise<boolean> {
+  // Linked into place, so that nobody sees a lock without its mark.
+  const draft = `${path}.${randomUUID()}`
+  await writeFile(draft, mark, { mode: 0o600, flag: 'wx' })
+  try {
+    await link(draft, path)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+async function removeStale(path: string): Promise<void> {
+  const mark = await readMark(path)
+  if (mark === undefined || !(await isStale(path, mark))) return
+  // Moved away before it is removed: if somebody was faster, what was moved is theirs and goes back.
+  const moved = `${path}.${randomUUID()}`
+  try {
+    await rename(path, moved)
+    if ((await readMark(moved)) !== mark) await link(moved, path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'EEXIST')) throw error
+  }
+  await rm(moved, { force: true })
+}
+
+async function isStale(path: string, mark: string): Promise<boolean> {
+  const processId = Number(mark.split(' ')[0])
+  if (!isAlive(processId)) return true
+  const status = await stat(path).catch(() => undefined)
+  return status !== undefined && Date.now() - status.mtimeMs > staleAfterMs
+}
+
+function isAlive(processId: number): boolean {
+  if (!Number.isInteger(processId) || processId < 1) return false
+  try {
+    process.kill(processId, 0)
+    return true
+  } catch (error) {
+    return !hasCode(error, 'ESRCH')
+  }
+}
+
+async function readMark(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined)
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

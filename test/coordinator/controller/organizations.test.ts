@@ -1,0 +1,273 @@
+/** Who sees and changes what: two organizations, a regular user, the system administrator (choices: 2, Who and Agents). */
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { instructionSubject } from '../../../src/bus/bus.js'
+import { describeError } from '../../../src/coordinator/controller/error-body.js'
+import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
+import { createMetrics } from '../../../src/coordinator/http/metrics.js'
+import { createHttpServer } from '../../../src/coordinator/http/server.js'
+import type { Actor } from '../../../src/domain/permission.js'
+import { FleetError } from '../../../src/errors.js'
+import {
+  administrator,
+  administratorOf,
+  startService,
+  type TestService,
+} from '../agent-gateway/service.js'
+import { enrol, type Json } from './client.js'
+
+const vcl = 'vcl 4.1;\n'
+
+void t.test('an object of another organization is not there', async (t) => {
+  const { as } = await startOrganizations(t)
+  const made = await furnish(as.red, 'red')
+  const others = await furnish(as.blue, 'red')
+
+  for (const [path, object] of Object.entries(made)) {
+    const at = `${path}/${String(object['id'])}`
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      if (path !== '/jointokens' || method === 'DELETE')
+        await as.blue(404, method, at, method === 'PUT' ? {} : undefined)
+    t.same(await ids(as.blue, path), [others[path]?.['id']], `${path} of blue`)
+    t.same(
+      await ids(as.system, `${path}?organization.name=red`),
+      [object['id']],
+      `${path} of red, as the system administrator sees it`,
+    )
+    t.match(object, { organization: { name: 'red' } })
+  }
+  for (const verb of ['deploy', 'undeploy', 'validate'])
+    await as.blue(404, 'PUT', `/vclgroups/${String(made['/vclgroups']?.['id'])}/${verb}`)
+})
+
+void t.test("references reach the owner's objects only", async (t) => {
+  const { as } = await startOrganizations(t)
+  const red = await furnish(as.red, 'red')
+  const own = await as.system(201, 'POST', '/tags', { name: 'own' })
+  const tags = [{ id: red['/tags']?.['id'] }]
+
+  for (const call of [as.blue, as.system])
+    t.match(await call(400, 'POST', '/deployments', { name: 'd', tags }), { errorMsg: /tags/ })
+  t.match(await as.red(400, 'POST', '/deployments', { name: 'e', tags: [{ id: own['id'] }] }), {
+    errorMsg: /tags/,
+  })
+  for (const key of ['mainVCL', 'includes', 'deployments']) {
+    const path = key === 'deployments' ? '/deployments' : '/files'
+    const reference = { id: red[path]?.['id'] }
+    const file = await as.blue(201, 'POST', '/files', { name: key, source: vcl })
+    const body = { mainVCL: { id: file['id'] }, [key]: key === 'mainVCL' ? reference : [reference] }
+    t.match(await as.blue(400, 'POST', '/vclgroups', { name: 'g', ...body }), {
+      errorMsg: new RegExp(key),
+    })
+  }
+})
+
+void t.test(
+  'the system administrator chooses the organization, others name their own',
+  async (t) => {
+    const { as, red, blue } = await startOrganizations(t)
+    let made = 0
+  const make = (organization: unknown) => ({ name: `tag-${++made}`, organization })
+
+    t.match(await as.system(201, 'POST', '/tags', make({ id: red })), { organization: { id: red } })
+    t.match(await as.system(201, 'POST', '/tags', make(null)), { organization: null })
+    t.match(await as.red(201, 'POST', '/tags', make({ id: red })), { organization: { id: red } })
+    t.match(await as.red(403, 'POST', '/tags', make({ id: blue })), { errorKey: 'tag' })
+    t.match(await as.system(400, 'POST', '/tags', make({ id: 99 })), { errorMsg: /organization/ })
+  },
+)
+
+void t.test('a shared agent is read by all and changed by the system administrator', async (t) => {
+  const { as, service, red } = await startOrganizations(t)
+  const shared = await enrol({ service }, 'shared', { tags: ['rack'] })
+  const own = await enrol({ service }, 'own', { organizationId: red })
+
+  t.same(await ids(as.red, '/agents'), [shared, own])
+  t.same(await ids(as.blue, '/agents'), [shared])
+  await as.blue(404, 'GET', `/agents/${own}`)
+  for (const [method, path, body] of [
+    ['PUT', '', { tags: [] }],
+    ['PUT', '', { bogus: 1 }],
+    ['DELETE', '', undefined],
+    ['PUT', '/params/default_ttl', { value: '60' }],
+    ['PUT', '/backends/default/sick', undefined],
+    ['PUT', '/unlock', undefined],
+    ['POST', '/command', { command: 'ping' }],
+  ] as const)
+    t.match(await as.red(403, method, `/agents/${shared}${path}`, body), { errorKey: 'agent' })
+
+  const [rack] = await as.red(200, 'GET', '/tags?name=rack').then(rows)
+  const reference = { id: rack?.['id'] }
+  t.match(rack, { name: 'rack', static: true, organization: null })
+  t.match(await as.red(403, 'DELETE', `/tags/${String(reference.id)}`), { errorKey: 'tag' })
+  await as.red(201, 'POST', '/deployments', { name: 'by rack', tags: [reference] })
+  t.match(await as.red(200, 'PUT', `/agents/${own}`, { tags: [reference] }), {
+    tags: [{ name: 'rack' }],
+  })
+})
+
+void t.test("a shared agent's answers leave out what is of other organizations", async (t) => {
+  const { as, service } = await startOrganizations(t)
+  const shared = await enrol({ service }, 'shared')
+  const names = ['cf-idle', 'cf-7-01234567-1', 'cf-l-7', 'boot']
+  const subscription = service.bus.respond(instructionSubject(shared), () =>
+    Promise.resolve({
+      result: 'done',
+      value: names.map((name) => ({ name, state: 'auto', busy: 0, label: null })),
+      error: null,
+    }),
+  )
+  t.teardown(() => {
+    subscription.close()
+  })
+  const seen = async (call: Call) =>
+    rows(await call(200, 'GET', `/agents/${shared}/vcls`)).map((row) => row['name'])
+
+  t.same(await seen(as.system), names)
+  t.same(await seen(as.red), ['cf-idle'])
+  t.same(rows(await as.red(200, 'GET', `/agents/${shared}/bans`)), [])
+})
+
+void t.test('without the permission of its type a call is 403, also for references', async (t) => {
+  const { as, service, red } = await startOrganizations(t)
+  await enrol({ service }, 'own', { organizationId: red })
+  const made = await furnish(as.red, 'red')
+  for (const path of [...Object.keys(made), '/agents', '/vcls', '/apilogs'])
+    await as.nobody(403, 'GET', path)
+
+  await as.reader(200, 'GET', '/deployments')
+  await as.reader(403, 'POST', '/deployments', { name: 'x', tags: [{ id: 1 }] })
+  const tags = [{ id: made['/tags']?.['id'] }]
+  t.match(await as.writer(403, 'POST', '/deployments', { name: 'x', tags }), {
+    errorKey: 'deployment',
+    errorMsg: /read tag/,
+  })
+  const at = `/deployments/${String(made['/deployments']?.['id'])}`
+  await as.writer(200, 'PUT', at, { max: 2 })
+  await as.writer(403, 'PUT', at, { tags })
+  const group = `/vclgroups/${String(made['/vclgroups']?.['id'])}`
+  t.match(await as.reader(403, 'PUT', `${group}/deploy`), { errorKey: 'deploy' })
+  t.match(await as.reader(503, 'PUT', `${group}/validate`), { errorKey: 'deploy' })
+})
+
+type Call = (status: number, method: string, path: string, body?: unknown) => Promise<Json>
+
+interface Organizations {
+  readonly service: TestService
+  readonly red: number
+  readonly blue: number
+  readonly as: Readonly<Record<'system' | 'red' | 'blue' | 'nobody' | 'reader' | 'writer', Call>>
+}
+
+/** The routes on a real listener; who calls is told by a header, as accounts of organizations come later. */
+async function startOrganizations(t: Test): Promise<Organizations> {
+  const service = await startService(t)
+  const [red = 0, blue = 0] = await makeOrganizations(service, ['red', 'blue'])
+  const regular = { ...administratorOf(red), role: 'regular' as const }
+  const actors = {
+    system: administrator,
+    red: administratorOf(red),
+    blue: administratorOf(blue),
+    nobody: regular,
+    reader: { ...regular, grants: { deployment: 'read', vclgroup: 'read' } },
+    writer: { ...regular, grants: { deployment: 'write' } },
+  } satisfies Record<string, Actor>
+  const http = await createHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    tls: null,
+    trustedProxies: [],
+    connectionLimit: 100,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(() => Promise.resolve({})),
+    describeError,
+  })
+  http.addApi({
+    name: 'controller',
+    prefix: '',
+    routes: resourceRoutes(service),
+    authenticate: ({ headers }) => {
+      const actor = Object.entries(actors).find(([name]) => name === headers.authorization)?.[1]
+      return actor
+        ? Promise.resolve(actor)
+        : Promise.reject(new FleetError('unauthenticated', 'auth', 'who?'))
+    },
+    describeError,
+  })
+  const base = await http.listen()
+  t.teardown(() => http.close())
+  const callAs =
+    (name: string): Call =>
+    async (status, method, path, body) => {
+      const response = await fetch(base + path, {
+        method,
+        headers: {
+          authorization: name,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      if (response.status !== status)
+        t.fail(`${name}: ${method} ${path}: ${response.status} ${text}; ${status} is right`)
+      return (text === '' ? {} : JSON.parse(text)) as Json // answers are objects and arrays
+    }
+  const as = {
+    system: callAs('system'),
+    red: callAs('red'),
+    blue: callAs('blue'),
+    nobody: callAs('nobody'),
+    reader: callAs('reader'),
+    writer: callAs('writer'),
+  }
+  return { service, red, blue, as }
+}
+
+async function makeOrganizations(
+  service: TestService,
+  names: readonly string[],
+): Promise<number[]> {
+  const made = await service.store.queries
+    .insertInto('organizations')
+    .values(
+      names.map((name) => ({
+        name,
+        accessTtlSeconds: 600,
+        refreshTtlSeconds: 3600,
+        locked: 0 as const,
+        createdAt: 0,
+        updatedAt: 0,
+      })),
+    )
+    .returning('id')
+    .execute()
+  return made.map(({ id }) => id)
+}
+
+/** One object of each kind, by path. */
+async function furnish(call: Call, name: string): Promise<Record<string, Json>> {
+  const tag = await call(201, 'POST', '/tags', { name })
+  const file = await call(201, 'POST', '/files', { name, source: vcl })
+  const deployment = await call(201, 'POST', '/deployments', { name, tags: [{ id: tag['id'] }] })
+  const group = await call(201, 'POST', '/vclgroups', {
+    name,
+    mainVCL: { id: file['id'] },
+    deployments: [{ id: deployment['id'] }],
+  })
+  const token = await call(201, 'POST', '/jointokens', { label: name })
+  return {
+    '/tags': tag,
+    '/files': file,
+    '/deployments': deployment,
+    '/vclgroups': group,
+    '/jointokens': token,
+  }
+}
+
+function rows(answer: unknown): Json[] {
+  return answer as Json[] // of a list
+}
+
+async function ids(call: Call, path: string): Promise<unknown[]> {
+  return rows(await call(200, 'GET', path)).map((row) => row['id'])
+}
