@@ -45,7 +45,7 @@ export function acceptVcl(main: VclSource, surroundings: VclSurroundings): Accep
     const scope = createVclScope(tokens, surroundings.labels)
     parseProgram(new TokenCursor(tokens), scope)
     const warnings = checkReferences(scope, surroundings.refusesUnused)
-    if (!scope.hasDefaultBackend)
+    if (scope.defaultBackend === undefined)
       throw new VclRefused(
         'No backends or directors found in VCL program, at least one is necessary.\n',
       )

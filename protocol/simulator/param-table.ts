@@ -158,10 +158,23 @@ export const bitNames: Readonly<Record<string, readonly string[]>> = {
     ),
   experimental: ['drop_pools'],
   vsl_mask:
-    'Debug Error CLI SessOpen SessClose BackendOpen BackendReuse BackendClose HttpGarbage Proxy ProxyGarbage Backend Length FetchError BogoHeader LostHeader TTL Fetch_Body VCL_acl VCL_call VCL_trace VCL_return ReqStart Hit HitPass ExpBan ExpKill WorkThread ESI_xmlerror Hash Backend_health VCL_Log VCL_Error Gzip Link Begin End VSL Storage Timestamp ReqAcct PipeAcct BereqAcct VfpAcct Witness BackendStart H2RxHdr H2RxBody H2TxHdr H2TxBody HitMiss Filters SessError VCL_use Notice VdpAcct'.split(
+    'Debug Error CLI SessOpen SessClose BackendOpen BackendReuse BackendClose HttpGarbage Proxy ProxyGarbage Backend Length FetchError ReqMethod ReqURL ReqProtocol ReqStatus ReqReason ReqHeader ReqUnset ReqLost RespMethod RespURL RespProtocol RespStatus RespReason RespHeader RespUnset RespLost BereqMethod BereqURL BereqProtocol BereqStatus BereqReason BereqHeader BereqUnset BereqLost BerespMethod BerespURL BerespProtocol BerespStatus BerespReason BerespHeader BerespUnset BerespLost ObjMethod ObjURL ObjProtocol ObjStatus ObjReason ObjHeader ObjUnset ObjLost BogoHeader LostHeader TTL Fetch_Body VCL_acl VCL_call VCL_trace VCL_return ReqStart Hit HitPass ExpBan ExpKill WorkThread ESI_xmlerror Hash Backend_health VCL_Log VCL_Error Gzip Link Begin End VSL Storage Timestamp ReqAcct PipeAcct BereqAcct VfpAcct Witness BackendStart H2RxHdr H2RxBody H2TxHdr H2TxBody HitMiss Filters SessError VCL_use Notice VdpAcct'.split(
       ' ',
     ),
 }
+
+const kinds: readonly ParamKind[] = [
+  'none',
+  'bool',
+  'count',
+  'decimal',
+  'seconds',
+  'bytes',
+  'bits',
+  'pool',
+  'storage',
+  'text',
+]
 
 const specs: ReadonlyMap<string, ParamSpec> = new Map(
   rows
@@ -185,19 +198,6 @@ function parseRow(row: string): ParamSpec {
     description: description ?? '',
   }
 }
-
-const kinds: readonly ParamKind[] = [
-  'none',
-  'bool',
-  'count',
-  'decimal',
-  'seconds',
-  'bytes',
-  'bits',
-  'pool',
-  'storage',
-  'text',
-]
 
 function parseKind(text: string): ParamKind {
   const kind = kinds.find((known) => known === text)
@@ -258,7 +258,13 @@ export function limitsOf(
     case 'thread_pool_min':
       return { ...plain, maximum: follow('thread_pool_max') }
     case 'thread_pool_reserve':
-      return { ...plain, maximum: follow('thread_pool_min', (least) => Math.floor(least * 0.95)) }
+      return {
+        ...plain,
+        maximum: {
+          ...follow('thread_pool_min', (least) => Math.floor(least * 0.95)),
+          because: '95% of thread_pool_min',
+        },
+      }
     case 'vsl_buffer':
       return { ...plain, minimum: follow('vsl_reclen', (longest) => longest + 12) }
     case 'vsl_reclen':

@@ -96,10 +96,8 @@ function parseDecimal(
   print: (value: number) => string,
 ): ParsedValue {
   const digits = /^[ \t]*(-?(?:\d{1,15}(?:[ \t]*\.\d{0,3})?|\.\d{1,3}))/.exec(input)?.[1]
-  if (digits === undefined) {
-    const reason = /^[ \t]*-?\d{16}/.test(input) ? 'Too many digits' : 'Invalid number'
-    return { refusal: `${reason} (${input})\n` }
-  }
+  if (/^[ \t]*-?\d{16}/.test(input)) return { refusal: `Too many digits (${input})\n` }
+  if (digits === undefined) return { refusal: `Invalid number (${input})\n` }
   const value = Number(digits.replace(/[ \t]/g, ''))
   if (minimum !== undefined && value < Number(minimum.text))
     return { refusal: `Must be greater or equal to ${minimum.text}\n` }
@@ -150,11 +148,13 @@ function printBytes(bytes: number): string {
 function parseBits(engine: EngineState, spec: ParamSpec, input: string): ParsedValue {
   const sign = spec.name === 'vsl_mask' ? '-' : '+'
   const names = bitNames[spec.name] ?? []
-  if (input === 'default' && spec.defaultText !== 'none') return { text: spec.defaultText }
-  if (input === 'none' && sign === '+') return { text: 'none' }
   const current = settingOf(engine, spec).split(',')
   const set = new Set(current.map((bit) => bit.slice(1)))
-  for (const change of input.split(/[,\s]+/).filter((word) => word !== '')) {
+  const isDefault = input === 'default' && spec.defaultText !== 'none'
+  const isNone = input === 'none' && sign === '+'
+  if (isDefault || isNone) clearWholeBytes(names, set)
+  const changes = isDefault ? spec.defaultText : isNone ? '' : input
+  for (const change of changes.split(/[,\s]+/).filter((word) => word !== '')) {
     const name = findBit(names, change)
     if (name === undefined) return { refusal: refuseBit(spec, change) }
     if (change.startsWith(sign)) set.add(name)
@@ -162,6 +162,11 @@ function parseBits(engine: EngineState, spec: ParamSpec, input: string): ParsedV
   }
   const printed = names.filter((name) => set.has(name)).map((name) => `${sign}${name}`)
   return { text: printed.join(',') || (sign === '+' ? 'none' : '(all enabled)') }
+}
+
+/** `none` and `default` clear whole bytes only: bits behind the last full eight stay (mgt_param_bits.c, tested on 7.1.1). */
+function clearWholeBytes(names: readonly string[], set: Set<string>): void {
+  for (const name of names.slice(0, names.length - (names.length % 8))) set.delete(name)
 }
 
 function findBit(names: readonly string[], change: string): string | undefined {

@@ -97,8 +97,9 @@ export function alignColumns(rows: string): string {
   const table = lines.filter((line) => !line.startsWith(' ')).map((line) => line.split('\t'))
   const columnCount = Math.max(0, ...table.map((cells) => cells.length))
   if (columnCount === 0) return ''
+  // The engine counts a cell's leading tab as part of it, so all but the first are one wider.
   const widths = Array.from({ length: columnCount }, (_, column) =>
-    Math.max(0, ...table.map((cells) => cells[column]?.length ?? 0)),
+    Math.max(0, ...table.map((cells) => (cells[column]?.length ?? 0) + (column > 0 ? 1 : 0))),
   )
   const widest = Math.max(...table.map((cells) => cells.join('').length + cells.length - 1))
   const gap = Math.min(3, Math.max(1, Math.trunc((pageWidth - widest) / columnCount)))

@@ -1,30 +1,29 @@
 /** Backend and probe declarations (libvcc/vcc_backend.c). */
+import type { NewBackend } from './engine-state.js'
 import { pointAt, VclRefused, type VclToken } from './vcl-lexer.js'
-import { referTo, type VclScope } from './vcl-scope.js'
-import type { TokenCursor } from './vcl-tokens.js'
+import type { VclScope } from './vcl-scope.js'
+import { refuseSymbol, type TokenCursor } from './vcl-tokens.js'
 import { backendFields, probeFields } from './vcl-words.js'
 
-interface Probe {
-  readonly window: number
-  readonly threshold: number
-}
+type Probe = NonNullable<NewBackend['probe']>
 
 const defaultProbe: Probe = { window: 8, threshold: 3 }
 
 export function parseBackend(cursor: TokenCursor, scope: VclScope): void {
   const start = cursor.advance()
-  const name = cursor.take('ID').text
-  // The first one is the default, and so is one of that name: both count as used.
-  if (!scope.hasDefaultBackend || name === 'default') scope.references.add(name)
-  scope.hasDefaultBackend = true
+  const name = cursor.take('ID')
+  if (name.text === 'default' && scope.defaultBackend === 'default')
+    throw cursor.refuse('Only one default director possible.', start)
+  if (name.text === 'default' || scope.defaultBackend === undefined)
+    scope.defaultBackend = name.text
   if (cursor.isWord('none')) {
     cursor.advance()
     cursor.take(';')
     return // without an endpoint it is in no list of backends
   }
   try {
-    const probe = parseBackendBody(cursor, scope)
-    scope.backends.push({ name, type: 'backend', probe, members: undefined })
+    const probe = parseBackendBody(cursor, scope, name)
+    scope.backends.push({ name: name.text, type: 'backend', probe, members: undefined })
   } catch (error) {
     if (!(error instanceof VclRefused)) throw error
     throw new VclRefused(
@@ -33,9 +32,8 @@ export function parseBackend(cursor: TokenCursor, scope: VclScope): void {
   }
 }
 
-function parseBackendBody(cursor: TokenCursor, scope: VclScope): Probe | undefined {
+function parseBackendBody(cursor: TokenCursor, scope: VclScope, name: VclToken): Probe | undefined {
   cursor.take('{')
-  const opening = cursor.token
   let probe: Probe | undefined
   let hasAddress = false
   while (!cursor.is('}')) {
@@ -47,7 +45,7 @@ function parseBackendBody(cursor: TokenCursor, scope: VclScope): Probe | undefin
       cursor.take(';')
     }
   }
-  if (!hasAddress) throw cursor.refuse('Expected .host or .path.', opening)
+  if (!hasAddress) throw cursor.refuse('Expected .host or .path.', name)
   cursor.advance()
   return probe
 }
@@ -60,30 +58,45 @@ function parseProbeReference(cursor: TokenCursor, scope: VclScope): Probe {
     return probe
   }
   const name = cursor.take('ID')
-  if (name.text !== 'default') referTo(scope, 'probe', name)
+  const isDefined = scope.definitions.get(name.text)?.kind === 'probe'
+  if (!isDefined && name.text !== 'default') throw refuseSymbol(name.text, name, name)
+  scope.references.add(name.text)
   cursor.take(';')
-  return defaultProbe
+  return scope.probes.get(name.text) ?? defaultProbe
 }
 
 export function parseProbe(cursor: TokenCursor, scope: VclScope): void {
   cursor.advance()
   const name = cursor.take('ID')
-  if (name.text === 'default') scope.references.add(name.text)
-  parseProbeBody(cursor)
+  scope.probes.set(name.text, parseProbeBody(cursor))
 }
+
+const largestWindow = 64
 
 function parseProbeBody(cursor: TokenCursor): Probe {
   cursor.take('{')
-  let { window, threshold } = defaultProbe
+  let window: VclToken | undefined
+  let threshold: VclToken | undefined
   while (!cursor.is('}')) {
     const field = takeField(cursor, probeFields)
     const value = takeValue(cursor)
-    if (field.text === 'window') window = Number(value.text)
-    if (field.text === 'threshold') threshold = Number(value.text)
+    if (field.text === 'window') window = value
+    if (field.text === 'threshold') threshold = value
     cursor.take(';')
   }
+  if (threshold === undefined && window !== undefined)
+    throw cursor.refuse('Must specify .threshold with .window', window)
+  if (window !== undefined && Number(window.text) > largestWindow)
+    throw cursor.refuse(`Window must be ${largestWindow} or less.`, window)
   cursor.advance()
-  return { window, threshold }
+  if (threshold === undefined) return defaultProbe
+  const least = Number(threshold.text)
+  if (window === undefined) return { window: least + 1, threshold: least }
+  if (least > Number(window.text))
+    throw new VclRefused(
+      `Threshold can not be greater than window.\n${pointAt(threshold)}${pointAt(window)}`,
+    )
+  return { window: Number(window.text), threshold: least }
 }
 
 function takeField(cursor: TokenCursor, known: ReadonlySet<string>): VclToken {

@@ -20,8 +20,10 @@ export interface VclScope {
   /** Objects made by `new`. */
   readonly objects: Set<string>
   readonly backends: NewBackend[]
+  readonly probes: Map<string, NonNullable<NewBackend['probe']>>
   readonly usedLabels: Set<string>
-  hasDefaultBackend: boolean
+  /** The first backend, or the one of that name. */
+  defaultBackend: string | undefined
   initFailure: string | undefined
   hasInitEnded: boolean
 }
@@ -36,8 +38,9 @@ export function createVclScope(tokens: readonly VclToken[], labels: readonly str
     modules: new Map(),
     objects: new Set(),
     backends: [],
+    probes: new Map(),
     usedLabels: new Set(),
-    hasDefaultBackend: false,
+    defaultBackend: undefined,
     initFailure: undefined,
     hasInitEnded: false,
   }
@@ -59,6 +62,7 @@ function collectDefinitions(tokens: readonly VclToken[]): Map<string, Definition
     const kind = depth === 0 && token.kind === 'ID' ? definingWords[token.text] : undefined
     const name = tokens[at + 1]
     if (kind === undefined || name?.kind !== 'ID') return
+    if (name.text === 'default') return // means the default, whatever it is called
     const earlier = definitions.get(name.text)
     if (earlier === undefined) definitions.set(name.text, { kind, token: name })
     else if (!(kind === 'sub' && name.text.startsWith('vcl_'))) refuseRepeated(kind, name, earlier)
@@ -109,7 +113,7 @@ export function listReferenceErrors(scope: VclScope): {
     .join('')
   const unusedNames = [...scope.definitions]
     .filter(([name, { kind }]) => !(kind === 'sub' && name.startsWith('vcl_')))
-    .filter(([name]) => !scope.references.has(name))
+    .filter(([name]) => !scope.references.has(name) && name !== scope.defaultBackend)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { kind, token }]) => `Unused ${kind} ${name}, defined:\n${pointAt(token)}`)
   return { undefinedNames, unusedNames }

@@ -49,7 +49,9 @@ sess.send_timeout sess.timeout_idle sess.timeout_linger sess.xid`
 const variables: ReadonlySet<string> = new Set(variableNames.trim().split(/\s+/))
 const header = /^(?:req|bereq|beresp|resp|obj|req_top)\.http\.[A-Za-z0-9_-]/
 const storage = /^storage\.\w+(?:\.(?:free_space|happy|used_space))?$/
-const builtinWords: ReadonlySet<string> = new Set(['true', 'false', 'regsub', 'regsuball'])
+const builtinWords: ReadonlySet<string> = new Set([
+  ...['true', 'false', 'regsub', 'regsuball', 'default'],
+])
 
 export function isVariable(name: string): boolean {
   return variables.has(name) || header.test(name) || storage.test(name)

@@ -23,7 +23,7 @@ import { openKey, type AgentKey } from './key.js'
 import { findLockReason } from './lock.js'
 import { Reconciler } from './reconciler.js'
 import type { SavedState } from './saved-state.js'
-import { createSources } from './sources.js'
+import { createSources, type Sources } from './sources.js'
 import { openStateOnDisk } from './state-on-disk.js'
 import { EngineWatch } from './watch-engine.js'
 
@@ -119,7 +119,7 @@ class Agent {
         this.#reports.reportHealing(result, context)
       },
     })
-    this.#instructions = this.#createInstructions()
+    this.#instructions = this.#createInstructions(sources)
   }
 
   get isLinked(): boolean {
@@ -201,12 +201,13 @@ class Agent {
     })
   }
 
-  #createInstructions(): InstructionPort {
+  #createInstructions(sources: Sources): InstructionPort {
     return {
       readOnly: this.#config.readOnly,
       handlers: createHandlers({
         engine: this.#engine,
         state: this.#state,
+        sources,
         reconciler: this.#reconciler,
         look: () => this.#watch.lookNow(),
       }),

@@ -9,10 +9,13 @@ import { findUnsafePattern } from './backend-patterns.js'
 import { answerQuery } from './queries.js'
 import type { Desire, Reconciler } from './reconciler.js'
 import type { SavedState } from './saved-state.js'
+import { compileSource } from './compile-check.js'
+import type { Sources } from './sources.js'
 
 export interface HandlerParts {
   readonly engine: Engine
   readonly state: SavedState
+  readonly sources: Sources
   readonly reconciler: Reconciler
   /** A look at the cache, whose result counts from then on. */
   readonly look: () => Promise<void>
@@ -24,6 +27,7 @@ export function createHandlers(parts: HandlerParts): InstructionHandlers {
     apply: (message, context) => applyDesire(parts, message, context),
     query: async (message, context) => done(await answerQuery(engine, context, message.query)),
     command: (message, context) => sendCommand(parts, message.line, context),
+    compile: (message, context) => checkSource(parts, message.sha, context),
     unlock: (_, context) => unlock(parts, context),
   }
 }
@@ -57,6 +61,17 @@ async function sendCommand(
   if (unsafe !== null) return refused(unsafe)
   // The cache's refusals are answers too: its words are what was asked for (choices: 3, Commands).
   return done(replyText(await parts.engine.run(context, typedLine(judged.line))))
+}
+
+async function checkSource(
+  parts: HandlerParts,
+  sha: string,
+  context: Context,
+): Promise<AnswerOutcome> {
+  const { reconciler, state } = parts
+  const { lockedBecause } = state.record
+  if (lockedBecause !== null) return refused(`locked: ${lockedBecause}`)
+  return done(await reconciler.runAlone(() => compileSource({ ...parts, context }, sha)))
 }
 
 /** From now on this coordinator's word counts; what an earlier coordinator loaded is foreign. */

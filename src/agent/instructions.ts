@@ -24,6 +24,7 @@ export interface InstructionHandlers {
   apply(message: Of<'apply'>, context: Context): Promise<ApplyOutcomeReport>
   query(message: Of<'query'>, context: Context): Promise<AnswerOutcome>
   command(message: Of<'command'>, context: Context): Promise<AnswerOutcome>
+  compile(message: Of<'compile'>, context: Context): Promise<AnswerOutcome>
   unlock(message: Of<'unlock'>, context: Context): Promise<AnswerOutcome>
 }
 
@@ -37,6 +38,8 @@ export interface InstructionPort {
 
 const needs: Readonly<Record<Instruction['kind'], Capability>> = {
   apply: 'deploy',
+  // Loads beside what serves, if only for a moment.
+  compile: 'deploy',
   query: 'report',
   // Only lines of the reading list get as far as the cache.
   command: 'report',
@@ -111,6 +114,8 @@ async function tryAnswer(
         return await port.handlers.query(message, context)
       case 'command':
         return await port.handlers.command(message, context)
+      case 'compile':
+        return await port.handlers.compile(message, context)
       case 'unlock':
         return await port.handlers.unlock(message, context)
     }

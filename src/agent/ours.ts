@@ -5,20 +5,21 @@
 import { vclShow } from '../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { idleVclName } from '../domain/desired-engine.js'
-import type { EngineInventory } from '../domain/engine-inventory.js'
 import { idleVclSha } from '../domain/vcl-plan.js'
 import type { AgentRecord } from './agent-record.js'
+import { readInventory, readProcesses } from './inventory.js'
 import type { StepTools } from './vcl-steps.js'
 
-/** Answers true when the process is another one than the saved state knows, and keeps what was found. */
-export async function recognizeProcess(
-  tools: StepTools,
-  masterPid: number,
-  inventory: EngineInventory,
-): Promise<boolean> {
-  const { state, context } = tools
+/**
+ * Answers true when the process is another one than the saved state knows, and keeps what was found. Changes what is ours:
+ * nothing else that does may run meanwhile.
+ */
+export async function recognizeProcess(tools: StepTools): Promise<boolean> {
+  const { state, context, engine } = tools
+  const processes = await readProcesses(engine, context)
   const { record } = state
-  if (record.masterPid === masterPid) return false
+  if (processes === null || record.masterPid === processes.masterPid) return false
+  const inventory = await readInventory(engine, context)
   const ours: string[] = []
   for (const vcl of inventory.vcls) {
     if (!record.ours.includes(vcl.name)) continue
@@ -26,7 +27,7 @@ export async function recognizeProcess(
     if (isOurs) ours.push(vcl.name)
     else context.log.warn({ vcl: vcl.name }, 'a VCL bears a name of ours, but not its text')
   }
-  await state.change({ masterPid, ours })
+  await state.change({ masterPid: processes.masterPid, ours })
   return true
 }
 

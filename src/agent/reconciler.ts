@@ -4,6 +4,7 @@
  * A newer `apply` supersedes one that waits. What does not load is remembered, so that healing does not compile it again
  * and again; a new revision and a restarted cache forget that.
  */
+import { ManagementPortError } from '../../protocol/errors.js'
 import type { Context } from '../context.js'
 import type { DesiredEngine } from '../domain/desired-engine.js'
 import type { EngineInventory } from '../domain/engine-inventory.js'
@@ -12,6 +13,8 @@ import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
 import { findAttainable } from './attainable.js'
 import { findServing, renderBootFile } from './boot-file.js'
 import { errorText, type Engine } from './engine.js'
+import { recognizeProcess } from './ours.js'
+import { FailureMemory, firstRetryMs, longestRetryMs } from './failure-memory.js'
 import type { SavedState } from './saved-state.js'
 import type { Sources } from './sources.js'
 import { holdForeign, isHeldForFirstDeploy, type Takeover } from './takeover.js'
@@ -41,12 +44,6 @@ interface Waiting {
   readonly settle: (result: ApplyResult) => void
 }
 
-interface KnownFailure {
-  readonly words: string
-  readonly retryAtMs: number
-  readonly pauseMs: number
-}
-
 const nothingDone = {
   satisfied: false,
   changed: false,
@@ -56,15 +53,16 @@ const nothingDone = {
 } satisfies Omit<ApplyOutcome, 'error'>
 const nothingLoaded: EngineInventory = { childRunning: false, vcls: [] }
 
-const firstRetryMs = 5_000
-/** Chosen by us: a name that did not resolve or a full disk may be right again after a while. */
-const longestRetryMs = 300_000
+/** Chosen by us. */
+const aloneLimit = 16
 
 export class Reconciler {
   readonly #options: ReconcilerOptions
-  readonly #failures = new Map<string, KnownFailure>()
+  readonly #failures: FailureMemory
   #waiting: Waiting | null = null
+  readonly #alone: (() => Promise<void>)[] = []
   #isBusy = false
+  #turns = 0
   #isStopping = false
   #effectiveRevision = 0
   #healAtMs = 0
@@ -75,6 +73,7 @@ export class Reconciler {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options
+    this.#failures = new FailureMemory(options.now)
   }
 
   get isBusy(): boolean {
@@ -108,6 +107,11 @@ export class Reconciler {
     this.#cacheRestarted()
   }
 
+  /** Counts what was begun: what was seen of the cache before is no base for a judgement after. */
+  get turns(): number {
+    return this.#turns
+  }
+
   /** Resolves once, with how it ended; never rejects. */
   apply(desire: Desire, context: Context): Promise<ApplyResult> {
     return new Promise((settle) => {
@@ -116,7 +120,17 @@ export class Reconciler {
         error: `superseded by revision ${desire.revision} before it was begun`,
       })
       this.#waiting = { desire, context, settle }
-      if (!this.#isBusy) this.#begin(() => this.#applyWaiting())
+      if (!this.#isBusy) this.#beginNext()
+    })
+  }
+
+  /** Runs what must not be disturbed by an apply or by healing, after those that wait; rejects as it does. */
+  runAlone<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#alone.length >= aloneLimit)
+      return Promise.reject(new Error(`${aloneLimit} checks wait for this cache already`))
+    return new Promise((resolve, reject) => {
+      this.#alone.push(() => work().then(resolve, reject))
+      if (!this.#isBusy) this.#beginNext()
     })
   }
 
@@ -125,7 +139,7 @@ export class Reconciler {
     const { state } = this.#options
     const { desired, heldRevision, ours, startUnfinished } = state.record
     if (desired === null) return true
-    const known = this.#knownFailures()
+    const known = this.#failures.listKnown()
     const attainable = findAttainable(desired, new Set(known.keys()), inventory)
     const oursNow = new Set([...ours, ...attainable.kept])
     const steps = planVcl({
@@ -136,7 +150,7 @@ export class Reconciler {
     })
     const left = this.#isHeld(desired) ? holdForeign(steps, inventory, oursNow) : steps
     if (left.length > 0) return false
-    if (this.#failures.size === 0) this.#effectiveRevision = heldRevision
+    if (this.#failures.isEmpty) this.#effectiveRevision = heldRevision
     return true
   }
 
@@ -167,10 +181,19 @@ export class Reconciler {
 
   #begin(work: () => Promise<void>): void {
     this.#isBusy = true
+    this.#turns += 1
     this.#lastRun = work().finally(() => {
       this.#isBusy = false
-      if (this.#waiting) this.#begin(() => this.#applyWaiting())
+      this.#beginNext()
     })
+  }
+
+  #beginNext(): void {
+    if (this.#waiting) this.#begin(() => this.#applyWaiting())
+    else {
+      const work = this.#alone.shift()
+      if (work) this.#begin(work)
+    }
   }
 
   async #applyWaiting(): Promise<void> {
@@ -184,7 +207,7 @@ export class Reconciler {
       settle({ result: 'refused', error })
       return
     }
-    if (desire.revision > heldRevision) this.#failures.clear()
+    if (desire.revision > heldRevision) this.#failures.forget()
     settle(await this.#run(desire, context, 'order'))
   }
 
@@ -195,19 +218,23 @@ export class Reconciler {
   ): Promise<ApplyResult> {
     const { state, takeover } = this.#options
     try {
-      if (why === 'order') await this.#hold(desire)
+      if (why === 'order') {
+        await this.#hold(desire)
+        const isNew = await recognizeProcess({ ...this.#options, context })
+        if (isNew) this.#cacheRestarted()
+      }
       const isHeld = this.#isHeld(desire.desired)
       const outcome = await applyDesired({
         ...this.#options,
         context,
         desired: desire.desired,
-        knownFailures: this.#knownFailures(),
+        knownFailures: this.#failures.listKnown(),
         holdForeign: isHeld,
         // After a restart of the cache nothing serves that would be worth waiting for.
         warmupMs: why === 'order' ? this.#options.warmupMs : 0,
         isSuperseded: () => this.#waiting !== null || this.#isStopping,
       })
-      this.#rememberFailures(outcome)
+      this.#failures.remember(outcome.failures)
       if (!outcome.satisfied) return { result: 'failed', ...outcome }
       if (why === 'urgent') return { result: 'applied', ...outcome }
       this.#effectiveRevision = desire.revision
@@ -217,7 +244,8 @@ export class Reconciler {
       await this.#keep(context)
       return { result: 'applied', ...outcome }
     } catch (error) {
-      context.log.error({ err: error }, 'the desired state could not be applied')
+      if (!(error instanceof ManagementPortError))
+        context.log.error({ err: error }, 'the desired state could not be applied')
       return { result: 'failed', ...nothingDone, error: errorText(error) }
     }
   }
@@ -253,26 +281,6 @@ export class Reconciler {
     return isHeldForFirstDeploy(takeover, state.record.takenOver, desired)
   }
 
-  /** Without those whose time to be tried again has come. */
-  #knownFailures(): Map<string, string> {
-    const nowMs = this.#options.now()
-    const known = [...this.#failures].filter(([, one]) => one.retryAtMs > nowMs)
-    return new Map(known.map(([program, { words }]) => [program, words]))
-  }
-
-  #rememberFailures(outcome: ApplyOutcome): void {
-    const nowMs = this.#options.now()
-    const failed = new Map(outcome.failures.map(({ program, error }) => [program, error]))
-    for (const program of this.#failures.keys())
-      if (!failed.has(program)) this.#failures.delete(program)
-    for (const [program, words] of failed) {
-      const earlier = this.#failures.get(program)
-      if (earlier && earlier.retryAtMs > nowMs) continue
-      const pauseMs = earlier ? Math.min(2 * earlier.pauseMs, longestRetryMs) : firstRetryMs
-      this.#failures.set(program, { words, pauseMs, retryAtMs: nowMs + pauseMs })
-    }
-  }
-
   /** Chosen by us: what cannot be healed is tried after 5 s, 10 s … 5 min. */
   #planHealing(result: ApplyResult): void {
     if (result.result === 'applied') {
@@ -284,7 +292,7 @@ export class Reconciler {
   }
 
   #cacheRestarted(): void {
-    this.#failures.clear()
+    this.#failures.forget()
     this.#healAtMs = 0
     this.#healPauseMs = firstRetryMs
   }

@@ -39,6 +39,12 @@ export interface EngineSight {
   readonly engineError: string | null
 }
 
+const running: EngineSight = { engineState: 'running', engineError: null }
+const stopped: EngineSight = {
+  engineState: 'stopped',
+  engineError: 'the child process of the cache does not run',
+}
+
 const longestPauseMs = 5_000
 /** Chosen by us: not more often, whatever heartbeats a coordinator wants; and as often while something is wrong. */
 const shortestPauseMs = 1_000
@@ -120,15 +126,8 @@ export class EngineWatch {
     }
     // What is being done now asks the cache all that is asked here, and more.
     if (engine.isLoading || reconciler.isBusy) return
-    const context = createContext(log)
     try {
-      await engine.run(context, ping())
-      const processes = await readProcesses(engine, context)
-      const inventory = await readInventory(engine, context)
-      await this.#heal(context, processes, inventory)
-      this.#sight = inventory.childRunning
-        ? { engineState: 'running', engineError: null }
-        : await this.#lookAgain(context)
+      this.#sight = await this.#askCache(createContext(log))
     } catch (error) {
       const engineState = this.#isReached() ? 'unknown' : 'unreachable'
       this.#sight = { engineState, engineError: errorText(error) }
@@ -137,35 +136,45 @@ export class EngineWatch {
     }
   }
 
-  /** Healing may have started the child. */
-  async #lookAgain(context: Context): Promise<EngineSight> {
-    const { childRunning } = await readInventory(this.#options.engine, context)
-    return childRunning
-      ? { engineState: 'running', engineError: null }
-      : { engineState: 'stopped', engineError: 'the child process of the cache does not run' }
+  async #askCache(context: Context): Promise<EngineSight> {
+    const { engine, reconciler, mayChange } = this.#options
+    await engine.run(context, ping())
+    const processes = await readProcesses(engine, context)
+    const isNewProcess = await this.#recognize(context, processes)
+    const { turns } = reconciler
+    const inventory = await readInventory(engine, context)
+    const isRestart = this.#noteProcesses(processes) || isNewProcess
+    if (isRestart) reconciler.cacheRestarted()
+    // What was begun meanwhile sees to the cache itself.
+    if (reconciler.turns === turns && mayChange()) await this.#heal(context, inventory, isRestart)
+    if (inventory.childRunning) return running
+    // Healing may have started the child.
+    const { childRunning } = await readInventory(engine, context)
+    return childRunning ? running : stopped
   }
 
-  async #heal(
-    context: Context,
-    processes: EngineProcesses | null,
-    inventory: EngineInventory,
-  ): Promise<void> {
-    const { reconciler, state, mayChange } = this.#options
+  async #recognize(context: Context, processes: EngineProcesses | null): Promise<boolean> {
+    const { state, reconciler, mayChange } = this.#options
+    if (!mayChange() || processes === null) return false
+    if (processes.masterPid === state.record.masterPid) return false
+    return reconciler.runAlone(() => recognizeProcess({ ...this.#options, context }))
+  }
+
+  #noteProcesses(processes: EngineProcesses | null): boolean {
     const before = this.#processes
     this.#processes = processes
-    if (!mayChange()) return
-    const tools = { ...this.#options, context }
-    const isNewProcess =
-      processes !== null && (await recognizeProcess(tools, processes.masterPid, inventory))
-    const isNewChild = before !== null && before.workerPid !== processes?.workerPid
-    if (isNewProcess || isNewChild) reconciler.cacheRestarted()
+    return before !== null && before.workerPid !== processes?.workerPid
+  }
+
+  async #heal(context: Context, inventory: EngineInventory, isRestart: boolean): Promise<void> {
+    const { reconciler, state } = this.#options
     if (reconciler.isSatisfied(inventory)) {
+      this.#closeDrift(context)
       await reconciler.keepGoodState(context)
       return
     }
     const { goodRevision, heldRevision } = state.record
-    if (!isNewProcess && !isNewChild && goodRevision === heldRevision)
-      this.#noteDrift(context, inventory)
+    if (!isRestart && goodRevision === heldRevision) this.#noteDrift(context, inventory)
     const result = await reconciler.heal(inventory, context)
     if (result === null) return
     this.#reportDrift(context, result)
@@ -176,10 +185,22 @@ export class EngineWatch {
     const { desired, ours } = this.#options.state.record
     if (this.#openDrift || desired === null) return
     const known = new Set(ours)
-    const at = new Date(this.#options.now()).toISOString()
+    const at = this.#isoNow()
     const differences = describeDifferences(desired, inventory, known)
     context.log.warn({ differences }, 'the cache is not as desired')
     this.#openDrift = { at, foreign: findForeign(inventory, known), action: '', healedAt: null }
+  }
+
+  /** Something else than healing put it right: an apply, or who disturbed it. */
+  #closeDrift(context: Context): void {
+    const drift = this.#openDrift
+    this.#openDrift = null
+    if (!drift || drift.action === '') return
+    this.#options.drifted({ ...drift, healedAt: this.#isoNow() }, context)
+  }
+
+  #isoNow(): string {
+    return new Date(this.#options.now()).toISOString()
   }
 
   /** Said once when it could not be healed, and once when it was. */
@@ -191,7 +212,7 @@ export class EngineWatch {
     const action = isHealed
       ? done.join('; ')
       : `not healed yet: ${result.error ?? 'see the report'}`
-    const healedAt = isHealed ? new Date(this.#options.now()).toISOString() : null
+    const healedAt = isHealed ? this.#isoNow() : null
     const isSaid = drift.action !== ''
     this.#openDrift = isHealed ? null : { ...drift, action }
     if (isHealed || !isSaid) this.#options.drifted({ ...drift, action, healedAt }, context)

@@ -91,7 +91,7 @@ export function checkAnswer({ status, contentType, text }: HttpAnswer, { url }: 
   const body = parseJson(text)
   if (status >= 200 && status < 300 && (text === '' || body !== undefined)) return { status, body }
   if (isFields(body) && typeof body['errorMsg'] === 'string')
-    throw new CliError(exitCodeOf(status), body['errorMsg'], body)
+    throw new CliError(exitCodeOf(status), body['errorMsg'], { status, body })
   throw new CliError(
     exitCodes.refused,
     `${url} is no coordinator: it answered ${status} ${contentType.split(';')[0] ?? ''}`.trimEnd(),

@@ -17,14 +17,20 @@ export const exitCodes = {
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
+/** What the API refused with. */
+export interface Refusal {
+  readonly status: number
+  /** `{traceId, errorKey, errorMsg}`. */
+  readonly body: Fields
+}
+
 export class CliError extends Error {
   override readonly name = 'CliError'
 
   constructor(
     readonly exitCode: ExitCode,
     message: string,
-    /** What the API answered: `{traceId, errorKey, errorMsg}`. */
-    readonly body: Fields | null = null,
+    readonly refusal: Refusal | null = null,
   ) {
     super(message)
   }
@@ -34,10 +40,16 @@ export function usageError(message: string): CliError {
   return new CliError(exitCodes.usage, message)
 }
 
-/** One line, with the trace id when there is one; with `--json` the error body (choices: 8). Compiler texts keep their lines. */
-export function describeCliError(error: CliError, json: boolean): string {
-  if (json && error.exitCode !== exitCodes.usage)
-    return JSON.stringify(error.body ?? { errorKey: 'client', errorMsg: error.message })
-  const traceId = error.body?.['traceId']
-  return `cachefleet: ${error.message}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`
+/**
+ * One line, with the trace id when there is one; with `--json` the error body (choices: 8). Compiler texts keep their
+ * lines.
+ */
+export function describeError(error: unknown, json: boolean): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const refusal = error instanceof CliError ? error.refusal : null
+  const isUsage = error instanceof CliError && error.exitCode === exitCodes.usage
+  if (json && !isUsage)
+    return JSON.stringify(refusal?.body ?? { errorKey: 'client', errorMsg: message })
+  const traceId = refusal?.body['traceId']
+  return `cachefleet: ${message}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`
 }

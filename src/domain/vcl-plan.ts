@@ -1,8 +1,9 @@
 /**
  * The steps from what a cache holds to what it must hold (choices: 3, What is loaded).
  *
- * Order: load, label, use, start, save what is foreign, discard. A step needs nothing that comes after it, so a plan may
- * stop anywhere and be made again. Labels have no source: they are not saved, and 6.0's child dies of `vcl.show <label>`.
+ * Order: load, label, use, start, save what is foreign, discard. A VCL that may return a label compiles only when the
+ * label is there, so what labels stand for is loaded first and new labels are set before the rest is loaded; labels
+ * that serve move last. A step needs nothing that comes after it: a plan may stop anywhere and be made again. Labels have no source: they are not saved, and 6.0's child dies of `vcl.show <label>`.
  */
 import { createHash } from 'node:crypto'
 import { idleVclName, idleVclSource, type DesiredEngine } from './desired-engine.js'
@@ -42,8 +43,7 @@ export function planVcl(input: PlanInput): VclStep[] {
     if (!plan.running && !plan.mayStart) return []
     makeWay(plan, blocking)
   }
-  loadPrograms(plan)
-  setLabels(plan)
+  loadAndLabel(plan)
   useVcl(plan, plan.desired.active)
   clearAway(plan, new Set(findWanted(plan)))
   return plan.steps
@@ -153,8 +153,13 @@ function loadIdle(plan: Plan): string {
   }
 }
 
-function loadPrograms(plan: Plan): void {
+function loadAndLabel(plan: Plan): void {
+  const labelled = new Set(plan.labels.values())
+  for (const [name, sha] of plan.programs) if (labelled.has(name)) load(plan, name, sha)
+  for (const [label, program] of plan.labels)
+    if (!plan.loaded.has(label)) moveLabel(plan, label, program)
   for (const [name, sha] of plan.programs) load(plan, name, sha)
+  for (const [label, program] of plan.labels) moveLabel(plan, label, program)
 }
 
 function load(plan: Plan, name: string, sha: string): void {
@@ -162,10 +167,6 @@ function load(plan: Plan, name: string, sha: string): void {
   plan.steps.push({ do: 'load', name, sha })
   plan.loaded.set(name, null)
   plan.ours.add(name)
-}
-
-function setLabels(plan: Plan): void {
-  for (const [label, program] of plan.labels) moveLabel(plan, label, program)
 }
 
 function moveLabel(plan: Plan, label: string, program: string): void {

@@ -54,6 +54,7 @@ export interface Unlock extends Envelope {
   readonly kind: 'unlock'
 }
 
-export type CoordinatorToAgent = Welcome | Apply | Query | EngineCommand | ReportFullState | Unlock
+export type CoordinatorToAgent =
+  Welcome | Apply | Query | EngineCommand | Compile | ReportFullState | Unlock
 /** What another coordinator process may ask the holder of the session to send. */
-export type Instruction = Apply | Query | EngineCommand | Unlock
+export type Instruction = Apply | Query | EngineCommand | Compile | Unlock

@@ -4,7 +4,8 @@
  */
 import { sql, type RawBuilder } from 'kysely'
 import { agentStates } from '../domain/agent-state.js'
-import type { AttemptRecord, ConditionColumns, DriftRecord } from './agents.js'
+import type { ConditionColumns } from './agent-rows.js'
+import type { AttemptRecord, DriftRecord } from './agents.js'
 import type { Queries } from './store.js'
 
 export interface HeartbeatRow extends ConditionColumns {

@@ -29,8 +29,11 @@ export async function listApiLogs(
   scope: Scope,
   list: ListQuery,
 ): Promise<{ rows: ApiLogRecord[]; total: number }> {
-  const query = queries.selectFrom('apiLogs').selectAll().where(within(scope, 'apiLogs'))
-  return readList(query, list, apiLogColumns)
+  return readList(selectApiLogs(queries, scope), list, apiLogColumns)
+}
+
+export function selectApiLogs(queries: Queries, scope: Scope) {
+  return queries.selectFrom('apiLogs').selectAll().where(within(scope, 'apiLogs'))
 }
 
 /** At most a few hundred at once: each is a dozen parameters of the statement. */

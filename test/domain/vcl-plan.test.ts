@@ -14,6 +14,8 @@ interface ModelVcl {
 /** Throws where the engine would refuse, and where a foreign source would be lost. */
 class ModelEngine {
   readonly vcls = new Map<string, ModelVcl>()
+  /** Labels that a VCL returns which is still to be loaded. */
+  readonly sources = new Map<string, readonly string[]>()
   readonly ours: Set<string>
   readonly saved = new Set<string>()
   active: string | null
@@ -49,9 +51,7 @@ class ModelEngine {
   run(step: VclStep): void {
     switch (step.do) {
       case 'load':
-        if (this.vcls.has(step.name)) throw new Error(`Already a VCL named ${step.name}`)
-        this.vcls.set(step.name, { labelOf: null, returns: [] })
-        this.ours.add(step.name)
+        this.load(step.name)
         break
       case 'label':
         this.label(step.label, step.program)
@@ -69,6 +69,15 @@ class ModelEngine {
       case 'discard':
         this.discard(step.names)
     }
+  }
+
+  load(name: string): void {
+    if (this.vcls.has(name)) throw new Error(`Already a VCL named ${name}`)
+    const returns = this.sources.get(name) ?? []
+    const unknown = returns.find((label) => (this.vcls.get(label)?.labelOf ?? null) === null)
+    if (unknown !== undefined) throw new Error(`Symbol not found: '${unknown}'`)
+    this.vcls.set(name, { labelOf: null, returns })
+    this.ours.add(name)
   }
 
   start(): void {
@@ -125,7 +134,9 @@ function engineOf(world: EngineWorld, desired: DesiredEngine): ModelEngine {
       ? { ...vcl, returns: vcl.returns.filter((l) => labels.has(l) && !labelled.has(vcl.name)) }
       : vcl
   })
-  return new ModelEngine({ ...world, vcls })
+  const engine = new ModelEngine({ ...world, vcls })
+  for (const name of staying) if (!labelled.has(name)) engine.sources.set(name, [...labels])
+  return engine
 }
 
 /** Whether the child will run, and with it what is foreign can be saved. */

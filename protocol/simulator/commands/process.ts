@@ -94,7 +94,7 @@ export function listStorage({ engine, reply, words, nowMs, isJson }: Call): void
       .out(at === 0 ? '' : ',\n')
       .out('{\n')
       .indent(2)
-    reply.out(`"name": "${name}",\n"storage": "${kind}"`).indent(-2).out('\n}')
+    reply.out(`"name": "${name}",\n`).out(`"storage": "${kind}"`).indent(-2).out('\n}')
   })
   reply.endJson()
 }

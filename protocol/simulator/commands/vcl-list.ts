@@ -76,16 +76,18 @@ function listAsJson(call: Call): void {
   reply.endJson()
 }
 
-function writeLabel({ reply }: Call, program: VclProgram): void {
+function writeLabel({ engine, reply }: Call, program: VclProgram): void {
   const { length: uses } = program.usedBy
   if (program.state !== 'label') {
-    if (uses > 0) reply.out(`,\n"labels": ${uses}`)
+    if (uses > 0) reply.out(',\n').out(`"labels": ${uses}`)
     return
   }
   reply.out(',\n').out('"label": {\n').indent(2)
   reply.out(`"name": "${program.uses[0]?.name ?? ''}"`)
   if (uses > 0) reply.out(`,\n"refs": ${uses}`)
-  reply.indent(-2).out('\n').out('}')
+  // The manager, which answers while the child is stopped, indents the end less.
+  if (engine.child === undefined) reply.indent(-2).out('\n').out('}')
+  else reply.out('\n').out('}').indent(-2)
 }
 
 export function listDependencies({ engine, reply, words, nowMs, isJson }: Call): void {

@@ -13,6 +13,7 @@ import {
   ownsAgent,
   type AgentRecord,
 } from '../state-service/agents.js'
+import { mapRows } from '../state-service/long-list.js'
 import type { StateService } from '../state-service/service.js'
 import {
   forceQuery,
@@ -47,10 +48,10 @@ export function agentRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(agentListFields),
       answers: { 200: Type.Array(agentSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listAgents(service, actor, query)
+        const found = await listAgents(service, actor, query)
         return answerList(
-          rows.map((agent) => view(actor, agent)),
-          total,
+          mapRows(found, (agent) => view(actor, agent)),
+          found.total,
         )
       },
     }),

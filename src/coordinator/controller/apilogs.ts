@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { answerList, route, type Route } from '../http/route.js'
 import { apiLogListFields, listApiLogs, type ApiLogRecord } from '../state-service/api-log-list.js'
+import { mapRows } from '../state-service/long-list.js'
 import type { StateService } from '../state-service/service.js'
 import { idSchema, listQuerySchema, orNull, timeSchema } from './references.js'
 import { toIso } from './views.js'
@@ -35,8 +36,8 @@ export function apiLogRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(apiLogListFields),
       answers: { 200: Type.Array(apiLogSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listApiLogs(service, actor, query)
-        return answerList(rows.map(toApiLogView), total)
+        const found = await listApiLogs(service, actor, query)
+        return answerList(mapRows(found, toApiLogView), found.total)
       },
     }),
   ]

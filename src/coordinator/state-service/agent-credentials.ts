@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { agentStates } from '../../domain/agent-state.js'
 import { findAgentNameProblem, linkedAgentNameLimit } from '../../domain/names.js'
 import { FleetError } from '../../errors.js'
-import { findAgentByKey, findAgentByName } from '../../store/agents.js'
+import { findAgentByKey, findAgentByName } from '../../store/agent-rows.js'
 import { findUsableJoinToken } from '../../store/join-tokens.js'
 import type { StateService } from './service.js'
 

@@ -1,6 +1,7 @@
 /** What the gateway sends to agents: their desired states, for many in one query, and the texts that these name. */
 import type { DesiredEngine } from '../../domain/desired-engine.js'
-import { readDesiredRows } from '../../store/agents.js'
+import { readDesiredRows } from '../../store/agent-rows.js'
+import { isSourceGranted } from '../../store/source-grants.js'
 import { findSource } from '../../store/sources.js'
 import type { StateService } from './service.js'
 
@@ -25,13 +26,16 @@ export async function readDesiredStates(
   }))
 }
 
-/** The text, when this agent's own desired state names it; undefined otherwise. */
+/** The text, when this agent's own desired state names it, or when it may be compiled there; undefined otherwise. */
 export async function readSourceFor(
   service: StateService,
   agentId: number,
   sha: string,
 ): Promise<string | undefined> {
   const [state] = await readDesiredStates(service, [agentId])
-  if (!state?.desired.load.some((program) => program.sha === sha)) return undefined
-  return (await findSource(service.store.queries, sha))?.text
+  const { queries } = service.store
+  const isWanted = state?.desired.load.some((program) => program.sha === sha) ?? false
+  if (!isWanted && !(await isSourceGranted(queries, { agentId, sha }, service.now())))
+    return undefined
+  return (await findSource(queries, sha))?.text
 }

@@ -1,6 +1,7 @@
 /** Forgetting an agent: its row, its places, its key. */
 import { FleetError } from '../../errors.js'
-import { deleteAgentRow, type AgentRecord } from '../../store/agents.js'
+import { deleteAgentRow } from '../../store/agent-rows.js'
+import type { AgentRecord } from '../../store/agents.js'
 import { readPlacements } from '../../store/placements.js'
 import { tellAgentRevoked, tellAgentsChanged } from './agent-hints.js'
 import type { StateService } from './service.js'

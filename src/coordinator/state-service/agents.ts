@@ -13,7 +13,8 @@ import { readList } from '../../store/list-query.js'
 import { readPlacements } from '../../store/placements.js'
 import { readUsableTagIds } from '../../store/tags.js'
 import { tellAgentsChanged } from './agent-hints.js'
-import type { ListAnswer, ListParameters } from './computed-list.js'
+import type { ListParameters } from './computed-list.js'
+import { readInPieces, type LongListAnswer } from './long-list.js'
 import { requireAll, requireOwner } from './references.js'
 import { scopeOf, type StateService } from './service.js'
 import { changeTargets } from './shortfall.js'
@@ -22,16 +23,25 @@ export type { AgentRecord } from '../../store/agents.js'
 
 export const agentListFields = Object.keys(agentColumns)
 
-/** Three queries at most. */
+/** Three queries at most for a page; the whole fleet in pieces. */
 export async function listAgents(
   service: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<AgentRecord>> {
+): Promise<LongListAnswer<AgentRecord>> {
   const { queries } = service.store
   const list = parseListQuery(query, agentColumns, 'agent')
-  const found = await readList(selectAgents(queries, scopeOf(actor)), list, agentColumns)
-  return { rows: await toAgentRecords(queries, found.rows), total: found.total }
+  const agents = selectAgents(queries, scopeOf(actor))
+  if (list.take !== null) {
+    const { rows, total } = await readList(agents, list, agentColumns)
+    return { rows: await toAgentRecords(queries, rows), total }
+  }
+  const { rows } = await readList(agents.clearSelect().select('agents.id'), list, agentColumns)
+  return readInPieces(
+    rows.map(({ id }) => id),
+    async (ids) =>
+      toAgentRecords(queries, await agents.where('agents.id', 'in', [...ids]).execute()),
+  )
 }
 
 export async function findAgent(

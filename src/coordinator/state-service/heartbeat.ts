@@ -11,7 +11,7 @@ import {
   type HeardRow,
   type HeartbeatRow,
 } from '../../store/agent-conditions.js'
-import type { ConditionColumns } from '../../store/agents.js'
+import type { ConditionColumns } from '../../store/agent-rows.js'
 import { tellAgentsChanged } from './agent-hints.js'
 import { toCondition } from './registration.js'
 import type { StateService } from './service.js'

@@ -4,13 +4,16 @@ import type { Context } from '../../context.js'
 import { agentStates } from '../../domain/agent-state.js'
 import { FleetError } from '../../errors.js'
 import type { Answer } from '../../messages/agent-to-coordinator.js'
-import type { EngineCommand, Query, Unlock } from '../../messages/coordinator-to-agent.js'
+import type { Compile, EngineCommand, Query, Unlock } from '../../messages/coordinator-to-agent.js'
 import { findAgent, type AgentRecord } from '../../store/agents.js'
 import type { StateService } from './service.js'
 
 /** What is asked; the session gives it its sequence. */
 export type Question =
-  Pick<Query, 'kind' | 'query'> | Pick<EngineCommand, 'kind' | 'line'> | Pick<Unlock, 'kind'>
+  | Pick<Query, 'kind' | 'query'>
+  | Pick<EngineCommand, 'kind' | 'line'>
+  | Pick<Compile, 'kind' | 'sha'>
+  | Pick<Unlock, 'kind'>
 
 /** What travels to the holder of the session. */
 export interface InstructionRequest {

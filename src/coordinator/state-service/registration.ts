@@ -24,7 +24,7 @@ import {
   type ConditionColumns,
   type DescribedColumns,
   type RegisteredRow,
-} from '../../store/agents.js'
+} from '../../store/agent-rows.js'
 import { countJoinTokenUse } from '../../store/join-tokens.js'
 import { isUniqueViolation } from '../../store/violation.js'
 import type { Queries } from '../../store/store.js'

@@ -44,7 +44,6 @@ export async function startService(
         // pino writes one JSON object a line.
         const entry = JSON.parse(line) as Record<string, unknown> & { level: number }
         if (entry.level >= 40) warnings.push(entry)
-        if (process.env['SHOW_LOG']) process.stderr.write(line)
       },
     },
   )

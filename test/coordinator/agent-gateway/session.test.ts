@@ -340,6 +340,16 @@ await t.test('a question', async (t) => {
   })
 })
 
+await t.test('an agent that does not read is cut off, and its memory freed', async (t) => {
+  const agent = await enrol()
+  agent.socket.pause()
+  const line = 'x'.repeat(1_000_000)
+  const waiting = Array.from({ length: 60 }, () => ask(agent, { kind: 'command', line }))
+  for (const result of await Promise.allSettled(waiting)) t.equal(result.status, 'rejected')
+  t.match(await errorOf(ask(agent, { kind: 'command', line })), { message: /not connected/ })
+  agent.socket.terminate()
+})
+
 await t.test('the calls beside the link', async (t) => {
   const agent = await enrol()
   const other = await enrol()

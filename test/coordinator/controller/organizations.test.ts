@@ -67,7 +67,7 @@ void t.test(
   async (t) => {
     const { as, red, blue } = await startOrganizations(t)
     let made = 0
-  const make = (organization: unknown) => ({ name: `tag-${++made}`, organization })
+    const make = (organization: unknown) => ({ name: `tag-${++made}`, organization })
 
     t.match(await as.system(201, 'POST', '/tags', make({ id: red })), { organization: { id: red } })
     t.match(await as.system(201, 'POST', '/tags', make(null)), { organization: null })

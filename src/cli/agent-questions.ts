@@ -1,0 +1,69 @@
+/** `agents vcls|params|backends|bans|panic|command|unlock`: what an agent says of its cache. */
+import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
+import type { Column } from './cells.js'
+import { findId } from './find-object.js'
+import { showList, showObject, showText } from './output.js'
+import { word, type Invocation, type Named } from './verb.js'
+
+const columns: Readonly<Record<string, readonly Column[]>> = {
+  vcls: [{ field: 'name' }, { field: 'state' }, { field: 'busy' }, { field: 'label' }],
+  params: [{ field: 'name' }, { field: 'value' }, { field: 'default' }, { field: 'unit' }],
+  bans: [
+    { field: 'timeSeconds', title: 'time' },
+    { field: 'references' },
+    { field: 'isCompleted', title: 'completed' },
+    { field: 'expression' },
+  ],
+  backends: [
+    { field: 'name' },
+    { field: 'adminHealth', title: 'admin' },
+    { field: 'isHealthy', title: 'healthy' },
+    { field: 'good' },
+    { field: 'total' },
+  ],
+}
+
+export async function askAgent(
+  invocation: Invocation,
+  agent: Named,
+  question: string,
+): Promise<undefined> {
+  const api = await invocation.openApi()
+  const id = await findId(api, agent, word(invocation, 0))
+  const { body } = await api.call({ method: 'GET', path: `${agent.path}/${id}/${question}` })
+  const { output } = invocation
+  const known = columns[question]
+  if (!known) {
+    const { panic } = requireFields(body)
+    showText(output, typeof panic === 'string' ? panic : 'no panic', body)
+  } else if (output.form === 'json') showText(output, '', body)
+  else await showList(output, isFields(body) ? byName(body) : requireList(body), known)
+}
+
+export async function sendCommand(invocation: Invocation, agent: Named): Promise<undefined> {
+  const api = await invocation.openApi()
+  const id = await findId(api, agent, word(invocation, 0))
+  const command = invocation.words.slice(1).join(' ')
+  const answer = await api.call({
+    method: 'POST',
+    path: `${agent.path}/${id}/command`,
+    body: { command },
+  })
+  const { message } = requireFields(answer.body)
+  showText(invocation.output, typeof message === 'string' ? message : '', answer.body)
+}
+
+export async function unlockAgent(invocation: Invocation, agent: Named): Promise<undefined> {
+  const api = await invocation.openApi()
+  const id = await findId(api, agent, word(invocation, 0))
+  const { body } = await api.call({ method: 'PUT', path: `${agent.path}/${id}/unlock` })
+  showObject(invocation.output, requireFields(body))
+}
+
+/** Parameters are answered by name. */
+function byName(parameters: Fields): readonly Fields[] {
+  return Object.entries(parameters).map(([name, parameter]) => ({
+    name,
+    ...(isFields(parameter) ? parameter : {}),
+  }))
+}

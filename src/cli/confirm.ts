@@ -1,0 +1,28 @@
+/** What cannot be taken back is asked about on a terminal, and needs `--yes` elsewhere (choices: 8). */
+import { CliError, exitCodes, usageError } from './cli-error.js'
+import { toPrintableLine } from './printable-text.js'
+import { isSet, type Flag, type Invocation } from './verb.js'
+
+export const yesFlag: Flag = { form: '--yes', summary: 'do not ask; needed without a terminal' }
+
+/** `question`: `delete tag web`. Throws CliError unless it was answered with yes. */
+export async function confirm(invocation: Invocation, question: string): Promise<void> {
+  if (isSet(invocation, 'yes')) return
+  const { stdin, stderr } = invocation.surroundings
+  if (!stdin.isTTY || !stderr.isTTY) throw usageError(`to ${question} needs --yes here`)
+  const { createInterface } = await import('node:readline/promises')
+  const asking = createInterface({ input: stdin, output: stderr })
+  try {
+    // Ctrl-C reaches readline instead of the process.
+    const interrupted = new Promise<never>((_, reject) => {
+      asking.once('SIGINT', () => {
+        reject(new CliError(exitCodes.interrupted, 'nothing was done'))
+      })
+    })
+    const asked = asking.question(`Shall I ${toPrintableLine(question)}? [y/N] `)
+    const answer = await Promise.race([asked, interrupted])
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(exitCodes.refused, 'nothing was done')
+  } finally {
+    asking.close()
+  }
+}

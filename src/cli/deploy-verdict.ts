@@ -1,0 +1,70 @@
+/** What a deploy's answer means for the caller: done, partly done, or below min (choices: 8, Exit codes). */
+import { isFields, requireList, type Fields } from './api-shapes.js'
+import { exitCodes, type ExitCode } from './cli-error.js'
+
+export interface Place {
+  readonly agentId: unknown
+  readonly agentName: string
+  readonly state: string
+  /** What serves there; null before the first switch. */
+  readonly revision: number | null
+}
+
+export interface GroupSight {
+  readonly name: string
+  readonly stateName: string
+  readonly revision: number
+  readonly places: readonly Place[]
+}
+
+export function readGroup(group: Fields): GroupSight {
+  return {
+    name: String(group['name']),
+    stateName: String(group['stateName']),
+    revision: Number(group['revision']),
+    places: requireList(group['agentStates']).map((place) => {
+      const agent = isFields(place['agent']) ? place['agent'] : {}
+      const revision = place['revision']
+      return {
+        agentId: agent['id'],
+        agentName: String(agent['name']),
+        state: String(place['state']),
+        revision: typeof revision === 'number' ? revision : null,
+      }
+    }),
+  }
+}
+
+/** Places that serve the group's revision. */
+export function appliedPlaces({ places, revision }: GroupSight): readonly Place[] {
+  return places.filter((place) => place.state === 'applied' && place.revision === revision)
+}
+
+/** `percent`: 0 to 100, the share of the placed agents that was asked for. */
+export function hasShare(group: GroupSight, percent: number): boolean {
+  return appliedPlaces(group).length * 100 >= percent * group.places.length
+}
+
+export interface DeploymentSight {
+  readonly id: unknown
+  readonly min: number
+  /** Agents that the group is placed on by it. */
+  readonly agentIds: ReadonlySet<unknown>
+}
+
+export interface WaitEnded {
+  readonly group: GroupSight
+  /** The group's before this deploy. */
+  readonly revisionBefore: number
+  readonly deployments: readonly DeploymentSight[]
+}
+
+/** After an answer that says that the work goes on (202). A revision that has not moved is one that nobody switched to. */
+export function judgeWaitEnd({ group, revisionBefore, deployments }: WaitEnded): ExitCode {
+  if (group.revision === revisionBefore) return exitCodes.unfinished
+  const applied = appliedPlaces(group)
+  const hasMin = deployments.every(
+    ({ min, agentIds }) => applied.filter(({ agentId }) => agentIds.has(agentId)).length >= min,
+  )
+  return hasMin ? exitCodes.partial : exitCodes.unfinished
+}

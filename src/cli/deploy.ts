@@ -1,0 +1,150 @@
+/** `vclgroups deploy|undeploy|validate`: one call that the coordinator holds until the wait ends, and its exit code. */
+import type { Api, ApiAnswer } from './api.js'
+import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
+import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
+import { confirm } from './confirm.js'
+import { showProgress } from './deploy-progress.js'
+import {
+  appliedPlaces,
+  hasShare,
+  judgeWaitEnd,
+  readGroup,
+  type DeploymentSight,
+  type GroupSight,
+} from './deploy-verdict.js'
+import { findId } from './find-object.js'
+import { showText } from './output.js'
+import { toPrintableLine } from './printable-text.js'
+import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
+
+/** choices: 3, Deploy. */
+const defaultWaitSeconds = 60
+const longestWaitSeconds = 600
+/** Chosen by us: what an answer may need beyond the wait. */
+const answerTimeMs = 60_000
+/** Chosen by us: agents that a message names. */
+const agentsNamed = 20
+
+interface Wait {
+  readonly seconds: number
+  /** 0 to 100. */
+  readonly percent: number
+}
+
+export async function deployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
+  const wait = readWait(invocation)
+  const api = await invocation.openApi()
+  const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
+  const { revision: revisionBefore } = readGroup(await api.readObject(path))
+  const { stderr } = invocation.surroundings
+  const progress =
+    stderr.isTTY && wait.seconds > 0 ? showProgress(api, path, { stderr, revisionBefore }) : null
+  let answer: ApiAnswer
+  try {
+    answer = await callVerb(api, `${path}/deploy`, wait)
+  } finally {
+    progress?.stop()
+  }
+  const body = requireFields(answer.body)
+  const sight = readGroup(body)
+  showGroup(invocation, body, sight)
+  if (answer.status === 202 && wait.seconds === 0) return exitCodes.done
+  if (answer.status !== 202 && hasShare(sight, wait.percent)) return exitCodes.done
+  const exitCode =
+    answer.status === 202
+      ? judgeWaitEnd({
+          group: sight,
+          revisionBefore,
+          deployments: await readDeployments(api, path, body),
+        })
+      : exitCodes.partial
+  throw new CliError(exitCode, describeShortfall(sight, wait, exitCode))
+}
+
+export async function undeployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
+  const wait = readWait(invocation)
+  await confirm(invocation, `undeploy ${group.singular} ${JSON.stringify(word(invocation, 0))}`)
+  const api = await invocation.openApi()
+  const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
+  const answer = await callVerb(api, `${path}/undeploy`, wait)
+  const body = requireFields(answer.body)
+  const sight = readGroup(body)
+  showGroup(invocation, body, sight)
+  if (answer.status === 200 || wait.seconds === 0) return exitCodes.done
+  // There is no min to be below: the group leaves, sooner or later.
+  throw new CliError(
+    exitCodes.partial,
+    `${toPrintableLine(sight.name)}: not every agent has dropped it after ${wait.seconds} s; it goes on`,
+  )
+}
+
+export async function validateGroup(invocation: Invocation, group: Named): Promise<undefined> {
+  const api = await invocation.openApi()
+  const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
+  // One load may take 120 s (choices: 4).
+  const timeoutMs = 120_000 + answerTimeMs
+  const { body } = await api.call({ method: 'PUT', path: `${path}/validate`, timeoutMs })
+  const name = isFields(body) ? toPrintableLine(String(body['name'])) : word(invocation, 0)
+  showText(invocation.output, `${name}: the VCL compiles and agents fit`, body ?? {})
+}
+
+/** Throws CliError for what is no wait or no share. */
+export function readWait(invocation: Invocation): Wait {
+  const [, seconds] = /^(\d{1,4})s?$/.exec(textFlag(invocation, 'wait') ?? '60s') ?? []
+  if (seconds === undefined || Number(seconds) > longestWaitSeconds)
+    throw usageError(`--wait takes whole seconds, 0 to ${longestWaitSeconds}, like 60s`)
+  const percent = textFlag(invocation, 'percent') ?? '100'
+  if (!/^\d{1,3}$/.test(percent) || Number(percent) > 100)
+    throw usageError('--percent takes a whole number from 0 to 100')
+  return { seconds: isSet(invocation, 'detach') ? 0 : Number(seconds), percent: Number(percent) }
+}
+
+function callVerb(api: Api, path: string, { seconds, percent }: Wait): Promise<ApiAnswer> {
+  return api.call({
+    method: 'PUT',
+    path,
+    query: { wait: `${seconds}s`, percent: String(percent) },
+    timeoutMs: seconds * 1000 + answerTimeMs,
+  })
+}
+
+function showGroup({ output }: Invocation, body: Fields, group: GroupSight): void {
+  const applied = `${appliedPlaces(group).length} of ${group.places.length} applied`
+  const text = `${group.name}: ${group.stateName}, revision ${group.revision}, ${applied}`
+  showText(output, toPrintableLine(text), body)
+}
+
+/** Each deployment's min, and the agents that the group is on by it. */
+async function readDeployments(
+  api: Api,
+  path: string,
+  group: Fields,
+): Promise<readonly DeploymentSight[]> {
+  const placement = await api.readList(`${path}/placement`)
+  const ids = requireList(group['deployments']).map(({ id }) => id)
+  return Promise.all(
+    ids.map(async (id) => {
+      const deployment = await api.readObject(`/deployments/${String(id)}`)
+      const rows = placement.filter((row) => idOf(row['deployment']) === id)
+      const agentIds = new Set(rows.map((row) => idOf(row['agent'])))
+      return { id, min: Number(deployment['min']), agentIds }
+    }),
+  )
+}
+
+/** Names the agents that do not have it. */
+function describeShortfall(group: GroupSight, wait: Wait, exitCode: ExitCode): string {
+  const applied = new Set(appliedPlaces(group))
+  const missing = group.places.filter((place) => !applied.has(place))
+  const named = missing.slice(0, agentsNamed).map(({ agentName, state }) => {
+    return `${agentName} (${state})`
+  })
+  const rest = missing.length > agentsNamed ? ` and ${missing.length - agentsNamed} more` : ''
+  const share = `${applied.size} of ${group.places.length} applied, ${wait.percent} percent wanted`
+  const what = exitCode === exitCodes.partial ? share : `${share}, still below min`
+  return toPrintableLine(`${group.name}: ${what}; without it: ${named.join(', ')}${rest}`)
+}
+
+function idOf(reference: unknown): unknown {
+  return isFields(reference) ? reference['id'] : undefined
+}

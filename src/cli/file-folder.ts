@@ -1,0 +1,139 @@
+/** `files upload DIR` and `files diff DIR`: the `*.vcl` of one folder beside the organization's files, by base name. */
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { diffTexts } from '../domain/text-diff.js'
+import type { Api } from './api.js'
+import { isFields, type Fields } from './api-shapes.js'
+import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
+import { readBytes, toSource } from './given-text.js'
+import { showList, showText } from './output.js'
+import { isSet, word, type Invocation, type Named } from './verb.js'
+
+interface LocalFile {
+  readonly name: string
+  readonly bytes: Buffer
+}
+
+interface Uploaded {
+  readonly name: string
+  readonly action: 'created' | 'updated' | 'unchanged' | 'deleted' | 'in use'
+  readonly version: unknown
+}
+
+const columns = [{ field: 'name' }, { field: 'action' }, { field: 'version' }]
+
+export async function uploadFolder(invocation: Invocation, file: Named): Promise<undefined> {
+  const locals = await readFolder(invocation)
+  const api = await invocation.openApi()
+  const stored = await readOwnFiles(api, file)
+  const done: Uploaded[] = []
+  for (const local of locals) done.push(await uploadFile(api, file, local, stored.get(local.name)))
+  if (isSet(invocation, 'delete')) {
+    const names = new Set(locals.map(({ name }) => name))
+    for (const [name, object] of stored)
+      if (!names.has(name)) done.push(await deleteFile(api, file, object))
+  }
+  await showList(
+    invocation.output,
+    done.map((row) => ({ ...row })),
+    columns,
+  )
+}
+
+/** Done when an upload would change nothing, else refused. */
+export async function diffFolder(invocation: Invocation, file: Named): Promise<ExitCode> {
+  const locals = await readFolder(invocation)
+  const api = await invocation.openApi()
+  const stored = await readOwnFiles(api, file)
+  const different: { readonly name: string; readonly diff: string }[] = []
+  for (const local of locals) {
+    const object = stored.get(local.name)
+    if (object && isSame(object, local)) continue
+    const source = object ? await readSource(api, file, object) : ''
+    different.push({ name: local.name, diff: describeChange(local, source, object === undefined) })
+  }
+  showText(invocation.output, different.map(({ diff }) => diff).join(''), different)
+  return different.length === 0 ? exitCodes.done : exitCodes.refused
+}
+
+/** In the order of their names. Throws CliError (usage) for what is no folder. */
+async function readFolder(invocation: Invocation): Promise<readonly LocalFile[]> {
+  const folder = word(invocation, 0)
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
+    throw usageError(`${folder} is no folder that can be read`)
+  })
+  const names = entries
+    .filter((entry) => entry.name.endsWith('.vcl') && !entry.isDirectory())
+    .map((entry) => entry.name)
+    .toSorted()
+  const locals: LocalFile[] = []
+  for (const name of names)
+    locals.push({ name, bytes: await readBytes(join(folder, name), invocation.surroundings) })
+  return locals
+}
+
+/** Of the caller's organization; of a system administrator, those of none. */
+async function readOwnFiles(api: Api, { path }: Named): Promise<ReadonlyMap<string, Fields>> {
+  const own = idOf((await api.readObject('/auth/whoami'))['organization'])
+  const files = await api.readList(path)
+  return new Map(
+    files
+      .filter((object) => idOf(object['organization']) === own)
+      .map((object) => [String(object['name']), object]),
+  )
+}
+
+async function uploadFile(
+  api: Api,
+  { path }: Named,
+  local: LocalFile,
+  stored: Fields | undefined,
+): Promise<Uploaded> {
+  const { name } = local
+  if (stored && isSame(stored, local))
+    return { name, action: 'unchanged', version: stored['version'] }
+  const source = toSource(local.bytes)
+  const { body } = stored
+    ? await api.call({ method: 'PUT', path: `${path}/${String(stored['id'])}`, body: { ...source } })
+    : await api.call({ method: 'POST', path, body: { name, ...source } })
+  const version = isFields(body) ? body['version'] : null
+  return { name, action: stored ? 'updated' : 'created', version }
+}
+
+async function deleteFile(api: Api, { path }: Named, stored: Fields): Promise<Uploaded> {
+  const row = { name: String(stored['name']), version: stored['version'] }
+  try {
+    await api.call({ method: 'DELETE', path: `${path}/${String(stored['id'])}` })
+    return { ...row, action: 'deleted' }
+  } catch (error) {
+    const isInUse = error instanceof CliError && error.refusal?.status === 409
+    if (isInUse) return { ...row, action: 'in use' }
+    throw error
+  }
+}
+
+/** `sha` is the digest over the decoded bytes, in literal quotes (choices: 2, files). */
+function isSame(stored: Fields, { bytes }: LocalFile): boolean {
+  return stored['sha'] === `"${createHash('sha256').update(bytes).digest('hex')}"`
+}
+
+async function readSource(api: Api, { path }: Named, stored: Fields): Promise<string> {
+  const { source, encoded } = await api.readObject(`${path}/${String(stored['id'])}`)
+  const text = typeof source === 'string' ? source : ''
+  return encoded === true ? Buffer.from(text, 'base64').toString('utf8') : text
+}
+
+function describeChange({ name, bytes }: LocalFile, source: string, isNew: boolean): string {
+  const label = isNew ? '/dev/null' : `coordinator/${name}`
+  const diff = diffTexts(
+    { label, text: source },
+    { label: `folder/${name}`, text: bytes.toString('utf8') },
+  )
+  // An empty new file, and bytes that are no text, have no lines to show.
+  return diff === '' ? `--- ${label}\n+++ folder/${name}\n` : diff
+}
+
+function idOf(reference: unknown): unknown {
+  return isFields(reference) ? reference['id'] : null
+}

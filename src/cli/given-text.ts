@@ -1,0 +1,114 @@
+/** What a command is given to read: a file, standard input, `--data`. What cannot be read is a usage error (exit 2). */
+import { isUtf8 } from 'node:buffer'
+import { open, readFile } from 'node:fs/promises'
+import { isFields, type Fields } from './api-shapes.js'
+import { usageError } from './cli-error.js'
+import type { Surroundings } from './verb.js'
+
+/** The API takes bodies up to 10 MiB (choices: 2). */
+const inputLimitBytes = 16 * 1024 * 1024
+
+/** A file's content as the API takes it. */
+export interface Source {
+  readonly source: string
+  /** The source is base64. */
+  readonly encoded: boolean
+}
+
+/** `path`: `-` is standard input. */
+export async function readBytes(path: string, { stdin }: Surroundings): Promise<Buffer> {
+  if (path === '-') return readAll(stdin)
+  try {
+    return await readFile(path)
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+}
+
+/** JSON, `@FILE` or `-`; undefined is an empty object. */
+export async function readData(
+  text: string | undefined,
+  surroundings: Surroundings,
+): Promise<Fields> {
+  if (text === undefined) return {}
+  const given =
+    text === '-' || text.startsWith('@')
+      ? (await readBytes(text === '-' ? '-' : text.slice(1), surroundings)).toString('utf8')
+      : text
+  const value = parse(given)
+  if (!isFields(value)) throw usageError('--data is no JSON object; {"name": "web"} is one')
+  return value
+}
+
+/** The text itself, `@FILE` or `-`. */
+export async function readSource(text: string, surroundings: Surroundings): Promise<Source> {
+  if (text === '-') return toSource(await readBytes('-', surroundings))
+  if (text.startsWith('@')) return toSource(await readBytes(text.slice(1), surroundings))
+  return { source: text, encoded: false }
+}
+
+/** What is no UTF-8, or has a NUL that no store keeps as text, travels as base64. */
+export function toSource(bytes: Buffer): Source {
+  return isUtf8(bytes) && !bytes.includes(0)
+    ? { source: bytes.toString('utf8'), encoded: false }
+    : { source: bytes.toString('base64'), encoded: true }
+}
+
+/** One line, without its ending. Warns when others may read the file. */
+export async function readSecretFile(path: string, { stderr }: Surroundings): Promise<string> {
+  try {
+    const handle = await open(path, 'r')
+    try {
+      const status = await handle.stat()
+      if (status.isFile() && (status.mode & 0o077) !== 0)
+        stderr.write(`cachefleet: warning: others may read ${path}; its mode should be 0600\n`)
+      return firstLine(await handle.readFile('utf8'), path)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) throw unreadable(path, error)
+    throw error
+  }
+}
+
+export async function readSecretInput({ stdin }: Surroundings): Promise<string> {
+  return firstLine((await readAll(stdin)).toString('utf8'), 'standard input')
+}
+
+function firstLine(text: string, where: string): string {
+  const [line = ''] = text.split(/\r?\n/)
+  if (line === '') throw usageError(`${where} holds nothing on its first line`)
+  return line
+}
+
+async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of stdin as AsyncIterable<Buffer>) { // no encoding is set, so these are buffers
+    sizeBytes += chunk.length
+    if (sizeBytes > inputLimitBytes)
+      throw usageError(`standard input is over ${inputLimitBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function unreadable(path: string, error: unknown): Error {
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  const words: Readonly<Record<string, string>> = {
+    ENOENT: 'there is no such file',
+    EACCES: 'you may not read it',
+    EISDIR: 'it is a folder',
+    ENOTDIR: 'it is no folder',
+  }
+  return usageError(`cannot read ${path}: ${words[reason] ?? reason}`)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

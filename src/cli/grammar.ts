@@ -1,0 +1,26 @@
+/** Everything that may be typed: the verbs without a noun, and the nouns in the order of the help. */
+import { accountVerbs } from './account-verbs.js'
+import { completionVerb } from './completion-verb.js'
+import { agents } from './nouns/agents.js'
+import { apiLogs } from './nouns/apilogs.js'
+import { deployments } from './nouns/deployments.js'
+import { files } from './nouns/files.js'
+import { joinTokens } from './nouns/jointokens.js'
+import { sessions } from './nouns/sessions.js'
+import { tags } from './nouns/tags.js'
+import { vclGroups } from './nouns/vclgroups.js'
+import type { Flag, Grammar } from './verb.js'
+
+const globalFlags: readonly Flag[] = [
+  { form: '--server <url>', summary: 'the coordinator; else CACHEFLEET_SERVER, else of the login' },
+  { form: '--context <name>', summary: 'which login of this user; else the one named default' },
+  { form: '--json', summary: "print the API's answer" },
+  { form: '--csv', summary: 'print comma-separated values' },
+  { form: '--verbose', summary: 'tell of every call on standard error' },
+]
+
+export const grammar: Grammar = {
+  flags: globalFlags,
+  verbs: [...accountVerbs, completionVerb],
+  nouns: [agents, tags, files, deployments, vclGroups, joinTokens, sessions, apiLogs],
+}

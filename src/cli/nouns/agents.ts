@@ -1,0 +1,73 @@
+/** `cachefleet agents`: the caches, what they hold, and what may be asked of them. */
+import type { Invocation, Noun, NounParts, Verb } from '../verb.js'
+import { deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { tag } from './tags.js'
+
+const agent = {
+  name: 'agents',
+  aliases: ['agent'],
+  singular: 'agent',
+  path: '/agents',
+  nameField: 'name',
+  summary: 'caches with their agents: state, what they hold, reading commands',
+  example: 'agents list --filter stateName=Down',
+  columns: [
+    { field: 'id' },
+    { field: 'name' },
+    { field: 'stateName', title: 'state' },
+    { field: 'engineState', title: 'cache' },
+    { field: 'engineVersion', title: 'version' },
+    { field: 'tags' },
+    { field: 'lastHeartbeat', title: 'last heartbeat' },
+  ],
+  fields: [
+    {
+      name: 'tags',
+      type: { kind: 'references', of: tag },
+      summary: 'replaces the assigned tags, by id or name; static ones stay',
+      clearable: true,
+    },
+  ],
+} satisfies NounParts
+
+export const agents: Noun = {
+  ...agent,
+  verbs: [
+    listVerb(agent, '--filter tags.name=web'),
+    getVerb(agent),
+    updateVerb(agent, '--tags web,eu', 'also when a deployed group falls below its min by this'),
+    deleteVerb(agent, 'also while a group is placed on it'),
+    ask('vcls', 'VCLs and labels that the cache holds'),
+    ask('params', "the cache's parameters"),
+    ask('backends', 'backends with their health'),
+    ask('bans', 'bans that the cache still has to apply'),
+    ask('panic', "the last panic of the cache's child"),
+    {
+      name: 'command',
+      summary: 'sends one of the allowed reading commands to the cache',
+      arguments: ['<id>', '<text...>'],
+      example: 'agents command edge-1 -- vcl.list',
+      run: async (invocation) =>
+        (await import('../agent-questions.js')).sendCommand(invocation, agent),
+    },
+    {
+      name: 'unlock',
+      summary: "lets a locked agent take this coordinator's word from now on",
+      arguments: ['<id>'],
+      example: 'agents unlock edge-1',
+      run: async (invocation) =>
+        (await import('../agent-questions.js')).unlockAgent(invocation, agent),
+    },
+  ],
+}
+
+function ask(question: string, summary: string): Verb {
+  return {
+    name: question,
+    summary,
+    arguments: ['<id>'],
+    example: `agents ${question} edge-1`,
+    run: async (invocation: Invocation) =>
+      (await import('../agent-questions.js')).askAgent(invocation, agent, question),
+  }
+}

@@ -1,0 +1,27 @@
+/** `cachefleet apilogs`. */
+import { listVerb } from '../object-verbs.js'
+import type { Noun, NounParts } from '../verb.js'
+
+const apiLog = {
+  name: 'apilogs',
+  aliases: ['apilog'],
+  singular: 'apilog',
+  path: '/apilogs',
+  nameField: null,
+  summary: 'every call that was to change something, and every failed login',
+  example: 'apilogs list --sort id:desc --take 20',
+  columns: [
+    { field: 'id' },
+    { field: 'created' },
+    { field: 'severity' },
+    { field: 'account' },
+    { field: 'method' },
+    { field: 'path' },
+    { field: 'status' },
+    { field: 'msg', title: 'message' },
+    { field: 'traceId', title: 'trace' },
+  ],
+  fields: [],
+} satisfies NounParts
+
+export const apiLogs: Noun = { ...apiLog, verbs: [listVerb(apiLog, '--sort id:desc --take 20')] }

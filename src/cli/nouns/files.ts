@@ -1,0 +1,89 @@
+/** `cachefleet files`: VCL and other files, their versions, and a folder of them at once. */
+import { deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { fieldFlags } from '../object-body.js'
+import type { Noun, NounParts } from '../verb.js'
+
+export const file = {
+  name: 'files',
+  aliases: ['file'],
+  singular: 'file',
+  path: '/files',
+  nameField: 'name',
+  summary: 'VCL and other files, with their versions',
+  example: 'files add main.vcl',
+  columns: [
+    { field: 'id' },
+    { field: 'name' },
+    { field: 'version' },
+    { field: 'fileType', title: 'type' },
+    { field: 'encoded' },
+    { field: 'updated' },
+  ],
+  fields: [
+    { name: 'name', type: { kind: 'text' }, summary: 'unique in the organization' },
+    {
+      name: 'source',
+      type: { kind: 'source' },
+      summary: 'the content: a text, @FILE, or - for standard input',
+    },
+    {
+      name: 'fileType',
+      type: { kind: 'integer' },
+      summary: '1 main, 2 include, 3 other',
+      clearable: true,
+    },
+    { name: 'contentType', type: { kind: 'text' }, summary: 'media type', clearable: true },
+  ],
+} satisfies NounParts
+
+export const files: Noun = {
+  ...file,
+  verbs: [
+    listVerb(file, '--filter "name=*.vcl"'),
+    getVerb(file),
+    {
+      name: 'add',
+      summary: 'makes a file of a path, or of standard input (-), named like the path',
+      arguments: ['[path]'],
+      flags: fieldFlags(file.fields, 'add'),
+      example: 'files add main.vcl',
+      run: async (invocation) => (await import('../file-content.js')).addFile(invocation, file),
+    },
+    updateVerb(file, '--source @main.vcl'),
+    deleteVerb(file),
+    {
+      name: 'upload',
+      summary: 'makes or updates a file for each *.vcl of a folder; equal ones stay as they are',
+      arguments: ['<dir>'],
+      flags: [
+        {
+          form: '--delete',
+          summary: "delete the organization's other files; those in use are left",
+        },
+      ],
+      example: 'files upload vcl/',
+      run: async (invocation) => (await import('../file-folder.js')).uploadFolder(invocation, file),
+    },
+    {
+      name: 'versions',
+      summary: 'lists the versions of a file',
+      arguments: ['<id>'],
+      example: 'files versions main.vcl',
+      run: async (invocation) => (await import('../file-content.js')).listVersions(invocation, file),
+    },
+    {
+      name: 'diff',
+      summary: 'what changed between two versions; or between the coordinator and a folder (exit 1)',
+      arguments: ['<id|dir>'],
+      flags: [
+        { form: '--from <version>', summary: 'the earlier version' },
+        { form: '--to <version>', summary: 'the later version' },
+      ],
+      example: 'files diff main.vcl --from 1 --to 2',
+      run: async (invocation) =>
+        invocation.flags['from'] === undefined && invocation.flags['to'] === undefined
+          ? (await import('../file-folder.js')).diffFolder(invocation, file)
+          : (await import('../file-content.js')).diffVersions(invocation, file),
+    },
+  ],
+}

@@ -1,0 +1,119 @@
+/**
+ * One script of commands runs against a simulated engine and against a real varnishd 7.1.1, and the answers agree: the
+ * status exactly, the text after what must differ (times, pids, the real compiler's own line numbers) is taken out.
+ */
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
+import { startVarnishd } from '../../support/varnishd.js'
+import { answerScript, type Tolerance } from './answer-script.js'
+import { authenticate, openTcp, RawClient, type RawReply } from './raw-client.js'
+
+/** What of a text may differ, and why. The status never may. */
+const tolerances: Record<
+  Tolerance,
+  { readonly why: string; readonly take: (body: string) => string }
+> = {
+  'status-only': { why: 'a panic text, or a folder name with a time in it', take: () => '' },
+  compiler: {
+    why: 'the compiler names a line of its own source, and types that ours does not know',
+    take: (body) =>
+      body
+        .replace(/\(program line \d+\)/g, '(program line)')
+        .replace(/when looking for \w+/g, 'when looking for …')
+        // The real one points at a regular expression backwards: (Pos 80) -- (Pos 78).
+        .replace(/(Regexp compilation error:\n\n.*\n\n)[^]*?\n\n/g, '$1'),
+  },
+  head: {
+    why: 'cut in the middle, a panic, or full of descriptions',
+    take: (body) => body.slice(0, 10),
+  },
+  parameter: {
+    why: 'descriptions and their notes are our own, shorter ones',
+    take: (body) =>
+      body.startsWith('[')
+        ? body.replace(/"description": ".*",\n/, '')
+        : body.replace(/\n\n[^]*/, '\n'),
+  },
+  parameters: {
+    why: 'as above; the real one is built with, and started with, its own compiler, paths and log size',
+    take: (body) =>
+      (body.startsWith('[')
+        ? body
+            .replace(/"description": ".*",\n/g, '')
+            .replace(/"(?:default|value)": "exec .*\n/g, '')
+        : body
+      )
+        .split(/(?<=\},)\n|\n(?=\S)/)
+        .filter((row) => !/cc_command|cc_warnings|vmod_path|vsl_space|vcl_path/.test(row))
+        .map((row) => row.replace(/\s+/g, ' ').trim())
+        .join('\n'),
+  },
+  'newest-ban': {
+    why: 'the lurker drops what no object refers to at its own time',
+    take: (body) =>
+      body.startsWith('[')
+        ? body.replace(/(\})[^]*/, '$1')
+        : body.split('\n').slice(0, 2).join('\n'),
+  },
+  probed: {
+    why: 'nothing listens for the real probe; a simulated one is always well',
+    take: (body) =>
+      body
+        .replace(/^.*\.(?:p|rr)\b.*$/gm, '')
+        .replace(/"b\.(?:p|rr)": \{[^}]*\}/g, '')
+        .replace(/^ .*$/gm, '')
+        .replace(/ +/g, ' '),
+  },
+  builtin: {
+    why: 'the built-in VCL is not ours to copy',
+    take: (body) => body.split('// VCL.SHOW 1')[0] ?? '',
+  },
+  banner: {
+    why: 'platform, jail and revision',
+    take: (body) => body.replace(/^Linux,.*$/m, '').replace(/revision \w+/, ''),
+  },
+  'help-texts': {
+    why: 'one text has stray blanks',
+    take: (body) => body.replace(/"help": ".*"/g, ''),
+  },
+}
+
+t.test('a simulated engine answers like the real one', { timeout: 200_000 }, async (t) => {
+  const cache = await startVarnishd(t)
+  const secret = await readFile(cache.secretFile, 'latin1')
+  const real = await openTcp(cache.port)
+  const engine = createSimulatedEngine({ secret: Buffer.from(secret, 'latin1') })
+  const simulated = new RawClient(engine.connect())
+  t.teardown(() => {
+    engine.close()
+    real.close()
+  })
+  const greetings = await Promise.all([real, simulated].map((each) => authenticate(each, secret)))
+  t.same(
+    greetings.map((each) => (each === 'closed' ? each : each.status)),
+    [200, 200],
+  )
+  t.ok(answerScript.length >= 120, `${answerScript.length} commands`)
+
+  for (const { line, tolerate } of answerScript) {
+    const replies = await Promise.all([real.ask(line), simulated.ask(line)])
+    const [wanted, found] = replies.map((reply) => normalise(reply, tolerate))
+    const title = line.length > 100 ? `${line.slice(0, 100)}…` : line
+    if (JSON.stringify(found) !== JSON.stringify(wanted)) t.same(found, wanted, title)
+  }
+  t.pass('all answered alike')
+})
+
+function normalise(reply: RawReply | 'closed', tolerate: Tolerance | undefined): unknown {
+  if (reply === 'closed') return reply
+  const body = reply.body
+    .replace(/\b\d{10}\.\d+/g, 'TIME')
+    .replace(/PONG \d+/g, 'PONG TIME')
+    .replace(/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, 'DATE')
+    .replace(/(Master:|Worker:|"master":|"worker":) +\d+/g, '$1 PID')
+  return {
+    status: reply.status,
+    body: tolerate === undefined ? body : tolerances[tolerate].take(body),
+  }
+}

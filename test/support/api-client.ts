@@ -1,0 +1,143 @@
+/** The controller API as a script would use it: fetch, JSON, a token. */
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+export interface Reference {
+  readonly id: number
+  readonly name: string
+}
+
+export interface AgentView extends Reference {
+  readonly state: number
+  readonly stateName: string
+  readonly engineState: string
+  readonly enginePort: number
+  readonly engineVersion: string
+  readonly lastHeartbeat: string
+  readonly tags: readonly Reference[]
+  readonly config: {
+    readonly desired: { readonly revision: number }
+    readonly lastAttempted: { readonly revision: number; readonly error: string | null } | null
+    readonly effective: { readonly revision: number }
+  }
+}
+
+export interface GroupView extends Reference {
+  readonly state: number
+  readonly revision: number | null
+  readonly deployed: boolean
+  readonly agentStates: readonly {
+    readonly agent: Reference
+    readonly state: string
+    readonly revision: number | null
+    readonly error: string | null
+  }[]
+}
+
+export interface HistoryView {
+  readonly revision: number | null
+  readonly action: string
+  readonly result: string
+  readonly mainVCL: { readonly id: number; readonly version: number }
+}
+
+export interface GroupParts {
+  readonly name: string
+  readonly mainFile: number
+  readonly includes?: readonly number[]
+  readonly deployment: number
+}
+
+/** Each call that makes or reads something rejects unless the answer is the one of success. */
+export interface ApiClient {
+  readonly token: string
+  call(method: string, path: string, body?: unknown): Promise<ApiAnswer>
+  makeJoinToken(maxUses?: number): Promise<string>
+  makeTag(name: string): Promise<number>
+  findTag(name: string): Promise<number>
+  makeFile(name: string, source: string, fileType?: number): Promise<number>
+  /** Answers the version that is now the latest. */
+  editFile(id: number, source: string): Promise<number>
+  makeDeployment(name: string, tag: number, limits?: { min: number; max: number }): Promise<number>
+  makeGroup(parts: GroupParts): Promise<number>
+  /** PUT /vclgroups/{id}/{verb}; any answer. */
+  act(groupId: number, verb: string, query?: string): Promise<ApiAnswer>
+  readGroup(id: number): Promise<GroupView>
+  readHistory(id: number): Promise<HistoryView[]>
+  listAgents(): Promise<AgentView[]>
+  findAgent(name: string): Promise<AgentView | undefined>
+}
+
+export async function logIn(
+  base: string,
+  { user, password }: { readonly user: string; readonly password: string },
+): Promise<ApiClient> {
+  const answer = await send(base, 'POST', '/auth/login', {
+    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+  })
+  const { accessToken } = read(answer, 200) as { accessToken: string } // Login of the API
+  return createApiClient(base, accessToken)
+}
+
+function createApiClient(base: string, token: string): ApiClient {
+  const headers = { authorization: `Bearer ${token}` }
+  const call: ApiClient['call'] = (method, path, body) => send(base, method, path, headers, body)
+  const get = async (path: string) => read(await call('GET', path), 200)
+  const make = async (path: string, body: unknown) =>
+    (read(await call('POST', path, body), 201) as Reference).id // all that is made has an id
+  // The shapes below are what the API's own schemas promise; their tests hold them to it.
+  const listAgents = async () => (await get('/agents')) as AgentView[]
+  return {
+    token,
+    call,
+    makeJoinToken: async (maxUses = 1) => {
+      const answer = await call('POST', '/jointokens', { label: 'test', maxUses })
+      return (read(answer, 201) as { token: string }).token
+    },
+    makeTag: (name) => make('/tags', { name }),
+    findTag: async (name) => ((await get(`/tags?name=${name}`)) as Reference[])[0]?.id ?? 0,
+    makeFile: (name, source, fileType = 1) => make('/files', { name, source, fileType }),
+    editFile: async (id, source) => {
+      const answer = await call('PUT', `/files/${id}`, { source })
+      return (read(answer, 200) as { version: number }).version
+    },
+    makeDeployment: (name, tag, { min, max } = { min: 1, max: 1 }) =>
+      make('/deployments', { name, min, max, tags: [{ id: tag }] }),
+    makeGroup: ({ name, mainFile, includes = [], deployment }) =>
+      make('/vclgroups', {
+        name,
+        mainVCL: { id: mainFile },
+        includes: includes.map((id) => ({ id })),
+        deployments: [{ id: deployment }],
+      }),
+    act: (groupId, verb, query = '') => call('PUT', `/vclgroups/${groupId}/${verb}${query}`),
+    readGroup: async (id) => (await get(`/vclgroups/${id}`)) as GroupView,
+    readHistory: async (id) => (await get(`/vclgroups/${id}/history`)) as HistoryView[],
+    listAgents,
+    findAgent: async (name) => (await listAgents()).find((agent) => agent.name === name),
+  }
+}
+
+async function send(
+  base: string,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: unknown,
+): Promise<ApiAnswer> {
+  const answer = await fetch(`${base}/api/v1${path}`, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: answer.status, headers: answer.headers, text: await answer.text() }
+}
+
+function read({ status, text }: ApiAnswer, wanted: number): unknown {
+  if (status !== wanted) throw new Error(`answered ${status}, not ${wanted}: ${text}`)
+  return JSON.parse(text)
+}

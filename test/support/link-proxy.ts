@@ -1,0 +1,174 @@
+/**
+ * Stands between agents and a coordinator: counts the messages of their links by kind and stops at one of them. Works on
+ * the bytes of the WebSocket (RFC 6455, section 5.2), so nothing is lost or added; other HTTP calls pass unread.
+ */
+import { once } from 'node:events'
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { Traps, type Trap } from './trap.js'
+
+export interface LinkProxy {
+  /** For `--coordinator-url`. */
+  readonly url: string
+  /** How many messages of a kind passed, either way, since `forget`. */
+  count(kind: string): number
+  forget(): void
+  /** `before`: the receiver has not got the message; `after`: its bytes were handed to the receiver. */
+  trap(trap: Trap): Promise<void>
+  untrap(): void
+  /** Ends all connections, as a network would: without a word. */
+  cut(): void
+}
+
+interface TestEnd {
+  teardown(stop: () => Promise<void>): unknown
+}
+
+const host = '127.0.0.1'
+
+export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promise<LinkProxy> {
+  const counts = new Map<string, number>()
+  const traps = new Traps()
+  const sockets = new Set<Socket>()
+  const server = createServer((agent) => {
+    const coordinator = connect(coordinatorPort, host)
+    const cut = (): void => {
+      agent.destroy()
+      coordinator.destroy()
+    }
+    for (const socket of [agent, coordinator]) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => undefined) // its close follows
+      socket.on('close', () => {
+        sockets.delete(socket)
+        cut()
+      })
+    }
+    const watch = { counts, traps, cut }
+    relay(agent, coordinator, watch)
+    relay(coordinator, agent, watch)
+  })
+  await once(server.listen(0, host), 'listening')
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  t.teardown(async () => {
+    cut()
+    server.close()
+    await once(server, 'close')
+  })
+  const { port } = server.address() as AddressInfo // a TCP server has this form
+  return {
+    url: `ws://${host}:${port}`,
+    count: (kind) => counts.get(kind) ?? 0,
+    forget: () => {
+      counts.clear()
+    },
+    trap: (trap) => traps.set(trap),
+    untrap: () => {
+      traps.clear()
+    },
+    cut,
+  }
+}
+
+interface Watch {
+  readonly counts: Map<string, number>
+  readonly traps: Traps
+  readonly cut: () => void
+}
+
+function relay(from: Socket, to: Socket, { counts, traps, cut }: Watch): void {
+  const frames = new FrameSplitter()
+  let turn = Promise.resolve()
+  from.on('data', (chunk: Buffer) => {
+    turn = turn.then(() => handle(chunk))
+  })
+
+  async function handle(chunk: Buffer): Promise<void> {
+    for (const { kind, bytes } of frames.push(chunk)) {
+      if ((kind && (await traps.meet(kind, 'before'))) === 'drop' || from.destroyed) {
+        cut()
+        return
+      }
+      to.write(bytes)
+      if (kind === '') continue
+      counts.set(kind, (counts.get(kind) ?? 0) + 1)
+      if ((await traps.meet(kind, 'after')) === 'drop') {
+        cut()
+        return
+      }
+    }
+  }
+}
+
+interface Piece {
+  /** Of a message; empty for anything else, which passes unread. */
+  readonly kind: string
+  readonly bytes: Buffer
+}
+
+/** Messages of this link are never cut into several frames: they are at most 1 MiB and sent whole by ws. */
+class FrameSplitter {
+  #rest = Buffer.alloc(0)
+  /** The HTTP head is over, and it said that WebSocket frames follow. */
+  #mode: 'head' | 'frames' | 'http' = 'head'
+
+  *push(chunk: Buffer): Generator<Piece> {
+    if (this.#mode === 'http') {
+      yield { kind: '', bytes: chunk }
+      return
+    }
+    this.#rest = Buffer.concat([this.#rest, chunk])
+    if (this.#mode === 'head') {
+      const end = this.#rest.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const head = this.#take(end + 4)
+      this.#mode = /^upgrade: *websocket/im.test(head.toString('latin1')) ? 'frames' : 'http'
+      yield { kind: '', bytes: head }
+      if (this.#mode === 'http') yield { kind: '', bytes: this.#take(this.#rest.length) }
+    }
+    for (let frame = this.#readFrame(); frame; frame = this.#readFrame()) yield frame
+  }
+
+  #readFrame(): Piece | undefined {
+    if (this.#mode !== 'frames' || this.#rest.length < 2) return undefined
+    const opcode = this.#rest.readUInt8(0) & 0x0f
+    const second = this.#rest.readUInt8(1)
+    const maskBytes = second & 0x80 ? 4 : 0
+    const short = second & 0x7f
+    const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0
+    const start = 2 + lengthBytes + maskBytes
+    if (this.#rest.length < start) return undefined
+    const length =
+      lengthBytes === 0
+        ? short
+        : lengthBytes === 2
+          ? this.#rest.readUInt16BE(2)
+          : Number(this.#rest.readBigUInt64BE(2))
+    if (this.#rest.length < start + length) return undefined
+    const bytes = this.#take(start + length)
+    return { kind: opcode === 1 ? readKind(unmask(bytes, start, maskBytes)) : '', bytes }
+  }
+
+  #take(length: number): Buffer {
+    const taken = this.#rest.subarray(0, length)
+    this.#rest = this.#rest.subarray(length)
+    return taken
+  }
+}
+
+function unmask(frame: Buffer, start: number, maskBytes: number): Buffer {
+  const payload = Buffer.from(frame.subarray(start))
+  if (maskBytes > 0)
+    for (const [index, byte] of payload.entries())
+      payload[index] = byte ^ frame.readUInt8(start - 4 + (index % 4))
+  return payload
+}
+
+function readKind(payload: Buffer): string {
+  const message: unknown = JSON.parse(payload.toString('utf8'))
+  return typeof message === 'object' && message !== null && 'kind' in message
+    ? String(message.kind)
+    : ''
+}

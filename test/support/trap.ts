@@ -1,0 +1,44 @@
+/** A trap on a proxy: what happens at the n-th command or message of a name, exactly before or after it went on. */
+
+export interface Trap {
+  /** A command such as `vcl.use`, or the kind of a message such as `apply`. */
+  readonly name: string
+  /** Counted from when the trap is set; 1 unless told. */
+  readonly nth?: number
+  readonly moment: 'before' | 'after'
+  /** What passes by waits until this is done. */
+  readonly act: () => void | Promise<void>
+  /** Whether what was caught goes on afterwards; `drop` closes the connection, as a killed peer would. */
+  readonly fate: 'pass' | 'drop'
+}
+
+export class Traps {
+  #set: { readonly trap: Trap; left: number; readonly tell: () => void } | null = null
+
+  /** Replaces an earlier one; resolves when the trap has sprung and its act is done. */
+  set(trap: Trap): Promise<void> {
+    return new Promise((tell) => {
+      this.#set = { trap, left: trap.nth ?? 1, tell }
+    })
+  }
+
+  get isSet(): boolean {
+    return this.#set !== null
+  }
+
+  clear(): void {
+    this.#set = null
+  }
+
+  /** Called by the proxy for all that passes by. */
+  async meet(name: string, moment: Trap['moment']): Promise<Trap['fate']> {
+    const set = this.#set
+    if (set?.trap.name !== name || set.trap.moment !== moment) return 'pass'
+    set.left -= 1
+    if (set.left > 0) return 'pass'
+    this.#set = null
+    await set.trap.act()
+    set.tell()
+    return set.trap.fate
+  }
+}
