@@ -274,7 +274,7 @@ function listVclRows(): readonly Row[] {
     },
     {
       syntax: 'vcl.state <configname> [auto|cold|warm]',
-      help: 'Force the state of the named configuration.',
+      help: '  Force the state of the named configuration.',
       args: [2, 2],
       answer: setVclState,
     },

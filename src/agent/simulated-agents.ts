@@ -58,7 +58,7 @@ export async function startSimulatedAgents(
     agents: await readKeys(join(options.stateDir, 'simulated'), names),
     logLevel: chooseLevel(log),
   }
-  const worker = new Worker(new URL('./simulated-worker.js', import.meta.url), {
+  const worker = new Worker(new URL('./simulated-worker.ts', import.meta.url), {
     workerData: order,
   })
   const ended = new Promise<void>((resolve) => {

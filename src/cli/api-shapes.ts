@@ -32,5 +32,5 @@ export function isReference(value: unknown): value is Fields {
 }
 
 function describe(value: unknown): string {
-  return JSON.stringify(value)?.slice(0, 80) ?? 'nothing'
+  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80)
 }

@@ -54,8 +54,7 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
   return {
     call,
     readObject: async (path) => requireFields((await call({ method: 'GET', path })).body),
-    readList: async (path, query) =>
-      requireList((await call({ method: 'GET', path, query })).body),
+    readList: async (path, query) => requireList((await call({ method: 'GET', path, query })).body),
   }
 }
 
@@ -82,7 +81,9 @@ export async function sendRequest(
     timeoutMs,
     ca,
   })
-  report(`${method} ${target.href} ${answer.status} ${Math.round(performance.now() - startedAt)} ms`)
+  report(
+    `${method} ${target.href} ${answer.status} ${Math.round(performance.now() - startedAt)} ms`,
+  )
   return answer
 }
 

@@ -1,10 +1,7 @@
 /** Comma-separated values by RFC 4180; spreadsheets take no cell for a formula (choices: 8). */
 
 /** Lines end with CR LF. */
-export function formatCsv(
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
+export function formatCsv(header: readonly string[], rows: readonly (readonly string[])[]): string {
   return [header, ...rows].map((row) => `${row.map(formatCell).join(',')}\r\n`).join('')
 }
 

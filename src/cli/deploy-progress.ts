@@ -14,7 +14,10 @@ export interface Progress {
 export function showProgress(
   api: Api,
   path: string,
-  { stderr, revisionBefore }: { readonly stderr: NodeJS.WriteStream; readonly revisionBefore: number },
+  {
+    stderr,
+    revisionBefore,
+  }: { readonly stderr: NodeJS.WriteStream; readonly revisionBefore: number },
 ): Progress {
   let shown = ''
   let stopped = false

@@ -46,22 +46,13 @@ export function hasShare(group: GroupSight, percent: number): boolean {
 }
 
 export interface DeploymentSight {
-  readonly id: unknown
   readonly min: number
   /** Agents that the group is placed on by it. */
   readonly agentIds: ReadonlySet<unknown>
 }
 
-export interface WaitEnded {
-  readonly group: GroupSight
-  /** The group's before this deploy. */
-  readonly revisionBefore: number
-  readonly deployments: readonly DeploymentSight[]
-}
-
-/** After an answer that says that the work goes on (202). A revision that has not moved is one that nobody switched to. */
-export function judgeWaitEnd({ group, revisionBefore, deployments }: WaitEnded): ExitCode {
-  if (group.revision === revisionBefore) return exitCodes.unfinished
+/** When the work goes on (202) after the agents have begun to switch. */
+export function judgeWaitEnd(group: GroupSight, deployments: readonly DeploymentSight[]): ExitCode {
   const applied = appliedPlaces(group)
   const hasMin = deployments.every(
     ({ min, agentIds }) => applied.filter(({ agentId }) => agentIds.has(agentId)).length >= min,

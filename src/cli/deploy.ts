@@ -11,6 +11,7 @@ import {
   readGroup,
   type DeploymentSight,
   type GroupSight,
+  type Place,
 } from './deploy-verdict.js'
 import { findId } from './find-object.js'
 import { showText } from './output.js'
@@ -50,15 +51,16 @@ export async function deployGroup(invocation: Invocation, group: Named): Promise
   showGroup(invocation, body, sight)
   if (answer.status === 202 && wait.seconds === 0) return exitCodes.done
   if (answer.status !== 202 && hasShare(sight, wait.percent)) return exitCodes.done
-  const exitCode =
-    answer.status === 202
-      ? judgeWaitEnd({
-          group: sight,
-          revisionBefore,
-          deployments: await readDeployments(api, path, body),
-        })
-      : exitCodes.partial
-  throw new CliError(exitCode, describeShortfall(sight, wait, exitCode))
+  if (answer.status !== 202)
+    throw new CliError(
+      exitCodes.partial,
+      describeShortfall(sight, wait, 'every agent has answered'),
+    )
+  if (sight.revision === revisionBefore)
+    throw new CliError(exitCodes.unfinished, describeLoading(sight, wait))
+  const exitCode = judgeWaitEnd(sight, await readDeployments(api, path, body))
+  const rest = exitCode === exitCodes.partial ? 'it goes on' : 'below min, it goes on'
+  throw new CliError(exitCode, describeShortfall(sight, wait, rest))
 }
 
 export async function undeployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
@@ -90,7 +92,8 @@ export async function validateGroup(invocation: Invocation, group: Named): Promi
 
 /** Throws CliError for what is no wait or no share. */
 export function readWait(invocation: Invocation): Wait {
-  const [, seconds] = /^(\d{1,4})s?$/.exec(textFlag(invocation, 'wait') ?? '60s') ?? []
+  const [, seconds] =
+    /^(\d{1,4})s?$/.exec(textFlag(invocation, 'wait') ?? `${defaultWaitSeconds}s`) ?? []
   if (seconds === undefined || Number(seconds) > longestWaitSeconds)
     throw usageError(`--wait takes whole seconds, 0 to ${longestWaitSeconds}, like 60s`)
   const percent = textFlag(invocation, 'percent') ?? '100'
@@ -127,22 +130,30 @@ async function readDeployments(
       const deployment = await api.readObject(`/deployments/${String(id)}`)
       const rows = placement.filter((row) => idOf(row['deployment']) === id)
       const agentIds = new Set(rows.map((row) => idOf(row['agent'])))
-      return { id, min: Number(deployment['min']), agentIds }
+      return { min: Number(deployment['min']), agentIds }
     }),
   )
 }
 
-/** Names the agents that do not have it. */
-function describeShortfall(group: GroupSight, wait: Wait, exitCode: ExitCode): string {
+/** Nobody has switched yet. */
+function describeLoading(group: GroupSight, { seconds }: Wait): string {
+  const loading = group.places.filter(({ state }) => state === 'applying' || state === 'wanted')
+  return toPrintableLine(
+    `${group.name}: still loading after ${seconds} s, it goes on; not ready: ${nameAgents(loading)}`,
+  )
+}
+
+function describeShortfall(group: GroupSight, { percent }: Wait, rest: string): string {
   const applied = new Set(appliedPlaces(group))
   const missing = group.places.filter((place) => !applied.has(place))
-  const named = missing.slice(0, agentsNamed).map(({ agentName, state }) => {
-    return `${agentName} (${state})`
-  })
-  const rest = missing.length > agentsNamed ? ` and ${missing.length - agentsNamed} more` : ''
-  const share = `${applied.size} of ${group.places.length} applied, ${wait.percent} percent wanted`
-  const what = exitCode === exitCodes.partial ? share : `${share}, still below min`
-  return toPrintableLine(`${group.name}: ${what}; without it: ${named.join(', ')}${rest}`)
+  const share = `${applied.size} of ${group.places.length} applied, ${percent} percent wanted`
+  return toPrintableLine(`${group.name}: ${share}; ${rest}; without it: ${nameAgents(missing)}`)
+}
+
+function nameAgents(places: readonly Place[]): string {
+  const named = places.slice(0, agentsNamed).map((place) => `${place.agentName} (${place.state})`)
+  const more = places.length - named.length
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function idOf(reference: unknown): unknown {

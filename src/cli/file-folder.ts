@@ -95,7 +95,11 @@ async function uploadFile(
     return { name, action: 'unchanged', version: stored['version'] }
   const source = toSource(local.bytes)
   const { body } = stored
-    ? await api.call({ method: 'PUT', path: `${path}/${String(stored['id'])}`, body: { ...source } })
+    ? await api.call({
+        method: 'PUT',
+        path: `${path}/${String(stored['id'])}`,
+        body: { ...source },
+      })
     : await api.call({ method: 'POST', path, body: { name, ...source } })
   const version = isFields(body) ? body['version'] : null
   return { name, action: stored ? 'updated' : 'created', version }

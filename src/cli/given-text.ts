@@ -85,7 +85,8 @@ function firstLine(text: string, where: string): string {
 async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
-  for await (const chunk of stdin as AsyncIterable<Buffer>) { // no encoding is set, so these are buffers
+  for await (const chunk of stdin as AsyncIterable<Buffer>) {
+    // no encoding is set, so these are buffers
     sizeBytes += chunk.length
     if (sizeBytes > inputLimitBytes)
       throw usageError(`standard input is over ${inputLimitBytes} bytes`)

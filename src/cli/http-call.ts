@@ -27,8 +27,7 @@ const answerLimitBytes = 512 * 1024 * 1024
 /** Rejects with CliError. */
 export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   const { protocol } = call.url
-  const { request } =
-    protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const { request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
   const headers =
     call.body === undefined
       ? call.headers
@@ -69,7 +68,8 @@ function limitTime(outgoing: ClientRequest, { url, timeoutMs }: HttpCall): void 
 async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) { // no encoding is set, so these are buffers
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    // no encoding is set, so these are buffers
     sizeBytes += chunk.length
     if (sizeBytes > answerLimitBytes) throw new Error(`an answer over ${answerLimitBytes} bytes`)
     chunks.push(chunk)

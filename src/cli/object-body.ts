@@ -4,7 +4,14 @@ import type { Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { findIds, isId, splitNames } from './find-object.js'
 import { readData, readSource } from './given-text.js'
-import { textFlag, toKebab, type Field, type FieldType, type Flag, type Invocation } from './verb.js'
+import {
+  textFlag,
+  toKebab,
+  type Field,
+  type FieldType,
+  type Flag,
+  type Invocation,
+} from './verb.js'
 
 /** The flags of a noun's fields, and `--data`. */
 export function fieldFlags(fields: readonly Field[], verb: 'add' | 'update'): readonly Flag[] {
@@ -19,7 +26,10 @@ export function fieldFlags(fields: readonly Field[], verb: 'add' | 'update'): re
       const clearing = isBoolean ? `${field.name}: false` : `empty, or the default`
       return mayClear ? [flag, { form: `--no-${name}`, summary: clearing }] : [flag]
     })
-  return [...flags, { form: '--data <json>', summary: 'the whole body: JSON, @FILE, or - for standard input' }]
+  return [
+    ...flags,
+    { form: '--data <json>', summary: 'the whole body: JSON, @FILE, or - for standard input' },
+  ]
 }
 
 export async function buildBody(
@@ -33,7 +43,8 @@ export async function buildBody(
     const given = invocation.flags[toKebab(field.name)]
     if (given === undefined) continue
     if (typeof given === 'boolean') body[field.name] = field.type.kind === 'boolean' ? given : null
-    else Object.assign(body, await readField(invocation, api, field, String(given)))
+    else if (typeof given === 'string')
+      Object.assign(body, await readField(invocation, api, field, given))
   }
   return body
 }

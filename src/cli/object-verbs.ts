@@ -5,7 +5,15 @@ import { usageError } from './cli-error.js'
 import { findId, findIds } from './find-object.js'
 import { buildBody, fieldFlags } from './object-body.js'
 import { showList, showObject } from './output.js'
-import { isSet, textFlag, word, type Flag, type Invocation, type NounParts, type Verb } from './verb.js'
+import {
+  isSet,
+  textFlag,
+  word,
+  type Flag,
+  type Invocation,
+  type NounParts,
+  type Verb,
+} from './verb.js'
 
 const listFlags: readonly Flag[] = [
   {
@@ -112,7 +120,9 @@ export function readListQuery(invocation: Invocation): Readonly<Record<string, s
   for (const filter of Array.isArray(filters) ? filters.map(String) : []) {
     const [, field, pattern] = /^([^=]+)=(.*)$/s.exec(filter) ?? []
     if (field === undefined || pattern === undefined)
-      throw usageError(`--filter is ${JSON.stringify(filter)}; FIELD=PATTERN is right, like name=web*`)
+      throw usageError(
+        `--filter is ${JSON.stringify(filter)}; FIELD=PATTERN is right, like name=web*`,
+      )
     if (field in query) throw usageError(`--filter has ${field} twice; comma is any-of`)
     query[field] = pattern
   }

@@ -44,7 +44,7 @@ export function formatTable(
 function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   const visible = text.replace(withoutWidth, '')
-  return [...visible].length + (visible.match(wide)?.length ?? 0)
+  return Array.from(visible).length + (visible.match(wide)?.length ?? 0)
 }
 
 function paintState(cell: string): string {

@@ -150,6 +150,7 @@ async function startOn(
   const follower = startPlacementFollower(service, log)
   const cleanups = [
     startApiLogCleanup(service, log),
+    startHourly('rotating signing keys', log, () => identity.keys.rotate()),
     startHourly('removing expired sessions', log, () => removeExpiredSessions(service)),
     startHourly('removing unused sources', log, () => service.store.decide(deleteUnusedSources)),
   ]

@@ -257,7 +257,7 @@ const coordinatorMessages: Kinds<CoordinatorToAgent> = {
     query: oneOf(['vcls', 'params', 'backends', 'bans', 'panic'] satisfies QueryName[]),
   } satisfies Shape<Query>),
   command: record({ ...envelope, line: text } satisfies Shape<EngineCommand>),
-  compile: record({ ...envelope, sha: text } satisfies Shape<Compile>),
+  compile: record({ ...envelope, sha: sha256 } satisfies Shape<Compile>),
   reportFullState: record({ ...envelope } satisfies Shape<ReportFullState>),
   unlock: record({ ...envelope } satisfies Shape<Unlock>),
 }

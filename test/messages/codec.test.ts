@@ -83,6 +83,7 @@ const fromCoordinator: readonly CoordinatorToAgent[] = [
   },
   { kind: 'query', ...envelope, query: 'vcls' },
   { kind: 'command', ...envelope, line: 'ping' },
+  { kind: 'compile', ...envelope, sha },
   { kind: 'reportFullState', ...envelope },
   { kind: 'unlock', ...envelope },
 ]

@@ -76,16 +76,17 @@ export async function logIn(
   base: string,
   { user, password }: { readonly user: string; readonly password: string },
 ): Promise<ApiClient> {
-  const answer = await send(base, 'POST', '/auth/login', {
-    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-  })
+  const words = Buffer.from(`${user}:${password}`).toString('base64')
+  const headers = { authorization: `Basic ${words}` }
+  const answer = await send(`${base}/api/v1/auth/login`, 'POST', headers)
   const { accessToken } = read(answer, 200) as { accessToken: string } // Login of the API
   return createApiClient(base, accessToken)
 }
 
 function createApiClient(base: string, token: string): ApiClient {
   const headers = { authorization: `Bearer ${token}` }
-  const call: ApiClient['call'] = (method, path, body) => send(base, method, path, headers, body)
+  const call: ApiClient['call'] = (method, path, body) =>
+    send(`${base}/api/v1${path}`, method, headers, body)
   const get = async (path: string) => read(await call('GET', path), 200)
   const make = async (path: string, body: unknown) =>
     (read(await call('POST', path, body), 201) as Reference).id // all that is made has an id
@@ -123,13 +124,12 @@ function createApiClient(base: string, token: string): ApiClient {
 }
 
 async function send(
-  base: string,
+  url: string,
   method: string,
-  path: string,
   headers: Readonly<Record<string, string>>,
   body?: unknown,
 ): Promise<ApiAnswer> {
-  const answer = await fetch(`${base}/api/v1${path}`, {
+  const answer = await fetch(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

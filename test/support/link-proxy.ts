@@ -114,21 +114,20 @@ class FrameSplitter {
   /** The HTTP head is over, and it said that WebSocket frames follow. */
   #mode: 'head' | 'frames' | 'http' = 'head'
 
-  *push(chunk: Buffer): Generator<Piece> {
-    if (this.#mode === 'http') {
-      yield { kind: '', bytes: chunk }
-      return
-    }
+  push(chunk: Buffer): Piece[] {
+    if (this.#mode === 'http') return [{ kind: '', bytes: chunk }]
     this.#rest = Buffer.concat([this.#rest, chunk])
+    const pieces: Piece[] = []
     if (this.#mode === 'head') {
       const end = this.#rest.indexOf('\r\n\r\n')
-      if (end < 0) return
+      if (end < 0) return []
       const head = this.#take(end + 4)
       this.#mode = /^upgrade: *websocket/im.test(head.toString('latin1')) ? 'frames' : 'http'
-      yield { kind: '', bytes: head }
-      if (this.#mode === 'http') yield { kind: '', bytes: this.#take(this.#rest.length) }
+      pieces.push({ kind: '', bytes: head })
+      if (this.#mode === 'http') pieces.push({ kind: '', bytes: this.#take(this.#rest.length) })
     }
-    for (let frame = this.#readFrame(); frame; frame = this.#readFrame()) yield frame
+    for (let frame = this.#readFrame(); frame; frame = this.#readFrame()) pieces.push(frame)
+    return pieces
   }
 
   #readFrame(): Piece | undefined {

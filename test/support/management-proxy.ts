@@ -140,19 +140,19 @@ function nameOf(line: string): string {
 class CommandSplitter {
   #rest = Buffer.alloc(0)
 
-  *push(chunk: Buffer): Generator<{ readonly line: string; readonly bytes: Buffer }> {
+  push(chunk: Buffer): { readonly line: string; readonly bytes: Buffer }[] {
     this.#rest = Buffer.concat([this.#rest, chunk])
+    const commands = []
     for (;;) {
       const lineEnd = this.#rest.indexOf('\n')
-      if (lineEnd < 0) return
+      if (lineEnd < 0) return commands
       const line = this.#rest.toString('utf8', 0, lineEnd)
       const token = / << (\S+)$/.exec(line)?.[1]
-      const end =
-        token === undefined ? lineEnd : findAfter(this.#rest, `\n${token}\n`, lineEnd) // its last line feed
-      if (end < 0) return
+      const end = token === undefined ? lineEnd : findAfter(this.#rest, `\n${token}\n`, lineEnd) // its last line feed
+      if (end < 0) return commands
       const bytes = this.#rest.subarray(0, end + 1)
       this.#rest = this.#rest.subarray(end + 1)
-      yield { line: line.replace(/ << \S+$/, ''), bytes }
+      commands.push({ line: line.replace(/ << \S+$/, ''), bytes })
     }
   }
 }
@@ -166,15 +166,15 @@ function findAfter(bytes: Buffer, text: string, from: number): number {
 class ReplySplitter {
   #rest = Buffer.alloc(0)
 
-  *push(chunk: Buffer): Generator<Buffer> {
+  push(chunk: Buffer): Buffer[] {
     this.#rest = Buffer.concat([this.#rest, chunk])
+    const replies: Buffer[] = []
     for (;;) {
-      if (this.#rest.length < 13) return
+      if (this.#rest.length < 13) return replies
       const end = 13 + Number(this.#rest.toString('latin1', 4, 12)) + 1
-      if (this.#rest.length < end) return
-      const bytes = this.#rest.subarray(0, end)
+      if (this.#rest.length < end) return replies
+      replies.push(this.#rest.subarray(0, end))
       this.#rest = this.#rest.subarray(end)
-      yield bytes
     }
   }
 }

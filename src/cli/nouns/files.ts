@@ -69,11 +69,13 @@ export const files: Noun = {
       summary: 'lists the versions of a file',
       arguments: ['<id>'],
       example: 'files versions main.vcl',
-      run: async (invocation) => (await import('../file-content.js')).listVersions(invocation, file),
+      run: async (invocation) =>
+        (await import('../file-content.js')).listVersions(invocation, file),
     },
     {
       name: 'diff',
-      summary: 'what changed between two versions; or between the coordinator and a folder (exit 1)',
+      summary:
+        'what changed between two versions; or between the coordinator and a folder (exit 1)',
       arguments: ['<id|dir>'],
       flags: [
         { form: '--from <version>', summary: 'the earlier version' },

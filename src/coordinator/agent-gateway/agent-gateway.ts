@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { WebSocketServer } from 'ws'
 import { agentRevokedSubject, desiredChangedSubject } from '../../bus/bus.js'
-import { createContext, newTraceId } from '../../context.js'
+import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, agentLinkSubprotocol, messageLimitBytes } from '../../messages/envelope.js'
 import type { Credential } from '../state-service/agent-credentials.js'
@@ -43,6 +43,8 @@ const helloTimeoutMs = 10_000
 /** Chosen by us: callers whose credential is being looked up, and agents that have not said hello. */
 const admittingLimit = 1024
 const greetingLimit = 4096
+/** Chosen by us: how long a hint may take. */
+const hintGraceMs = 500
 /** Chosen by us: an agent sends messages whole. */
 const fragmentLimit = 64
 /** Chosen by us: 1 MiB in packets of 536 bytes; each read of the socket is a chunk. */
@@ -86,7 +88,7 @@ export function createAgentGateway(
   const subscriptions = [
     service.bus.subscribe(desiredChangedSubject, (hint) => {
       const linked = readAgentIds(hint).filter((agentId) => sessions.has(agentId))
-      sender.request(linked, readTraceId(hint) ?? newTraceId())
+      sender.request(linked, readTraceId(hint) ?? null)
     }),
     service.bus.subscribe(agentRevokedSubject, (hint) => {
       revoke(readAgentIds(hint))
@@ -142,7 +144,11 @@ export function createAgentGateway(
       if (session.keyDigest !== agent.keyDigest) revoke([agent.id])
       else if (session.needsApply(agent)) behind.push(agent.id)
     }
-    sender.request(behind, newTraceId())
+    if (behind.length === 0) return
+    // The hint, which is on its way unless it got lost, knows the trace id of the call that made the change.
+    setTimeout(() => {
+      sender.request(behind, null)
+    }, hintGraceMs).unref()
   }
 
   function revoke(agentIds: readonly number[]): void {

@@ -226,7 +226,7 @@ export class AgentSession implements LinkReceiver {
       revision: agent.desiredRevision,
     })
     this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
-    sender.request([agentId], context.traceId)
+    sender.request([agentId], null)
     context.log.info({ ...this.#names, agentVersion: hello.agentVersion }, 'agent linked')
     for (const message of this.#backlog.splice(0)) this.#handle(message)
   }

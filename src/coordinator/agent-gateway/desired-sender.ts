@@ -1,11 +1,12 @@
 /** Sends agents their desired state: whoever asks within some milliseconds is served by one query of the store. */
 import type { Logger } from 'pino'
+import { newTraceId } from '../../context.js'
 import { readDesiredStates, type DesiredState } from '../state-service/agent-desired.js'
 import type { StateService } from '../state-service/service.js'
 
 export interface DesiredSender {
-  /** Never waits. The trace id of the newest request for an agent goes with what is sent. */
-  request(agentIds: Iterable<number>, traceId: string): void
+  /** Never waits. The trace id of the call that changed the desired state goes with it; null: of no known call. */
+  request(agentIds: Iterable<number>, traceId: string | null): void
   close(): void
 }
 
@@ -21,14 +22,15 @@ export function createDesiredSender(
   offer: (state: DesiredState, traceId: string) => void,
 ): DesiredSender {
   /** By agent, one entry each. */
-  const wanted = new Map<number, string>()
+  const wanted = new Map<number, string | null>()
   let timer: NodeJS.Timeout | null = null
   let failing = false
   let closed = false
 
   return {
     request: (agentIds, traceId) => {
-      for (const agentId of agentIds) wanted.set(agentId, traceId)
+      for (const agentId of agentIds)
+        if (traceId !== null || !wanted.has(agentId)) wanted.set(agentId, traceId)
       schedule(batchMs)
     },
     close: () => {
@@ -53,7 +55,7 @@ export function createDesiredSender(
     for (const agentId of batch.keys()) wanted.delete(agentId)
     try {
       for (const state of await readDesiredStates(service, [...batch.keys()]))
-        offer(state, batch.get(state.agentId) ?? '')
+        offer(state, batch.get(state.agentId) ?? newTraceId())
       failing = false
       return wanted.size > batchSize ? 0 : batchMs
     } catch (error) {

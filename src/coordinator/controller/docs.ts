@@ -123,5 +123,5 @@ function redirectRoute(path: string): Route {
 
 function assetFolder(): string {
   const require = createRequire(import.meta.url)
-  return join(dirname(require.resolve('@fastify/swagger-ui/package.json')), 'static')
+  return dirname(require.resolve('swagger-ui-dist/package.json'))
 }

@@ -70,7 +70,8 @@ async function readLoads(service: StateService, deploy: DeployRecord): Promise<L
     const agent = agents.get(placement.agentId)
     if (!agent) return []
     const state = placement.candidateState ?? 'pending'
-    const isAway = state === 'pending' && agent.state !== agentStates.Running
+    // A cache that died while loading says nothing about the VCL.
+    const isAway = state !== 'loaded' && agent.state !== agentStates.Running
     return [{ placement, agent, state: isAway ? 'away' : state }]
   })
 }

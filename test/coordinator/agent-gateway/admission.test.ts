@@ -144,6 +144,29 @@ await t.test('enrolment', async (t) => {
   )
 
   await t.test(
+    'an agent that comes back under another name is renamed, unless that is taken',
+    async (t) => {
+      const token = await makeToken(service)
+      const own = key('edge-5')
+      const first = await link(host, describe('edge-5', own), { token, key: own })
+      first.socket.close()
+      await first.untilClosed()
+
+      const renamed = await link(host, describe('edge-6', own), { key: own })
+      renamed.socket.close()
+      await renamed.untilClosed()
+      const clashing = await dial(host, linkHeaders.key(own))
+      clashing.say({ kind: 'hello', ...describe('edge-1', own) })
+
+      const { code, reason } = await clashing.untilClosed()
+      t.equal(code, closeCodes.refused)
+      t.match(reason, /edge-1/)
+      const row = await findAgent(service.store.queries, all, first.agentId)
+      t.equal(row?.name, 'edge-6')
+    },
+  )
+
+  await t.test(
     'a token counts as used at hello only, and its last use goes to one of two',
     async (t) => {
       const token = await makeToken(service, { maxUses: 1 })

@@ -6,6 +6,7 @@ import { instructAgent } from '../../../src/coordinator/state-service/instruct.j
 import { agentStates } from '../../../src/domain/agent-state.js'
 import { answerLimitBytes } from '../../../src/messages/envelope.js'
 import { findAgent } from '../../../src/store/agents.js'
+import { grantSource } from '../../../src/store/source-grants.js'
 import { eventually } from '../../support/eventually.js'
 import {
   describe,
@@ -385,6 +386,15 @@ await t.test('the calls beside the link', async (t) => {
       )
     },
   )
+
+  await t.test('a text that an agent is to compile is given to it for a while', async (t) => {
+    const expiresAt = service.now() + 1000
+    const granted = { agentId: other.agentId, sha, expiresAt }
+    await grantSource(service.store.queries, granted, service.now())
+    t.equal((await call('GET', `/sources/${sha}`, other.key)).status, 200)
+    service.moveClock(1001)
+    t.equal((await call('GET', `/sources/${sha}`, other.key)).status, 404)
+  })
 
   await t.test('other paths are 404, other methods 405', async (t) => {
     t.equal((await call('GET', '/nosuch', agent.key)).status, 404)

@@ -110,12 +110,10 @@ void t.test('questions go to the agent and come back; silence is told', async (t
     errorMsg: /edge-1 is not connected/,
   })
 
+  const answers = { vcls, params: { default_ttl: {} }, backends: [], bans: [], panic: null }
   const asked = playSession(t, client, id, ({ question }) => {
-    if (question.kind === 'command') return done(`said ${question.line}`)
-    if (question.kind === 'unlock') return done(null)
-    return done(
-      { vcls, params: { default_ttl: {} }, backends: [], bans: [], panic: null }[question.query],
-    )
+    if (question.kind === 'query') return done(answers[question.query])
+    return done(question.kind === 'command' ? `said ${question.line}` : null)
   })
 
   t.same(await client.list(`/agents/${id}/vcls`), vcls)

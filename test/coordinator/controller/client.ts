@@ -24,8 +24,12 @@ export interface Client extends Controller {
   list(path: string): Promise<Json[]>
 }
 
-export async function startClient(t: Test): Promise<Client> {
-  const controller = await startController(t, { resources: resourceRoutes })
+/** On a store in memory unless told. */
+export async function startClient(t: Test, storeUrl?: string): Promise<Client> {
+  const controller = await startController(t, {
+    resources: resourceRoutes,
+    ...(storeUrl === undefined ? {} : { storeUrl }),
+  })
   const token = await controller.login()
   const send: Client['send'] = (method, path, body) =>
     controller.call(method, `/api/v1${path}`, { token, ...(body === undefined ? {} : { body }) })

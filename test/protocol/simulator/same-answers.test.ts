@@ -5,9 +5,10 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
+import { eventually } from '../../support/eventually.js'
 import { startVarnishd } from '../../support/varnishd.js'
 import { answerScript, type Tolerance } from './answer-script.js'
-import { authenticate, openTcp, RawClient, type RawReply } from './raw-client.js'
+import { answer, authenticate, openTcp, RawClient, type RawReply } from './raw-client.js'
 
 /** What of a text may differ, and why. The status never may. */
 const tolerances: Record<
@@ -60,8 +61,8 @@ const tolerances: Record<
     why: 'nothing listens for the real probe; a simulated one is always well',
     take: (body) =>
       body
-        .replace(/^.*\.(?:p|rr)\b.*$/gm, '')
-        .replace(/"b\.(?:p|rr)": \{[^}]*\}/g, '')
+        .replace(/^.*\.p\b.*$/gm, '')
+        .replace(/"b\.p": \{[^}]*\}/g, '')
         .replace(/^ .*$/gm, '')
         .replace(/ +/g, ' '),
   },
@@ -72,10 +73,6 @@ const tolerances: Record<
   banner: {
     why: 'platform, jail and revision',
     take: (body) => body.replace(/^Linux,.*$/m, '').replace(/revision \w+/, ''),
-  },
-  'help-texts': {
-    why: 'one text has stray blanks',
-    take: (body) => body.replace(/"help": ".*"/g, ''),
   },
 }
 
@@ -101,12 +98,19 @@ t.test('a simulated engine answers like the real one', { timeout: 200_000 }, asy
     const [wanted, found] = replies.map((reply) => normalise(reply, tolerate))
     const title = line.length > 100 ? `${line.slice(0, 100)}…` : line
     if (JSON.stringify(found) !== JSON.stringify(wanted)) t.same(found, wanted, title)
+    if (wanted?.status === 400) await eventually('a new child', () => hasChild(real))
   }
   t.pass('all answered alike')
 })
 
-function normalise(reply: RawReply | 'closed', tolerate: Tolerance | undefined): unknown {
-  if (reply === 'closed') return reply
+/** The real manager needs a moment to notice; until then vcl.list is 200 with nothing. */
+async function hasChild(client: RawClient): Promise<boolean> {
+  const reply = await client.ask('vcl.list')
+  return reply !== 'closed' && reply.status === 200 && reply.body !== ''
+}
+
+function normalise(reply: RawReply | 'closed', tolerate: Tolerance | undefined): RawReply {
+  if (reply === 'closed') return { status: 0, body: 'closed' }
   const body = reply.body
     .replace(/\b\d{10}\.\d+/g, 'TIME')
     .replace(/PONG \d+/g, 'PONG TIME')
@@ -116,4 +120,80 @@ function normalise(reply: RawReply | 'closed', tolerate: Tolerance | undefined):
     status: reply.status,
     body: tolerate === undefined ? body : tolerances[tolerate].take(body),
   }
+}
+
+/** What a client may say first, `AUTH` standing for the right answer; the whole conversation is compared. */
+const conversations: readonly string[] = [
+  'ping\n',
+  'ping -j\n',
+  'help\n',
+  'help ping\n',
+  'help nosuch\n',
+  'help -j\n',
+  'quit\nping\n',
+  'status\nping\n',
+  'nosuch\nping\n',
+  'ban req.url ~ a\nping\n',
+  'vcl.list\n',
+  'auth\nping\n',
+  'auth a b\nping\n',
+  'auth 0123\nping\n',
+  `auth ${'0'.repeat(64)}\nping\n`,
+  'Ping\n',
+  '-\n',
+  'ping "a\nping\n',
+  `ping ${'x'.repeat(74)}\nping\n`,
+  `ping ${'x'.repeat(75)}ping\n`,
+  `ping ${'x'.repeat(76)}ping\nping\n`,
+  `${'x'.repeat(200)}\n`,
+  'ping << EOF\nping\nEOF\n',
+  '\n\r \nping\n',
+  'AUTH\nping\nstatus\nquit\nping\n',
+  'AUTH\rstatus\r\nquit\r',
+  'AUTH\nAUTH\nping\n',
+  'AUTH\nauth 12\nping\n',
+  'AUTH\nstatus\nping << E\nunfinished',
+  'AUTH\nstatus\nping unfinished',
+  `AUTH\n${'status\nvcl.list\n'.repeat(200)}`,
+]
+
+t.test('a simulated engine treats strangers like the real one', { timeout: 100_000 }, async (t) => {
+  const cache = await startVarnishd(t)
+  const secret = await readFile(cache.secretFile, 'latin1')
+  const engine = createSimulatedEngine({ secret: Buffer.from(secret, 'latin1') })
+  t.teardown(() => {
+    engine.close()
+  })
+  for (const conversation of conversations) {
+    const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
+    const [wanted, found] = await Promise.all(
+      clients.map((client) => converse(client, conversation, secret)),
+    )
+    t.same(found, wanted, JSON.stringify(conversation.slice(0, 60)))
+  }
+})
+
+t.test('without a secret both begin with the banner', { timeout: 100_000 }, async (t) => {
+  const cache = await startVarnishd(t, { secret: null, vcl: null })
+  const engine = createSimulatedEngine({ bootVcl: null })
+  t.teardown(() => {
+    engine.close()
+  })
+  const script =
+    'auth 12\nping\nstatus\nstart\nvcl.list\nvcl.list -j\nvcl.deps -j\nhelp\nvcl.use x\nquit\n'
+  const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
+  const [wanted, found] = await Promise.all(clients.map((client) => converse(client, script, '')))
+  t.same(found, wanted)
+})
+
+/** Says all at once, hangs up the sending side, and gives everything heard until the other side hangs up. */
+async function converse(client: RawClient, conversation: string, secret: string): Promise<string> {
+  const greeting = await client.next()
+  if (greeting === 'closed') return greeting
+  client.write(conversation.replaceAll('AUTH', answer(greeting.body, secret)))
+  client.stream.end()
+  const replies: unknown[] = []
+  for (let reply = await client.next(); reply !== 'closed'; reply = await client.next())
+    replies.push(normalise(reply, reply.body.startsWith('-----') ? 'banner' : undefined))
+  return JSON.stringify({ greeting: greeting.status, replies, rest: client.rest }, null, 1)
 }

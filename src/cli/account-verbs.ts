@@ -1,0 +1,32 @@
+/** `login`, `logout`, `whoami`. */
+import type { Verb } from './verb.js'
+
+export const accountVerbs: readonly Verb[] = [
+  {
+    name: 'login',
+    summary: 'begins a session with a coordinator; asks for the password on a terminal',
+    flags: [
+      { form: '--user <name>', summary: 'account' },
+      {
+        form: '--org <organization>',
+        summary: "organization; a system administrator's is left out",
+      },
+      { form: '--password-stdin', summary: 'the password is the first line of standard input' },
+      { form: '--password-file <file>', summary: 'the password is the first line of a file' },
+    ],
+    example: 'login --server http://127.0.0.1:8002 --user admin',
+    run: async (invocation) => (await import('./login.js')).login(invocation),
+  },
+  {
+    name: 'logout',
+    summary: 'ends the session, also at the coordinator',
+    example: 'logout',
+    run: async (invocation) => (await import('./login.js')).logout(invocation),
+  },
+  {
+    name: 'whoami',
+    summary: 'shows the account, its organization and what it may do',
+    example: 'whoami',
+    run: async (invocation) => (await import('./whoami.js')).showWhoami(invocation),
+  },
+]

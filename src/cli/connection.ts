@@ -1,0 +1,83 @@
+/**
+ * Which coordinator, and in whose name: `--server`, else CACHEFLEET_SERVER, else the login's; CACHEFLEET_TOKEN or
+ * CACHEFLEET_TOKEN_FILE, else the login. A login's token goes to the server that gave it, and to no other.
+ */
+import { readFile } from 'node:fs/promises'
+import { createApi, type Api, type Credentials, type Server } from './api.js'
+import { usageError } from './cli-error.js'
+import { readSecretFile } from './given-text.js'
+import { createSessionCredentials, loginNeeded } from './session-credentials.js'
+import { readSession, sessionFilePath, type Session } from './session-file.js'
+import type { ConnectionSettings, Surroundings } from './verb.js'
+
+/** choices: 1, `--listen`. */
+const defaultServerUrl = 'http://127.0.0.1:8002'
+
+export async function openApi(
+  settings: ConnectionSettings,
+  surroundings: Surroundings,
+): Promise<Api> {
+  const { environment, now } = surroundings
+  const { context, report } = settings
+  const file = sessionFilePath(environment)
+  const token = await readGivenToken(surroundings)
+  const session = token === undefined ? await readSession(file, context) : undefined
+  const server = await chooseServer(settings, surroundings, session)
+  if (token !== undefined) return createApi(server, fixedToken(token), report)
+  if (session?.server !== server.url) throw loginNeeded(server)
+  const credentials = createSessionCredentials(server, { file, context }, { report, now })
+  return createApi(server, credentials, report)
+}
+
+/** Throws CliError for what is no address. */
+export async function chooseServer(
+  { server }: ConnectionSettings,
+  { environment }: Surroundings,
+  session: Session | undefined,
+): Promise<Server> {
+  const given = server ?? notEmpty(environment['CACHEFLEET_SERVER'])
+  const url = given === undefined ? (session?.server ?? defaultServerUrl) : parseServer(given)
+  return { url, ca: await readCa(notEmpty(environment['CACHEFLEET_CA'])) }
+}
+
+function parseServer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (!url || !isWeb)
+    throw usageError(`${JSON.stringify(text)} is no address; ${defaultServerUrl} is one`)
+  if (url.username !== '' || url.password !== '')
+    throw usageError('the address holds a name or a password; they belong to cachefleet login')
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+}
+
+async function readCa(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  return readFile(file, 'utf8').catch(() => {
+    throw usageError(`CACHEFLEET_CA: ${file} cannot be read`)
+  })
+}
+
+async function readGivenToken(surroundings: Surroundings): Promise<string | undefined> {
+  const { CACHEFLEET_TOKEN: token, CACHEFLEET_TOKEN_FILE: file } = surroundings.environment
+  if (notEmpty(token) !== undefined) return checkToken(token ?? '', 'CACHEFLEET_TOKEN')
+  if (notEmpty(file) === undefined) return undefined
+  return checkToken(await readSecretFile(file ?? '', surroundings), 'CACHEFLEET_TOKEN_FILE')
+}
+
+/** A header takes no other characters (RFC 6750). */
+function checkToken(token: string, variable: string): string {
+  if (/^[A-Za-z0-9._~+/=-]+$/.test(token.trim())) return token.trim()
+  throw usageError(`${variable} holds no token`)
+}
+
+function fixedToken(token: string): Credentials {
+  return {
+    readToken: () => Promise.resolve(token),
+    renewToken: () => Promise.resolve(undefined),
+  }
+}
+
+/** An empty variable counts as unset (choices: 1). */
+function notEmpty(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}

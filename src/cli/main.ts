@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+/** The command-line client `cachefleet` (choices: 8): arguments, variables, streams, signals. */
+import { exitCodes } from './cli-error.js'
+import { runProgram } from './program.js'
+
+const { stdin, stdout, stderr } = process
+
+// Nothing is undone: a deploy that was asked for goes on.
+process.on('SIGINT', () => {
+  if (stderr.isTTY) stderr.write('\n')
+  process.exit(exitCodes.interrupted)
+})
+// Who reads has enough, as `head` does.
+stdout.on('error', (error: Error & { readonly code?: string }) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(exitCodes.done)
+})
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  environment: process.env,
+  stdin,
+  stdout,
+  stderr,
+  now: Date.now,
+})

@@ -1,0 +1,185 @@
+/** Reads the command line by the grammar, runs the verb, and turns how it ended into an exit code (choices: 8). */
+import { Command, CommanderError, Option } from 'commander'
+import { version } from '../version.js'
+import { CliError, describeError, exitCodes, type ExitCode } from './cli-error.js'
+import { grammar } from './grammar.js'
+import type { Output } from './output.js'
+import { toPrintableText } from './printable-text.js'
+import { defaultContext } from './session-file.js'
+import {
+  toKebab,
+  type ConnectionSettings,
+  type Flag,
+  type Invocation,
+  type Noun,
+  type Surroundings,
+  type Verb,
+} from './verb.js'
+
+interface Ending {
+  exitCode: ExitCode
+}
+
+/** `typed`: without the program's own name. Never rejects. */
+export async function runProgram(
+  typed: readonly string[],
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const ending: Ending = { exitCode: exitCodes.done }
+  const program = buildProgram(surroundings, ending)
+  try {
+    await program.parseAsync(joinBooleans(typed), { from: 'user' })
+    return ending.exitCode
+  } catch (error) {
+    // Commander has printed what it had to say; a help that was asked for is no error.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
+    const text = describeError(error, program.opts()['json'] === true)
+    surroundings.stderr.write(`${surroundings.stderr.isTTY ? toPrintableText(text) : text}\n`)
+    return error instanceof CliError ? error.exitCode : exitCodes.refused
+  }
+}
+
+function buildProgram(surroundings: Surroundings, ending: Ending): Command {
+  const { stdout, stderr } = surroundings
+  const program = new Command('cachefleet')
+    .description('Runs fleets of HTTP caches: files, groups, deploys, and what is true of them.')
+    .version(version, '--version', 'print the version')
+    .helpOption('--help', 'print help; also behind a noun or a verb')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, write) => {
+        write(`cachefleet: ${toPrintableText(text.replace(/^error: /, ''))}`)
+      },
+    })
+  for (const flag of grammar.flags) addFlag(program, flag)
+  program.addHelpText('after', rootHelp)
+  for (const noun of grammar.nouns) addNoun(program, noun, { program, surroundings, ending })
+  for (const verb of grammar.verbs) addVerb(program, verb, { program, surroundings, ending })
+  return program
+}
+
+const rootHelp = `
+Variables: CACHEFLEET_SERVER, CACHEFLEET_TOKEN or CACHEFLEET_TOKEN_FILE (instead of a login),
+CACHEFLEET_CA (file of the coordinator's CA), NO_COLOR.
+
+Exit codes: 0 done, 1 refused or no connection, 2 usage, 3 the wait ended with min but without the
+percentage, 4 the wait ended below min, 5 authentication or permission, 130 Ctrl-C.
+
+Example:
+  $ cachefleet login --server http://127.0.0.1:8002 --user admin
+  $ cachefleet agents list`
+
+interface Making {
+  readonly program: Command
+  readonly surroundings: Surroundings
+  readonly ending: Ending
+}
+
+function addNoun(program: Command, noun: Noun, making: Making): void {
+  const command = program
+    .command(noun.name)
+    .aliases(noun.aliases)
+    .description(noun.summary)
+    .helpCommand(false)
+    .addHelpText('after', describeExample(noun.example))
+  for (const verb of noun.verbs) addVerb(command, verb, making)
+}
+
+function addVerb(parent: Command, verb: Verb, making: Making): void {
+  const command = parent
+    .command(verb.name)
+    .description(verb.summary)
+    .addHelpText('after', describeExample(verb.example))
+  for (const argument of verb.arguments ?? []) command.argument(argument)
+  for (const flag of verb.flags ?? []) addFlag(command, flag)
+  command.action(async () => {
+    const { program, surroundings, ending } = making
+    const invocation = readInvocation(program, command, surroundings)
+    ending.exitCode = (await verb.run(invocation)) ?? exitCodes.done
+  })
+}
+
+function addFlag(command: Command, { form, summary, repeatable }: Flag): void {
+  const option = new Option(form, summary)
+  if (form === '--csv') option.conflicts('json')
+  if (repeatable === true)
+    option.argParser((value: string, before: readonly string[] | undefined) => [
+      ...(before ?? []),
+      value,
+    ])
+  command.addOption(option)
+}
+
+function describeExample(example: string): string {
+  return `\nExample:\n  $ cachefleet ${example}`
+}
+
+function readInvocation(
+  program: Command,
+  command: Command,
+  surroundings: Surroundings,
+): Invocation {
+  const globals: Readonly<Record<string, unknown>> = program.opts()
+  const { server, context } = globals
+  const settings: ConnectionSettings = {
+    server: typeof server === 'string' ? server : undefined,
+    context: typeof context === 'string' ? context : defaultContext,
+    report: (line) => {
+      if (globals['verbose'] === true) surroundings.stderr.write(`${line}\n`)
+    },
+  }
+  return {
+    words: command.args,
+    flags: readFlags(command),
+    output: chooseOutput(globals, surroundings),
+    surroundings,
+    settings,
+    grammar,
+    openApi: async () => (await import('./connection.js')).openApi(settings, surroundings),
+  }
+}
+
+/** By kebab-case name; a `--no-` form has set its positive one to false. */
+function readFlags(command: Command): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    command.options
+      .filter(({ negate }) => !negate)
+      .map((option) => [
+        option.name(),
+        command.getOptionValue(option.attributeName()) as unknown, // commander types it any
+      ]),
+  )
+}
+
+function chooseOutput(
+  globals: Readonly<Record<string, unknown>>,
+  { stdout, environment }: Surroundings,
+): Output {
+  const isTerminal = stdout.isTTY
+  return {
+    form: globals['json'] === true ? 'json' : globals['csv'] === true ? 'csv' : 'table',
+    isTerminal,
+    // no-color.org: set and not empty.
+    colour: isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb',
+    write: (text) => {
+      stdout.write(text)
+    },
+  }
+}
+
+/** `--locked=false` is what commander knows as `--no-locked`, and `--locked=true` as `--locked` (choices: 8). */
+function joinBooleans(typed: readonly string[]): readonly string[] {
+  const booleans = new Set(
+    grammar.nouns.flatMap(({ fields }) =>
+      fields.filter(({ type }) => type.kind === 'boolean').map(({ name }) => toKebab(name)),
+    ),
+  )
+  const end = typed.indexOf('--')
+  return typed.map((text, index) => {
+    const [, name, value] = /^--([a-z-]+)=(true|false)$/.exec(text) ?? []
+    const isOurs = name !== undefined && booleans.has(name) && (end < 0 || index < end)
+    return isOurs ? `--${value === 'true' ? '' : 'no-'}${name}` : text
+  })
+}

@@ -1,0 +1,195 @@
+/** Agents and simulated caches: each named fault in the middle of a deploy, and many agents in one thread. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import t from 'tap'
+import { faultNames, type FaultName } from '../../protocol/simulator/faults.js'
+import {
+  createSimulatedEngine,
+  type SimulatedEngine,
+} from '../../protocol/simulator/simulated-engine.js'
+import type { AgentConfig } from '../../src/agent/agent-config.js'
+import { startSimulatedAgents } from '../../src/agent/simulated-agents.js'
+import { eventually } from '../support/eventually.js'
+import type { DesiredProgram } from '../../src/domain/desired-engine.js'
+import type { Hello } from '../../src/messages/agent-to-coordinator.js'
+import { answering, idle, serving } from './cache-sight.js'
+import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
+import { changesIn, makeFolder, runTestAgent, type TestAgent } from './run-agent.js'
+
+interface TestEnd {
+  teardown(stop: () => void): unknown
+}
+
+const secret = Buffer.from('the secret of this cache\n')
+
+function simulate(t: TestEnd): { engine: SimulatedEngine; config: AgentConfig['engine'] } {
+  const engine = createSimulatedEngine({ secret, bootVcl: answering('foreign') })
+  t.teardown(() => {
+    engine.close()
+  })
+  return { engine, config: { mode: 'simulated', connect: () => engine.connect(), secret } }
+}
+
+/** Those that end by themselves or with the connection; the others only end when they are lifted. */
+const passing = faultNames.filter(
+  (name) => !['frozen', 'no-challenge', 'half-header', 'half-body', 'huge-length'].includes(name),
+)
+
+void t.test('whatever happens once in a deploy, the cache ends as desired', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const { engine, config } = simulate(t)
+  const agent = await runTestAgent(t, coordinator, config)
+  await eventually('linked', () => agent.isLinked())
+  let revision = 1
+  let last = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
+  await coordinator.apply(revision, serving(last))
+
+  const troubles = fc.record({
+    name: fc.constantFrom(...passing),
+    afterCommands: fc.nat({ max: 8 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(troubles, async ({ name, afterCommands }) => {
+      revision += 1
+      const mark = `v${revision}`
+      const next = { name: `cf-1-aaaaaaaa-${revision}`, sha: coordinator.publish(answering(mark)) }
+      const from = agent.lines.length
+      engine.setFault(name, { afterCommands, times: 1, delayMs: 10 })
+      const wanted = serving(next, last)
+      const report = await coordinator.apply(revision, wanted)
+      if (report.result === 'applied') t.same(report.failures, [])
+      await eventually(`${mark} serves after ${name}`, () => holds(agent, revision))
+      engine.setFault(null)
+      const used = changesIn(agent, from).filter((line) => line.startsWith('vcl.use'))
+      t.notOk(
+        used.some((line) => line.includes('cf-idle')),
+        'it never went to the idle VCL',
+      )
+      last = next
+    }),
+    { numRuns: 12 },
+  )
+})
+
+function holds(agent: TestAgent, revision: number): boolean {
+  const { effectiveRevision, engineState } = agent.condition()
+  return effectiveRevision === revision && engineState === 'running'
+}
+
+for (const name of ['truncated-reply', 'empty-list', 'wrong-status'] satisfies FaultName[])
+  void t.test(
+    `a vcl.list with the fault ${name} makes the agent Failing until it is gone`,
+    async (t) => {
+      const coordinator = await startCoordinatorEnd(t)
+      const { engine, config } = simulate(t)
+      const agent = await runTestAgent(t, coordinator, config)
+      await eventually('linked', () => agent.isLinked())
+      await coordinator.apply(1, idle)
+
+      engine.setFault(name, { onCommand: 'vcl.list' })
+
+      await eventually('Failing', () => coordinator.condition()?.engineState === 'unknown')
+      t.ok(coordinator.condition()?.engineError)
+      engine.setFault(null)
+      await eventually('running', () => coordinator.condition()?.engineState === 'running')
+      t.same(coordinator.drifts(), [], 'an empty list is no list')
+    },
+  )
+
+void t.test('a cache that compiles for us is not Failing, and one that froze is', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const { engine, config } = simulate(t)
+  const agent = await runTestAgent(t, coordinator, config)
+  await eventually('linked', () => agent.isLinked())
+  await coordinator.apply(1, idle)
+  const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
+  const from = coordinator.received.length
+
+  engine.setFault('slow-compile', { delayMs: 4000, times: 1 })
+  t.match(await coordinator.apply(2, serving(one)), { result: 'applied' })
+
+  const states = coordinator.received
+    .slice(from)
+    .flatMap((message) => ('condition' in message ? [message.condition.engineState] : []))
+  t.ok(states.length >= 2, 'there were heartbeats meanwhile')
+  t.ok(states.every((state) => state === 'running'))
+})
+
+void t.test('a load at which the child dies fails alone', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const { engine, config } = simulate(t)
+  const agent = await runTestAgent(t, coordinator, config)
+  await eventually('linked', () => agent.isLinked())
+  const [one, two] = ['v1', 'v2'].map((mark) => ({
+    name: `cf-1-aaaaaaaa-${mark}`,
+    sha: coordinator.publish(answering(mark)),
+  })) as [DesiredProgram, DesiredProgram] // two in, two out
+
+  engine.setFault('child-death-on-load', { times: 1 })
+  const report = await coordinator.apply(1, { ...idle, load: [one, two] })
+
+  t.match(report, { result: 'failed', loaded: [two.name], failures: [{ program: one.name }] })
+  await eventually('tried again by itself', () => holds(agent, 1))
+  const told = await eventually('told so', () =>
+    coordinator.received.find((one) => one.kind === 'applyReport' && one.result === 'applied'),
+  )
+  t.match(told, { revision: 1, failures: [] })
+})
+
+void t.test(
+  'many simulated agents share a thread, a token and texts, and keep their keys',
+  async (t) => {
+    const coordinator = await startCoordinatorEnd(t)
+    const stateDir = await makeFolder(t)
+    let tokens = 0
+    coordinator.settings.admit = (authorization) =>
+      authorization.startsWith('Agent') && tokens === 0 ? 401 : null
+    const start = () =>
+      startSimulatedAgents(
+        {
+          agentVersion: '0.1.0',
+          count: 12,
+          name: 'edge',
+          tags: ['simulated'],
+          compileMs: 0,
+          stateDir,
+          coordinator: { url: coordinator.url, caFile: null },
+          joinToken: () => {
+            tokens += 1
+            return Promise.resolve('the-token')
+          },
+        },
+        pino({ level: 'silent' }),
+      )
+    const first = await start()
+    t.teardown(() => first.stop())
+    const hellos = await allHellos(coordinator, 12)
+    t.same(
+      hellos
+        .map((hello) => hello.name)
+        .toSorted()
+        .slice(0, 2),
+      ['edge-sim-00001', 'edge-sim-00002'],
+    )
+    t.equal(tokens, 1, 'one token enrols them all')
+    t.equal(new Set(hellos.map((hello) => hello.keyDigest)).size, 12)
+    t.ok(hellos.every((hello) => hello.condition.engineState === 'running'))
+    const keys = JSON.parse(
+      await readFile(join(stateDir, 'simulated', 'keys.json'), 'utf8'),
+    ) as object
+    t.equal(Object.keys(keys).length, 12)
+    await first.stop()
+
+    const second = await start()
+    t.teardown(() => second.stop())
+    const again = await allHellos(coordinator, 24)
+    t.equal(new Set(again.map((hello) => hello.keyDigest)).size, 12, 'the keys are the same')
+  },
+)
+
+async function allHellos(coordinator: CoordinatorEnd, count: number): Promise<Hello[]> {
+  await coordinator.hello(count)
+  return coordinator.received.filter((message) => message.kind === 'hello')
+}

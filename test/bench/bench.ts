@@ -1,0 +1,71 @@
+/**
+ * `npm run bench [-- NAME…]`: measures against the goals, on loopback, with processes of its own that it ends by their id.
+ *
+ * A missed goal is printed and is no failure: the exit code is only other than 0 when a benchmark could not be run.
+ */
+import { availableParallelism, loadavg } from 'node:os'
+import type { TestEnd } from '../support/daemon.js'
+import { measureAgent } from './agent.js'
+import { measureApi } from './api.js'
+import { measureCommandLine } from './command-line.js'
+import { measureEngine } from './engine.js'
+import { printFigure, type Report } from './figure.js'
+import { measureFleet } from './fleet.js'
+import { measureLogin } from './login.js'
+
+type Benchmark = (t: TestEnd, report: Report) => Promise<void>
+
+const benchmarks: Readonly<Record<string, Benchmark>> = {
+  engine: measureEngine,
+  api: measureApi,
+  agent: measureAgent,
+  login: measureLogin,
+  cli: measureCommandLine,
+  fleet: measureFleet,
+}
+
+const chosen = process.argv.slice(2)
+const unknown = chosen.filter((name) => !(name in benchmarks))
+if (unknown.length > 0) {
+  process.stderr.write(
+    `there is no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}\n`,
+  )
+  process.exit(2)
+}
+let interrupt: () => void = () => undefined
+process.once('SIGINT', () => {
+  interrupt()
+})
+process.once('SIGTERM', () => {
+  interrupt()
+})
+for (const [name, benchmark] of Object.entries(benchmarks))
+  if (chosen.length === 0 || chosen.includes(name)) await runBenchmark(name, benchmark)
+process.exit()
+
+async function runBenchmark(name: string, benchmark: Benchmark): Promise<void> {
+  const endings: (() => Promise<void>)[] = []
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    interrupt = () => {
+      reject(new Error('interrupted'))
+    }
+  })
+  const [load = 0] = loadavg()
+  process.stdout.write(`# ${name} (load ${load.toFixed(1)} on ${availableParallelism()} cores)\n`)
+  try {
+    const running = benchmark({ teardown: (stop) => endings.push(stop) }, (figure) => {
+      process.stdout.write(`${printFigure(figure)}\n`)
+    })
+    await Promise.race([running, interrupted])
+  } catch (error) {
+    process.stderr.write(`${name}: ${error instanceof Error ? describe(error) : String(error)}\n`)
+    process.exitCode = 1
+  } finally {
+    for (const end of endings.toReversed()) await end()
+  }
+}
+
+function describe(error: Error): string {
+  const cause = error.cause === undefined ? '' : `\n${String(error.cause)}`
+  return `${error.stack ?? error.message}${cause}`
+}

@@ -1,0 +1,113 @@
+/** Every list, by every field it has, on both databases; and the fleet that is read in pieces (choices: 2, Lists). */
+import t, { type Test } from 'tap'
+import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
+import { startPostgres } from '../../support/postgres.js'
+import { enrol, startClient, type Client, type Json } from './client.js'
+
+void t.test('on SQLite', async (t) => {
+  await filtersAndSorts(t, await startClient(t))
+})
+
+void t.test('on PostgreSQL', async (t) => {
+  const postgres = await startPostgres(t)
+  await filtersAndSorts(t, await startClient(t, await postgres.url()))
+})
+
+/** Of a GET body: the value of `tags.name` of the first tag, or of a plain field. */
+function valueAt(row: Json, field: string): unknown {
+  return field.split('.').reduce<unknown>((value, key) => {
+    const inner: unknown = Array.isArray(value) ? value[0] : value
+    return typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : inner
+  }, row)
+}
+
+async function filtersAndSorts(t: Test, client: Client) {
+  await furnish(client)
+  for (const route of resourceRoutes(client.service)) {
+    const { path } = route
+    const fields = Object.keys(route.query?.properties ?? {})
+    if (route.method !== 'GET' || !fields.includes('take')) continue
+    const at = path.replace('{id}', '1')
+    const all = await client.list(at)
+    const [first] = all
+    t.ok(first, `${path} has a row`)
+    for (const field of fields.filter((name) => !['sort', 'take'].includes(name)))
+      await checkField(t, client, { at, field, first: first ?? {}, total: all.length })
+  }
+}
+
+interface Checked {
+  readonly at: string
+  readonly field: string
+  readonly first: Json
+  readonly total: number
+}
+
+async function checkField(t: Test, client: Client, { at, field, first, total }: Checked) {
+  const everyNested = (await client.list(`${at}?${field}=*,null`)).length
+  const value = valueAt(first, field)
+  const pattern = String(value).replaceAll(/[\\*,]/g, '\\$&')
+  const same = await client.list(`${at}?${field}=${encodeURIComponent(pattern)}`)
+  if (value !== undefined && typeof value !== 'object')
+    t.ok(
+      same.some((row) => row['id'] === first['id']),
+      `${at}?${field}=${pattern}`,
+    )
+  t.same(await client.list(`${at}?${field}=no-such-value`), [])
+  if (/^(?:tags|agents|includes|deployments)\./.test(field)) return
+  t.equal(everyNested, total, `${at}?${field}=*`)
+  const sorted = await client.list(`${at}?sort=${field}:desc`)
+  t.equal(sorted.length, total)
+  t.equal((await client.list(`${at}?sort=${field}&take=1`)).length, 1)
+}
+
+async function furnish(client: Client): Promise<void> {
+  const id = await enrol(client, 'edge-1', { tags: ['rack'] })
+  await enrol(client, 'edge-2')
+  const tag = await client.expect(201, 'POST', '/tags', { name: 'web, * and \\' })
+  await client.expect(200, 'PUT', `/agents/${id}`, { tags: [{ id: tag['id'] }] })
+  const file = await client.expect(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })
+  await client.expect(200, 'PUT', `/files/${String(file['id'])}`, { source: 'vcl 4.0;' })
+  const deployment = await client.expect(201, 'POST', '/deployments', {
+    name: 'web',
+    tags: [{ id: tag['id'] }],
+  })
+  for (const name of ['one', 'two'])
+    await client.expect(201, 'POST', '/vclgroups', {
+      name,
+      mainVCL: { id: file['id'] },
+      includes: [{ id: file['id'] }],
+      deployments: [{ id: deployment['id'] }],
+    })
+  await client.expect(409, 'DELETE', `/deployments/${String(deployment['id'])}`)
+  await client.expect(409, 'DELETE', `/files/${String(file['id'])}`)
+  await client.expect(409, 'DELETE', `/tags/${String(tag['id'])}`)
+  await client.apiLog.close()
+}
+
+void t.test('a list of more agents than are read at once is whole and in order', async (t) => {
+  const client = await startClient(t)
+  await enrol(client, 'edge-0', { tags: ['rack'] })
+  const { queries } = client.service.store
+  const { id, ...row } = await queries.selectFrom('agents').selectAll().executeTakeFirstOrThrow()
+  t.equal(id, 1)
+  for (let start = 1; start < 1200; start += 100)
+    await queries
+      .insertInto('agents')
+      .values(
+        Array.from({ length: 100 }, (_, n) => ({
+          ...row,
+          name: `edge-${start + n}`,
+          keyDigest: `digest-${start + n}`,
+        })),
+      )
+      .execute()
+
+  const answer = await client.send('GET', '/agents?sort=name:desc')
+
+  const names = (JSON.parse(answer.text) as Json[]).map((agent) => String(agent['name'])) // a list of agents
+  t.equal(answer.headers.get('x-total-count'), '1201')
+  t.equal(names.length, 1201)
+  t.same(names, names.toSorted().reverse())
+  t.equal((await client.list('/agents?tags.name=rack')).length, 1)
+})

@@ -1,0 +1,195 @@
+/** What the end-to-end tests stand on: a coordinator, an agent and a real cache, with a proxy on either side of the agent. */
+import type { Test } from 'tap'
+import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import type { AgentView, ApiAnswer, ApiClient, GroupView } from '../support/api-client.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type CoordinatorProcess,
+  type Daemon,
+} from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
+import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+
+export interface Stand {
+  readonly cache: Varnishd
+  readonly coordinator: CoordinatorProcess
+  readonly api: ApiClient
+  /** Between agent and coordinator. */
+  readonly link: LinkProxy
+  /** Between agent and cache. */
+  readonly port: ManagementProxy
+  readonly agentStateDir: string
+  /** The one that runs now, or ran last. */
+  agent: Daemon
+  /** Again, with the key that it has. */
+  startAgent(words?: readonly string[]): void
+}
+
+export interface StandSetup {
+  readonly heartbeatSeconds?: number
+  readonly agentWords?: readonly string[]
+  /** The VCL that the cache starts with: foreign to the agent. */
+  readonly vcl?: string
+}
+
+export const agentName = 'edge'
+export const agentTag = 'web'
+
+/** Resolves when the agent is known; what it does to the cache may still be going on. */
+export async function startStand(t: Test, setup: StandSetup = {}): Promise<Stand> {
+  const [cache, coordinator] = await Promise.all([
+    startVarnishd(t, { vcl: setup.vcl ?? answering('foreign') }),
+    startCoordinator(t, {
+      words: ['--no-agent', '--heartbeat', String(setup.heartbeatSeconds ?? 3)],
+    }),
+  ])
+  const link = await startLinkProxy(t, coordinator.port)
+  const port = await startManagementProxy(t, cache)
+  const stateDir = await makeStateDir(t)
+  const launch = (words: readonly string[] = setup.agentWords ?? [], joinToken?: string): Daemon =>
+    startAgent(t, cache, {
+      ...{ coordinatorUrl: link.url, name: agentName, stateDir, tags: [agentTag], words },
+      port: port.port,
+      ...(joinToken === undefined ? {} : { joinToken }),
+    })
+  const stand: Stand = {
+    ...{ cache, coordinator, link, port, api: coordinator.api, agentStateDir: stateDir },
+    agent: launch(undefined, await coordinator.api.makeJoinToken()),
+    startAgent: (words) => {
+      stand.agent = launch(words)
+    },
+  }
+  await eventually('the agent is known', () => stand.api.findAgent(agentName))
+  return stand
+}
+
+export function untilAgent(
+  stand: Pick<Stand, 'api'>,
+  stateName: string,
+  name = agentName,
+): Promise<AgentView> {
+  return eventually(`${name} is ${stateName}`, async () => {
+    const agent = await stand.api.findAgent(name)
+    if (agent?.stateName !== stateName) throw new Error(`it is ${agent?.stateName ?? 'unknown'}`)
+    return agent
+  })
+}
+
+export async function untilServing(cache: Varnishd, mark: string): Promise<void> {
+  await eventually(`the cache serves ${mark}`, async () => (await fetchMark(cache)).mark === mark)
+}
+
+/** A group whose main VCL is changed and deployed again and again. */
+export interface Site {
+  readonly id: number
+  readonly file: number
+  /** What each version of the file answers. */
+  readonly marks: Map<number, string>
+}
+
+export async function makeSite(stand: Pick<Stand, 'api'>, name: string): Promise<Site> {
+  const { api } = stand
+  const mark = `${name}-first`
+  const file = await api.makeFile(`${name}.vcl`, answering(mark))
+  const deployment = await api.makeDeployment(name, await api.findTag(agentTag))
+  const id = await api.makeGroup({ name, mainFile: file, deployment })
+  return { id, file, marks: new Map([[1, mark]]) }
+}
+
+export async function editSite(stand: Pick<Stand, 'api'>, site: Site, mark: string): Promise<void> {
+  site.marks.set(await stand.api.editFile(site.file, answering(mark)), mark)
+}
+
+/** Throws unless the deploy was answered with 200. */
+export async function deploySite(stand: Pick<Stand, 'api'>, site: Site): Promise<void> {
+  expectDone(await stand.api.act(site.id, 'deploy'))
+}
+
+export function expectDone(answer: ApiAnswer): void {
+  if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${answer.text}`)
+}
+
+/**
+ * Answers the mark that serves. Throws until all agree: group, history, agent, what the cache holds and what it serves.
+ * Nothing foreign, nothing left over: the active VCL, one previous revision, the idle VCL.
+ */
+export async function readAgreement(stand: Stand, site: Site): Promise<string> {
+  const group = await stand.api.readGroup(site.id)
+  const mark = await readDeployedMark(stand, site, group)
+  const place = group.agentStates[0]
+  agree(group.stateName === 'Active' && group.deployed, group)
+  agree(group.agentStates.length === 1 && place?.state === 'applied', group)
+  agree(place?.revision === group.revision && place.error === null, group)
+  const agent = await stand.api.findAgent(agentName)
+  agree(agent?.stateName === 'Running', agent)
+  agree(agent?.config.effective.revision === agent?.config.desired.revision, agent)
+  const served = await fetchMark(stand.cache)
+  agree(served.mark === mark, { served, mark, group })
+  const names = await listVcls(stand.cache)
+  const ours = names.filter((name) => name.startsWith(`cf-${site.id}-`))
+  agree(ours.length <= 2, names)
+  agree(names.length === ours.length + (names.includes('cf-idle') ? 1 : 0), names)
+  return mark
+}
+
+/** What the group's status says is deployed: the version in the history entry of its revision. */
+async function readDeployedMark(stand: Stand, site: Site, group: GroupView): Promise<string> {
+  const history = await stand.api.readHistory(site.id)
+  const entry = history.find(({ revision }) => revision === group.revision)
+  const mark = entry && site.marks.get(entry.mainVCL.version)
+  if (mark === undefined) throw new Error(`no history of revision ${group.revision ?? 'null'}`)
+  return mark
+}
+
+function agree(is: boolean, seen: unknown): void {
+  if (!is) throw new Error(`no agreement: ${JSON.stringify(seen)}`)
+}
+
+export interface Traffic {
+  /** Answers that were not 200, each said once. */
+  readonly failures: ReadonlySet<string>
+  /** Marks that were seen since `forget`. */
+  readonly marks: ReadonlySet<string>
+  readonly count: () => number
+  forget(): void
+  stop(): Promise<void>
+}
+
+const trafficPauseMs = 10
+
+/** A light load, one request after the other, until the test ends. */
+export function startTraffic(t: Test, cache: Varnishd): Traffic {
+  const failures = new Set<string>()
+  const marks = new Set<string>()
+  let count = 0
+  let isOn = true
+  const run = async (): Promise<void> => {
+    while (isOn) {
+      const { status, mark } = await fetchMark(cache)
+      count += 1
+      if (status !== 200) failures.add(`answered ${status}`)
+      else if (mark !== undefined) marks.add(mark)
+      await new Promise((resume) => setTimeout(resume, trafficPauseMs))
+    }
+  }
+  const running = run()
+  const stop = async (): Promise<void> => {
+    isOn = false
+    await running
+  }
+  t.teardown(stop)
+  return {
+    failures,
+    marks,
+    count: () => count,
+    forget: () => {
+      failures.clear()
+      marks.clear()
+    },
+    stop,
+  }
+}
