@@ -150,11 +150,9 @@ function parseBits(engine: EngineState, spec: ParamSpec, input: string): ParsedV
   const names = bitNames[spec.name] ?? []
   const current = settingOf(engine, spec).split(',')
   const set = new Set(current.map((bit) => bit.slice(1)))
-  const isDefault = input === 'default' && spec.defaultText !== 'none'
-  const isNone = input === 'none' && sign === '+'
-  if (isDefault || isNone) clearWholeBytes(names, set)
-  const changes = isDefault ? spec.defaultText : isNone ? '' : input
-  for (const change of changes.split(/[,\s]+/).filter((word) => word !== '')) {
+  const start = startWord(spec, input)
+  if (start !== undefined) clearWholeBytes(names, set)
+  for (const change of (start ?? input).split(/[,\s]+/).filter((word) => word !== '')) {
     const name = findBit(names, change)
     if (name === undefined) return { refusal: refuseBit(spec, change) }
     if (change.startsWith(sign)) set.add(name)
@@ -162,6 +160,12 @@ function parseBits(engine: EngineState, spec: ParamSpec, input: string): ParsedV
   }
   const printed = names.filter((name) => set.has(name)).map((name) => `${sign}${name}`)
   return { text: printed.join(',') || (sign === '+' ? 'none' : '(all enabled)') }
+}
+
+/** The changes behind the words `default` and `none`, which both clear first; undefined for other input. */
+function startWord({ name, defaultText }: ParamSpec, input: string): string | undefined {
+  if (input === 'default' && defaultText !== 'none') return defaultText
+  return input === 'none' && name !== 'vsl_mask' ? '' : undefined
 }
 
 /** `none` and `default` clear whole bytes only: bits behind the last full eight stay (mgt_param_bits.c, tested on 7.1.1). */

@@ -106,10 +106,10 @@ export class Session implements Caller {
   }
 
   close(): void {
-    if (!this.stream.writableEnded) this.stream.end()
-    // Unread input would hold the connection open; what was written is still delivered.
-    this.stream.resume()
     this.isSilent = true
+    // What was written is still delivered; unread input would hold the connection open.
+    if (!this.stream.writableEnded) this.stream.end(() => this.stream.destroy())
+    this.stream.resume()
   }
 
   #closeAfter(then: Outgoing['then']): void {

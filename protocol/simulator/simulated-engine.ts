@@ -5,13 +5,14 @@
  */
 import { randomInt } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
-import { duplexPair, type Duplex } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import { loseChild, type EngineSecret } from './answer-request.js'
 import { bootEngine, type BootOptions } from './boot-engine.js'
 import { printPanic } from './commands/process.js'
 import { keepDialing, type Dialer } from './dial-out.js'
 import type { EngineState, ProbeResult } from './engine-state.js'
 import type { FaultName, FaultPlan } from './faults.js'
+import { createMemoryPair } from './memory-pair.js'
 import { ManagerThread } from './manager-thread.js'
 import { parseRelease, type EngineRelease } from './release.js'
 import type { EngineRequest } from './request-reader.js'
@@ -92,7 +93,7 @@ export class SimulatedEngine {
 
   /** The client's end of a new connection in memory. */
   connect(): Duplex {
-    const [client, server] = duplexPair({ highWaterMark: sendBufferBytes })
+    const [client, server] = createMemoryPair(sendBufferBytes)
     this.#accept(server)
     return client
   }

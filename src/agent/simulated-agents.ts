@@ -21,12 +21,14 @@ export interface SimulationOptions {
   readonly coordinator: CoordinatorAddress
   /** A token with enough uses for all; asked for when an agent needs one, at most once a minute. */
   readonly joinToken: () => Promise<string | undefined>
+  /** The program of the thread, where it is not the built one beside this file. */
+  readonly thread?: URL
 }
 
 /** What the thread is given at its start. */
 export interface SimulationOrder extends Omit<
   SimulationOptions,
-  'joinToken' | 'stateDir' | 'name'
+  'joinToken' | 'stateDir' | 'name' | 'thread'
 > {
   readonly agents: readonly { readonly name: string; readonly key: string }[]
   readonly logLevel: string
@@ -58,7 +60,7 @@ export async function startSimulatedAgents(
     agents: await readKeys(join(options.stateDir, 'simulated'), names),
     logLevel: chooseLevel(log),
   }
-  const worker = new Worker(new URL('./simulated-worker.ts', import.meta.url), {
+  const worker = new Worker(options.thread ?? new URL('./simulated-worker.js', import.meta.url), {
     workerData: order,
   })
   const ended = new Promise<void>((resolve) => {

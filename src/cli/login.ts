@@ -18,7 +18,6 @@ export async function login(invocation: Invocation): Promise<undefined> {
   const file = sessionFilePath(surroundings.environment)
   const before = await readSession(file, settings.context).catch(() => undefined)
   const server = await chooseServer(settings, surroundings, before)
-  warnAboutPlainConnection(server, invocation)
   const password = await readPassword(invocation, `Password of ${user} at ${server.url}: `)
   const answer = await sendRequest(
     server,
@@ -33,6 +32,7 @@ export async function login(invocation: Invocation): Promise<undefined> {
   const tokens = readTokens(checkAnswer(answer, server).body)
   const session: Session = { server: server.url, account: user, organization, ...tokens }
   await changeSession(file, settings.context, () => Promise.resolve(session))
+  warnAboutPlainConnection(server, invocation)
   const where = organization === null ? '' : ` of ${organization}`
   showText(invocation.output, `logged in to ${server.url} as ${user}${where}`, {
     server: server.url,
@@ -77,5 +77,5 @@ function warnAboutPlainConnection({ url }: Server, { surroundings }: Invocation)
   const { protocol, hostname } = new URL(url)
   const isLoopback = /^(127\.|localhost$|\[::1\]$)/.test(hostname)
   if (protocol === 'http:' && !isLoopback)
-    surroundings.stderr.write(`cachefleet: warning: the password travels unencrypted to ${url}\n`)
+    surroundings.stderr.write(`cachefleet: warning: the password travelled unencrypted to ${url}\n`)
 }

@@ -50,7 +50,8 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
       outputError: (text, write) => {
-        write(`cachefleet: ${toPrintableText(text.replace(/^error: /, ''))}`)
+        const line = text.replace(/^error: /, '').trim().replaceAll('\n', ' ')
+        write(`cachefleet: ${toPrintableText(line)}\n`)
       },
     })
   for (const flag of grammar.flags) addFlag(program, flag)

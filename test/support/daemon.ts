@@ -41,7 +41,7 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-const program = fileURLToPath('file:///tmp/l-dist/src/main.js')
+const program = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url))
 const stopTimeoutMs = 30_000
 const endings: (() => void)[] = []
 process.once('exit', () => {

@@ -44,15 +44,20 @@ export function showParams(call: Call): void {
 export function setParam(call: Call): void {
   const [name = '', value = ''] = call.args
   changeParam(call, name, value)
-  if (call.isJson && call.reply.status === cliStatus.ok) {
-    const spec = findParam(name)
-    if (spec !== undefined) writeJson({ ...call, words: call.words.slice(0, 3) }, [spec])
-  }
+  showChanged(call, name)
 }
 
 export function resetParam(call: Call): void {
   const [name = ''] = call.args
   changeParam(call, name, undefined)
+  showChanged(call, name)
+}
+
+/** With -j success is answered by the parameter, as param.show would. */
+function showChanged(call: Call, name: string): void {
+  const spec = findParam(name)
+  if (spec === undefined || !call.isJson || call.reply.status !== cliStatus.ok) return
+  writeJson({ ...call, words: call.words.slice(0, 3) }, [spec])
 }
 
 function changeParam(

@@ -14,6 +14,7 @@ export async function readInPieces<Row extends { readonly id: number }>(
   ids: readonly number[],
   readRows: (ids: readonly number[]) => Promise<readonly Row[]>,
 ): Promise<LongListAnswer<Row>> {
+  if (ids.length === 0) return { rows: [], total: 0 } // PostgreSQL has no empty `in ()`
   const rows =
     ids.length > rowsAtOnce ? readPieces(ids, readRows) : inOrder(ids, await readRows(ids))
   return { rows, total: ids.length }

@@ -62,6 +62,7 @@ export async function listGroups(
   const split = splitQuery(list, (field) => field === 'state' || field === 'stateName')
   const found = await readList(selectGroupIds(queries, scope), split.stored, groupColumns)
   const ids = found.rows.map(({ id }) => id)
+  if (ids.length === 0) return { rows: [], total: found.total } // PostgreSQL has no empty `in ()`
   const groups = new Map(
     (await readGroups(queries, scope, { ids })).map((group) => [group.id, group]),
   )

@@ -1,41 +1,8 @@
 /** The commands that a simulated engine and a real one must answer alike. In order: later ones build on earlier ones. */
+import { inline, plain, quoted, route, step, steps, type Step } from './script-steps.js'
+import { vclSteps } from './vcl-script.js'
 
-export interface Step {
-  /** Sent with LF behind it. latin1. */
-  readonly line: string
-  /** What of the text may differ, see `tolerances` in same-answers.test.ts. */
-  readonly tolerate?: Tolerance
-}
-
-export type Tolerance =
-  | 'status-only'
-  | 'compiler'
-  | 'head'
-  | 'parameter'
-  | 'parameters'
-  | 'newest-ban'
-  | 'probed'
-  | 'builtin'
-  | 'banner'
-
-const step = (line: string, tolerate?: Tolerance): Step =>
-  tolerate === undefined ? { line } : { line, tolerate }
-
-const steps = (tolerate: Tolerance | undefined, ...lines: string[]): Step[] =>
-  lines.map((line) => step(line, tolerate))
-
-const quoted = (text: string) =>
-  text.replace(/[\\" \n]/g, (c) => (c === '\n' ? '\\n' : c === ' ' ? '\\x20' : `\\${c}`))
-
-const token = 'k9z8Endoftext'
-const inline = (name: string, vcl: string) => `vcl.inline ${name} << ${token}\n${vcl}\n${token}`
-
-const local = 'backend default { .host = "127.0.0.1"; }'
-const plain = `vcl 4.1; ${local}`
-const route = (...labels: string[]) =>
-  `vcl 4.1; backend default none; sub vcl_recv { ${labels.map((label) => `if (req.url ~ "${label}") { return (vcl(${label})); }`).join(' ')} return (synth(404)); }`
-
-const lines: readonly Step[] = [
+export const answerScript: readonly Step[] = [
   ...steps(
     undefined,
     'ping',
@@ -239,109 +206,7 @@ const lines: readonly Step[] = [
     'vcl.discard x1 a*',
   ),
 
-  // What the compiler refuses.
-  ...steps(
-    'compiler',
-    ...[
-      '',
-      'foo',
-      local,
-      `vcl 5.0; ${local}`,
-      `vcl 3.9; ${local}`,
-      `vcl 4.1 ${local}`,
-      `vcl 4.11; ${local}`,
-      `vcl 4; ${local}`,
-      'vcl 4.1;',
-      `vcl 4.0; ${local} vcl 4.1;`,
-      `${plain} nonsense`,
-      `${plain} }`,
-      `${plain} @`,
-      `${plain} /* open`,
-      `${plain} /* a /* b */`,
-      `${plain} C{ int x; }C`,
-      `${plain} include "nope.vcl";`,
-      `${plain} include "./nope.vcl";`,
-      `${plain} include nope;`,
-      `${plain} include +glob "/nonexistent/*.vcl";`,
-      `${plain} import nosuch;`,
-      `${plain} sub vcl_nope { }`,
-      `${plain} sub vcl_recv`,
-      `${plain} sub vcl_recv {`,
-      `${plain} sub vcl_recv return (pass); }`,
-      `${plain} sub a.b { }`,
-      `${plain} sub 1a { }`,
-      `${plain} sub unused { return (pass); }`,
-      `${plain} sub foo { } sub foo { } sub vcl_recv { call foo; }`,
-      `${plain} backend b { .host = "127.0.0.2"; }`,
-      `${plain} backend default { .host = "127.0.0.2"; }`,
-      `${plain} acl a { "127.0.0.1"; }`,
-      `${plain} probe p { .url = "/"; }`,
-      'vcl 4.1; backend a { .port = "80"; }',
-      'vcl 4.1; backend a { .host = "127.0.0.1" }',
-      'vcl 4.1; backend a { .nofield = "127.0.0.1"; }',
-      'vcl 4.1; backend a none; backend a none;',
-      'vcl 4.1; backend a { .host = "127.0.0.1"; .probe = nope; }',
-      'vcl 4.1; backend a { .host = "127.0.0.1"; .probe = { .window = 3; } }',
-      'vcl 4.1; backend a { .host = "127.0.0.1"; .probe = { .window = 3; .threshold = 4; } }',
-      'vcl 4.1; backend a none; backend default none;',
-    ].map((vcl) => inline('bad', vcl)),
-    ...[
-      'set req.http.a = 1',
-      'set req.http.a = "x"\n  return (pass);',
-      'set req.http.a = nonsense;',
-      'set req.http.a = nonsense.symbol;',
-      'set nonsense.a = "x";',
-      'set req.nonsense = "x";',
-      'set req.http.a == "b";',
-      'set req.http.a = ;',
-      'set req.http.a = "b" "c";',
-      'set req.http.a = "open;',
-      'set req.http.a = {"open;',
-      'set req.backend_hint = nope;',
-      'unset req.http.a',
-      'nonsense;',
-      'nonsense.foo();',
-      'std.log("x");',
-      'error 404;',
-      '+;',
-      'C{ int x; }C',
-      'call nosub;',
-      'return (nonsense);',
-      'return (deliver);',
-      'return (pass)',
-      'return (vcl(nolabel));',
-      'return (vcl(boot));',
-      'return (synth);',
-      'return (hash("x"));',
-      'if (req.url { }',
-      'if (req.url) { } else foo',
-      'if (req.url ~ "(") { }',
-      'if (client.ip ~ nope) { }',
-    ].map((statement) => inline('bad', `${plain}\nsub vcl_recv {\n\t${statement}\n}`)),
-    inline('bad', `${plain} sub vcl_deliver { return (pass); }`),
-    inline('bad', `${plain} sub vcl_init { return (fail("because of us")); }`),
-    inline('bad', `${plain} sub vcl_init { return (fail); }`),
-  ),
-  ...steps('status-only', `vcl.inline ${'n'.repeat(240)} ${quoted(plain)}`),
-
-  // What it accepts.
-  ...steps(
-    undefined,
-    ...[
-      `${plain}\n/* a comment */ # another\n// and one\nvcl 4.1;`,
-      `${plain} import std; sub vcl_recv { std.log("x" + req.url); }`,
-      `${plain} acl a { "127.0.0.1"; ! "10.0.0.0"/8; } sub vcl_recv { if (client.ip ~ a) { return (pass); } }`,
-      `${plain} sub mine { if (!req.http.a && (req.restarts > 3 || req.url == "/")) { return (pass); } elsif (req.method != "GET") { set req.ttl = 1d; } else { unset req.http.b; } } sub vcl_recv { call mine; }`,
-      `${plain} sub vcl_recv { set req.http.a = regsub(req.url, "^/(.)", "\\1") + {"long "string""} + """another"""; }`,
-      `${plain} sub vcl_hash { hash_data(req.url); } sub vcl_synth { synthetic("gone"); return (deliver); }`,
-      `${plain} import directors; sub vcl_init { new rr = directors.round_robin(); rr.add_backend(default); } sub vcl_recv { set req.backend_hint = rr.backend(); }`,
-      `${plain} sub vcl_init { if (false) { return (fail("no")); } return (ok); }`,
-    ].map((vcl, at) => inline(`ok${at}`, vcl)),
-    'vcl.discard ok*',
-    'param.set vcc_err_unref off',
-  ),
-  step(inline('warned', `${plain} sub unused { return (pass); }`), 'compiler'),
-  ...steps(undefined, 'param.reset vcc_err_unref', 'vcl.discard warned'),
+  ...vclSteps,
 
   // Too many programs.
   ...steps(
@@ -629,5 +494,3 @@ const lines: readonly Step[] = [
     'quit',
   ),
 ]
-
-export const answerScript: readonly Step[] = lines

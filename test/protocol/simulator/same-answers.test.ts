@@ -7,8 +7,9 @@ import t from 'tap'
 import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
 import { eventually } from '../../support/eventually.js'
 import { startVarnishd } from '../../support/varnishd.js'
-import { answerScript, type Tolerance } from './answer-script.js'
+import { answerScript } from './answer-script.js'
 import { answer, authenticate, openTcp, RawClient, type RawReply } from './raw-client.js'
+import type { Tolerance } from './script-steps.js'
 
 /** What of a text may differ, and why. The status never may. */
 const tolerances: Record<
@@ -76,7 +77,7 @@ const tolerances: Record<
   },
 }
 
-t.test('a simulated engine answers like the real one', { timeout: 200_000 }, async (t) => {
+void t.test('a simulated engine answers like the real one', { timeout: 200_000 }, async (t) => {
   const cache = await startVarnishd(t)
   const secret = await readFile(cache.secretFile, 'latin1')
   const real = await openTcp(cache.port)
@@ -157,23 +158,27 @@ const conversations: readonly string[] = [
   `AUTH\n${'status\nvcl.list\n'.repeat(200)}`,
 ]
 
-t.test('a simulated engine treats strangers like the real one', { timeout: 100_000 }, async (t) => {
-  const cache = await startVarnishd(t)
-  const secret = await readFile(cache.secretFile, 'latin1')
-  const engine = createSimulatedEngine({ secret: Buffer.from(secret, 'latin1') })
-  t.teardown(() => {
-    engine.close()
-  })
-  for (const conversation of conversations) {
-    const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
-    const [wanted, found] = await Promise.all(
-      clients.map((client) => converse(client, conversation, secret)),
-    )
-    t.same(found, wanted, JSON.stringify(conversation.slice(0, 60)))
-  }
-})
+void t.test(
+  'a simulated engine treats strangers like the real one',
+  { timeout: 100_000 },
+  async (t) => {
+    const cache = await startVarnishd(t)
+    const secret = await readFile(cache.secretFile, 'latin1')
+    const engine = createSimulatedEngine({ secret: Buffer.from(secret, 'latin1') })
+    t.teardown(() => {
+      engine.close()
+    })
+    for (const conversation of conversations) {
+      const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
+      const [wanted, found] = await Promise.all(
+        clients.map((client) => converse(client, conversation, secret)),
+      )
+      t.same(found, wanted, JSON.stringify(conversation.slice(0, 60)))
+    }
+  },
+)
 
-t.test('without a secret both begin with the banner', { timeout: 100_000 }, async (t) => {
+void t.test('without a secret both begin with the banner', { timeout: 100_000 }, async (t) => {
   const cache = await startVarnishd(t, { secret: null, vcl: null })
   const engine = createSimulatedEngine({ bootVcl: null })
   t.teardown(() => {

@@ -1,40 +1,13 @@
-/** What a simulated engine does that no single reply shows: who waits for whom, what is lost when, and its faults. */
+/** What a simulated engine does that no single reply shows: who waits for whom, what is lost when. */
 import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { faultNames } from '../../../protocol/simulator/faults.js'
-import {
-  createSimulatedEngine,
-  type SimulatedEngine,
-  type SimulatedEngineOptions,
-} from '../../../protocol/simulator/simulated-engine.js'
+import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
 import { eventually } from '../../support/eventually.js'
+import { load, open, pause, start } from './open-engine.js'
 import { answer, authenticate, openTcp, RawClient } from './raw-client.js'
 
-const vcl = 'vcl 4.1;\\nbackend default { .host = \\"127.0.0.1\\"; }'
-const load = (name: string) => `vcl.inline ${name} "${vcl}"`
-
-/** An engine without authentication, and clients that have read its banner. */
-function start(
-  t: { teardown(end: () => void): unknown },
-  options: SimulatedEngineOptions = {},
-): SimulatedEngine {
-  const engine = createSimulatedEngine(options)
-  t.teardown(() => {
-    engine.close()
-  })
-  return engine
-}
-
-async function open(engine: SimulatedEngine): Promise<RawClient> {
-  const client = new RawClient(engine.connect())
-  await client.next()
-  return client
-}
-
-const pause = () => new Promise((resume) => setImmediate(resume))
-
-t.test('commands of a burst are answered in order', async (t) => {
+void t.test('commands of a burst are answered in order', async (t) => {
   const client = await open(start(t))
 
   client.write('ping\nstatus\nban req.url ~ a\nnosuch\n'.repeat(100))
@@ -53,7 +26,7 @@ t.test('commands of a burst are answered in order', async (t) => {
   }
 })
 
-t.test(
+void t.test(
   'replies to a burst may come late, as with Nagle and delayed acknowledgements',
   async (t) => {
     const client = await open(start(t, { burstDelayMs: 60_000 }))
@@ -70,13 +43,14 @@ t.test(
   },
 )
 
-t.test('a compile blocks all connections of its engine, and no other engine', async (t) => {
+void t.test('a compile blocks all connections of its engine, and no other engine', async (t) => {
   const engine = start(t, { compileMs: 300 })
   const other = await open(start(t))
   const [loader, bystander] = [await open(engine), await open(engine)]
   const order: string[] = []
 
   const loaded = loader.ask(load('a')).then(() => order.push('loaded'))
+  await pause()
   const pinged = bystander.ask('ping').then(() => order.push('pinged'))
   const greeted = open(engine).then(() => order.push('greeted'))
   const elsewhere = other.ask('ping').then(() => order.push('elsewhere'))
@@ -85,13 +59,13 @@ t.test('a compile blocks all connections of its engine, and no other engine', as
   t.same(order.slice(0, 2), ['elsewhere', 'loaded'])
 })
 
-t.test('what the compiler refuses takes no time', async (t) => {
+void t.test('what the compiler refuses takes no time', async (t) => {
   const client = await open(start(t, { compileMs: 3_600_000 }))
 
   t.match(await client.ask('vcl.inline a nonsense'), { status: 106 })
 })
 
-t.test('a load goes on when its client is gone', async (t) => {
+void t.test('a load goes on when its client is gone', async (t) => {
   const engine = start(t, { compileMs: 50 })
   const loader = await open(engine)
   loader.write(`${load('a')}\n`)
@@ -102,12 +76,13 @@ t.test('a load goes on when its client is gone', async (t) => {
   t.match(await client.ask('vcl.use a'), { status: 200 })
 })
 
-t.test(
+void t.test(
   'a client that does not read stops the manager for everybody until it reads or is gone',
   async (t) => {
     const engine = start(t)
     const deaf = engine.connect()
     deaf.write('param.show -j\n'.repeat(400))
+    for (let turn = 0; turn < 5; turn++) await pause()
     const bystander = new RawClient(engine.connect())
     let isAnswered = false
     const greeting = bystander.next().then(() => {
@@ -122,7 +97,7 @@ t.test(
   },
 )
 
-t.test(
+void t.test(
   'a restart of the child keeps programs and parameters and loses bans and overrides',
   async (t) => {
     const engine = start(t)
@@ -151,7 +126,7 @@ t.test(
   },
 )
 
-t.test('without auto_restart a dead child stays away', async (t) => {
+void t.test('without auto_restart a dead child stays away', async (t) => {
   const engine = start(t)
   const client = await open(engine)
   await client.ask('param.set auto_restart off')
@@ -164,7 +139,7 @@ t.test('without auto_restart a dead child stays away', async (t) => {
   t.match(await client.ask('start'), { status: 200 })
 })
 
-t.test('a restart of the manager closes all connections and forgets everything', async (t) => {
+void t.test('a restart of the manager closes all connections and forgets everything', async (t) => {
   const engine = start(t)
   const client = await open(engine)
   await client.ask(load('a'))
@@ -181,7 +156,7 @@ t.test('a restart of the manager closes all connections and forgets everything',
   t.match(await again.ask('param.show changed'), { body: '' })
 })
 
-t.test('an empty name of a program kills the manager', async (t) => {
+void t.test('an empty name of a program kills the manager', async (t) => {
   const engine = start(t)
   const before = engine.masterPid
 
@@ -189,7 +164,7 @@ t.test('an empty name of a program kills the manager', async (t) => {
   t.not(engine.masterPid, before)
 })
 
-t.test('a program that nothing uses goes cold, and warms up when used', async (t) => {
+void t.test('a program that nothing uses goes cold, and warms up when used', async (t) => {
   let nowMs = Date.UTC(2026, 0, 1)
   const client = await open(start(t, { clock: () => nowMs }))
   await client.ask(load('a'))
@@ -208,7 +183,7 @@ t.test('a program that nothing uses goes cold, and warms up when used', async (t
   t.match(await client.ask('vcl.list'), { body: /available +auto +cold +0 +boot\n/ })
 })
 
-t.test('discarded programs can linger under a name that is used again', async (t) => {
+void t.test('discarded programs can linger under a name that is used again', async (t) => {
   const engine = start(t, { keepsDiscarded: true })
   const client = await open(engine)
   for (const line of [load('a'), 'vcl.use a', 'vcl.use boot', 'vcl.discard a', load('a')])
@@ -222,7 +197,7 @@ t.test('discarded programs can linger under a name that is used again', async (t
   t.notMatch(await client.ask('vcl.list'), { body: /discarded/ })
 })
 
-t.test('probed backends look as the test wants', async (t) => {
+void t.test('probed backends look as the test wants', async (t) => {
   const engine = start(t)
   const client = await open(engine)
   const probed = 'vcl 4.1; backend p { .host = \\"h\\"; .probe = { .url = \\"/\\"; } }'
@@ -233,7 +208,7 @@ t.test('probed backends look as the test wants', async (t) => {
   t.match(await client.ask('backend.list -j a.*'), { body: /"probe_message": \[0, 8, "sick"\]/ })
 })
 
-t.test('blocks may be nested 100 deep, and no deeper', async (t) => {
+void t.test('blocks may be nested 100 deep, and no deeper', async (t) => {
   const client = await open(start(t))
   const nest = (depth: number) =>
     `vcl 4.1; backend default none; sub vcl_recv { ${'if (req.url) {'.repeat(depth - 1)}${'}'.repeat(depth - 1)} }`
@@ -243,12 +218,12 @@ t.test('blocks may be nested 100 deep, and no deeper', async (t) => {
     status: 106,
     body: /Blocks nested deeper than 100\n\('<vcl\.inline>' Line 1 Pos \d+\)/,
   })
-  t.match(await client.ask(`vcl.inline c << Eof\n${nest(200_000)}\nEof`), { status: 106 })
-  const parentheses = `vcl 4.1; backend default none; sub vcl_recv { if (${'('.repeat(200_000)} }`
+  t.match(await client.ask(`vcl.inline c << Eof\n${nest(20_000)}\nEof`), { status: 106 })
+  const parentheses = `vcl 4.1; backend default none; sub vcl_recv { if (${'('.repeat(20_000)} }`
   t.match(await client.ask(`vcl.inline d << Eof\n${parentheses}\nEof`), { status: 106 })
 })
 
-t.test('files come from where the owner says', async (t) => {
+void t.test('files come from where the owner says', async (t) => {
   const files: Record<string, string> = {
     '/etc/main.vcl': 'vcl 4.1;\ninclude "./parts.vcl";\nbackend default none;\n',
     '/etc/parts.vcl': 'sub vcl_recv { return (pass); }\n',
@@ -276,7 +251,7 @@ t.test('files come from where the owner says', async (t) => {
   })
 })
 
-t.test('other releases differ where they are known to', async (t) => {
+void t.test('other releases differ where they are known to', async (t) => {
   const oldest = await open(start(t, { version: '6.0.16' }))
   t.match(await oldest.ask('ping "a" "b"'), { status: 105 }, 'neighbours are two words')
   t.match(await oldest.ask('vcl.list'), { body: /^active +auto\/warm +0 boot\n$/ })
@@ -301,13 +276,13 @@ t.test('other releases differ where they are known to', async (t) => {
   })
 })
 
-t.test('protected parameters cannot be set', async (t) => {
+void t.test('protected parameters cannot be set', async (t) => {
   const client = await open(start(t, { protectedParams: ['cc_command'] }))
 
   t.match(await client.ask('param.set cc_command x'), { status: 107, body: /is protected/ })
 })
 
-t.test('the secret is judged at each attempt', async (t) => {
+void t.test('the secret is judged at each attempt', async (t) => {
   const engine = start(t, { secret: Buffer.from('old\n') })
   const first = new RawClient(engine.connect())
   const challenge = await first.next()
@@ -329,7 +304,7 @@ t.test('the secret is judged at each attempt', async (t) => {
   })
 })
 
-t.test('it listens on TCP and stops', async (t) => {
+void t.test('it listens on TCP and stops', async (t) => {
   const engine = start(t)
   const listening = await engine.listen()
   const client = await openTcp(listening.port)
@@ -345,7 +320,7 @@ t.test('it listens on TCP and stops', async (t) => {
   t.match(await (await openTcp(again.port)).next(), { status: 200 })
 })
 
-t.test('in reverse mode it dials out, challenges first, and dials again', async (t) => {
+void t.test('in reverse mode it dials out, challenges first, and dials again', async (t) => {
   const engine = start(t, { secret: Buffer.from('s') })
   const clients: RawClient[] = []
   const server = createServer((socket) => clients.push(new RawClient(socket)))
@@ -368,7 +343,7 @@ t.test('in reverse mode it dials out, challenges first, and dials again', async 
   second.close()
 })
 
-t.test('a journal keeps the last lines, without the answer to the challenge', async (t) => {
+void t.test('a journal keeps the last lines, without the answer to the challenge', async (t) => {
   const engine = start(t, { secret: Buffer.from('s'), journalLines: 3 })
   const client = new RawClient(engine.connect())
   await authenticate(client, 's')
@@ -380,128 +355,11 @@ t.test('a journal keeps the last lines, without the answer to the challenge', as
   t.same(engine.journal, ['ping', 'vcl.inline a << Eof', 'ban req.url ~ ä'])
 })
 
-t.test('faults', async (t) => {
-  /** What a client sees of `vcl.list` and `ping` behind it, and whether the connection stays. */
-  const seen: Record<string, RegExp> = {
-    'wrong-status': /^299 39 {6}\nactive [^]*200 /,
-    'garbled-header': /^HTTP\/1\.1 200 OK/,
-    'half-header': /^200 39$/,
-    'half-body': /^200 39 {6}\nactive.{13}$/,
-    'huge-length': /^200 99999999\nactive [^]{34}$/,
-    'close-in-mid-reply': /^200 39 {6}\nactive.{13}CLOSED$/,
-    'close-before-reply': /^CLOSED$/,
-    'close-before-command': /^CLOSED$/,
-    'truncated-reply': /^201 19 {6}\nactive.{13}\n200 /,
-    'extra-reply': /^(200 39 {6}\nactive [^\n]*\n\n){2}200 /,
-    'empty-list': /^200 0 {7}\n\n200 /,
-    'child-death': /^400 29 {6}\nCLI communication error \(hdr\)\n200 /,
-    'manager-death': /^CLOSED$/,
-  }
-  for (const [name, pattern] of Object.entries(seen)) {
-    const fault = faultNames.find((known) => known === name)
-    if (fault === undefined) throw new Error(`no fault ${name}`)
-    const engine = start(t)
-    const client = await open(engine)
-    engine.setFault(fault, { onCommand: 'vcl.list', times: 1 })
-    client.write('vcl.list\nping\n')
-    await eventually(name, () => {
-      const heard = client.rest + (client.hasEnded ? 'CLOSED' : '')
-      return pattern.test(heard) || (client.hasEnded && t.fail(`${name}: ${heard}`))
-    })
-    const after = await open(engine)
-    t.match(await after.ask('ping'), { status: 200 }, `${name} is over`)
-  }
-})
-
-t.test('faults of connections', async (t) => {
-  const secret = Buffer.from('s')
-  const engine = start(t, { secret })
-
-  engine.setFault('no-challenge', { times: 1 })
-  const silent = new RawClient(engine.connect())
-  silent.write('ping\n')
-  t.match(
-    await authenticate(new RawClient(engine.connect()), 's'),
-    { status: 200 },
-    'the next is greeted',
-  )
-  t.equal(silent.rest, '')
-
-  engine.setFault('auth-refused')
-  t.match(await authenticate(new RawClient(engine.connect()), 's'), { status: 500 })
-  engine.setFault(null)
-  t.match(await authenticate(new RawClient(engine.connect()), 's'), { status: 200 })
-})
-
-t.test('a frozen engine answers nobody, and goes on where it was', async (t) => {
-  const engine = start(t)
-  const client = await open(engine)
-
-  engine.setFault('frozen', { afterCommands: 1, onCommand: 'ping' })
-  client.write('ping\nping\nstatus\n')
-  t.match(await client.next(), { body: /PONG/ })
-  const late = new RawClient(engine.connect())
-  for (let turn = 0; turn < 10; turn++) await pause()
-  t.equal(client.rest + late.rest, '')
-
-  engine.setFault(null)
-  t.match(await client.next(), { body: /PONG/ })
-  t.match(await client.next(), { body: /state/ })
-  t.match(await late.next(), { status: 200 })
-
-  engine.setFault('frozen')
-  client.write('ping\n')
-  for (let turn = 0; turn < 10; turn++) await pause()
-  t.equal(client.rest, '')
-  engine.setFault(null)
-  t.match(await client.next(), { body: /PONG/ })
-})
-
-t.test('faults of loading', async (t) => {
-  const engine = start(t)
-  const client = await open(engine)
-
-  engine.setFault('compile-error')
-  t.match(await client.ask(load('a')), { status: 106, body: /^Message from VCC-compiler:\n/ })
-  t.match(await client.ask('ping'), { status: 200 })
-
-  const before = engine.childPid
-  engine.setFault('child-death-on-load')
-  t.match(await client.ask(load('a')), { status: 400 })
-  t.not(engine.childPid, before)
-  engine.setFault('slow-compile', { delayMs: 3_600_000 })
-  const blocked = await open(engine)
-  blocked.write(`${load('a')}\n`)
-  for (let turn = 0; turn < 10; turn++) await pause()
-  client.write('ping\n')
-  for (let turn = 0; turn < 10; turn++) await pause()
-  t.equal(client.rest + blocked.rest, '', 'an hour of compiling')
-})
-
-t.test('a fault waits for its command, and strikes as often as told', async (t) => {
-  const engine = start(t)
-  const client = await open(engine)
-
-  engine.setFault('truncated-reply', { onCommand: 'ping', afterCommands: 2, times: 2 })
-  const statuses: (number | string)[] = []
-  for (const line of ['ping', 'status', 'ping', 'status', 'ping', 'ping', 'ping']) {
-    const reply = await client.ask(line)
-    statuses.push(reply === 'closed' ? reply : reply.status)
-  }
-
-  t.same(statuses, [200, 200, 200, 200, 201, 201, 200])
-})
-
-t.test('thousands of idle engines cost little memory', async (t) => {
-  const count = 2000
+void t.test('thousands of engines live in one process', async (t) => {
   const clients: RawClient[] = []
-  const before = process.memoryUsage().heapUsed
-  for (let each = 0; each < count; each++) clients.push(await open(start(t)))
-  const grownBytes = process.memoryUsage().heapUsed - before
+  for (let each = 0; each < 2000; each++) clients.push(await open(start(t)))
 
-  t.match(await clients[count - 1]?.ask('ping'), { status: 200 })
-  t.ok(
-    grownBytes / count < 60_000,
-    `${Math.round(grownBytes / count)} bytes an engine with a connection`,
-  )
+  const replies = await Promise.all(clients.map((client) => client.ask('vcl.list')))
+
+  t.ok(replies.every((reply) => reply !== 'closed' && reply.status === 200))
 })

@@ -1,0 +1,30 @@
+/** What Linux says of a process (proc(5)). */
+import { readFile } from 'node:fs/promises'
+
+/** The kernel's clock ticks: 100 a second on every Linux that Node runs on. */
+const tickMs = 10
+
+/** Bytes that are in memory now. */
+export async function readResidentBytes(pid: number): Promise<number> {
+  return readStatusBytes(pid, 'VmRSS')
+}
+
+/** Bytes, the most that were in memory at a time. */
+export async function readPeakBytes(pid: number): Promise<number> {
+  return readStatusBytes(pid, 'VmHWM')
+}
+
+/** User and system, since its start. */
+export async function readCpuMs(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
+  // Behind the name, which may hold blanks: field 3 is the state, 14 and 15 the times.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * tickMs
+}
+
+async function readStatusBytes(pid: number, field: string): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8')
+  const [, kilobytes] = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text) ?? []
+  if (kilobytes === undefined) throw new Error(`/proc/${pid}/status has no ${field}`)
+  return Number(kilobytes) * 1024
+}
