@@ -50,7 +50,10 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
       outputError: (text, write) => {
-        const line = text.replace(/^error: /, '').trim().replaceAll('\n', ' ')
+        const line = text
+          .replace(/^error: /, '')
+          .trim()
+          .replaceAll('\n', ' ')
         write(`cachefleet: ${toPrintableText(line)}\n`)
       },
     })

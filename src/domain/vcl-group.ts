@@ -30,6 +30,8 @@ export interface WishedSources {
   readonly sha: string
   /** The name on the cache. */
   readonly programName: string
+  /** Who may hold it: the group's deployments at the deploy (choices: 3, Placement). */
+  readonly deploymentIds: readonly number[]
 }
 
 /** `applied` and `failed` tell how the wanted revision ended on the agent. */

@@ -2,12 +2,13 @@
 import type { AgentState } from '../domain/agent-state.js'
 import type { PlacementState } from '../domain/vcl-group.js'
 import type { Queries } from './store.js'
+import { parseWish } from './vcl-groups.js'
 
 /** A group that refers to a deployment. */
 export interface DeploymentUse {
   readonly deploymentId: number
   readonly groupId: number
-  /** The wish. */
+  /** The group is deployed by it; one that joined the group since then takes effect at its next deploy. */
   readonly deployed: boolean
   /** A deploy of the group is in progress. */
   readonly deploying: boolean
@@ -37,13 +38,13 @@ export async function readDeploymentUses(
       .selectFrom('vclGroupDeployments')
       .innerJoin('vclGroups', 'vclGroups.id', 'vclGroupDeployments.groupId')
       .leftJoin('deploys', 'deploys.groupId', 'vclGroups.id')
-      .select(['vclGroupDeployments.deploymentId', 'vclGroups.id as groupId', 'vclGroups.deployed'])
+      .select(['vclGroupDeployments.deploymentId', 'vclGroups.id as groupId', 'vclGroups.wish'])
       .select('deploys.id as deployId')
       .where('vclGroupDeployments.deploymentId', 'in', ids)
       .execute()
-    return rows.map(({ deployId, ...row }) => ({
+    return rows.map(({ deployId, wish, ...row }) => ({
       ...row,
-      deployed: row.deployed === 1,
+      deployed: parseWish(wish)?.deploymentIds.includes(row.deploymentId) ?? false,
       deploying: deployId !== null,
     }))
   })

@@ -215,10 +215,14 @@ function fromRow(
     deployments: deployments.map(({ id, name }) => ({ id, name })),
     deployed: row.deployed === 1,
     revision: row.revision,
-    // Written by writeWish only.
-    wish: row.wish === null ? null : (JSON.parse(row.wish) as WishedSources),
+    wish: parseWish(row.wish),
     wishPending: row.wishPending === 1,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }
+}
+
+/** Reads the column, which writeWish alone writes. */
+export function parseWish(json: string | null): WishedSources | null {
+  return json === null ? null : (JSON.parse(json) as WishedSources)
 }

@@ -204,3 +204,30 @@ void t.test(
     )
   },
 )
+
+void t.test('a compile says what the compiler says, and leaves nothing behind', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const cache = await startVarnishd(t)
+  const agent = await runTestAgent(t, coordinator, attachTo(cache))
+  await eventually('linked', () => agent.isLinked())
+  const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
+  await coordinator.apply(1, serving(one))
+  const bad = coordinator.publish('vcl 4.1;\nbackend default none;\nsub vcl_recv { nonsense; }\n')
+  const init = coordinator.publish(
+    'vcl 4.1;\nbackend default none;\nsub vcl_init { return (fail("because-of-init")); }\n',
+  )
+
+  const answers = await Promise.all(
+    [one.sha, bad, one.sha, init].map((sha) => coordinator.ask({ kind: 'compile', sha })),
+  )
+
+  t.same(answers[0]?.value, { error: null })
+  t.match(answers[1]?.value, { error: /nonsense[^]*Line 3 Pos 16/ })
+  t.same(answers[2]?.value, { error: null })
+  t.match(answers[3]?.value, { error: /because-of-init/ })
+  const unknown = await coordinator.ask({ kind: 'compile', sha: 'f'.repeat(64) })
+  t.match(unknown, { result: 'failed', error: /404/ })
+  t.same(await listVcls(cache), [one.name])
+  t.equal((await fetchMark(cache)).mark, 'v1')
+  t.same(coordinator.drifts(), [])
+})

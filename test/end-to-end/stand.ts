@@ -32,8 +32,8 @@ export interface Stand {
 export interface StandSetup {
   readonly heartbeatSeconds?: number
   readonly agentWords?: readonly string[]
-  /** The VCL that the cache starts with: foreign to the agent. */
-  readonly vcl?: string
+  /** Beside `agentTag`. */
+  readonly tags?: readonly string[]
 }
 
 export const agentName = 'edge'
@@ -42,7 +42,7 @@ export const agentTag = 'web'
 /** Resolves when the agent is known; what it does to the cache may still be going on. */
 export async function startStand(t: Test, setup: StandSetup = {}): Promise<Stand> {
   const [cache, coordinator] = await Promise.all([
-    startVarnishd(t, { vcl: setup.vcl ?? answering('foreign') }),
+    startVarnishd(t, { vcl: answering('foreign') }),
     startCoordinator(t, {
       words: ['--no-agent', '--heartbeat', String(setup.heartbeatSeconds ?? 3)],
     }),
@@ -52,8 +52,8 @@ export async function startStand(t: Test, setup: StandSetup = {}): Promise<Stand
   const stateDir = await makeStateDir(t)
   const launch = (words: readonly string[] = setup.agentWords ?? [], joinToken?: string): Daemon =>
     startAgent(t, cache, {
-      ...{ coordinatorUrl: link.url, name: agentName, stateDir, tags: [agentTag], words },
-      port: port.port,
+      ...{ coordinatorUrl: link.url, name: agentName, stateDir, words, port: port.port },
+      tags: [agentTag, ...(setup.tags ?? [])],
       ...(joinToken === undefined ? {} : { joinToken }),
     })
   const stand: Stand = {
@@ -91,11 +91,16 @@ export interface Site {
   readonly marks: Map<number, string>
 }
 
-export async function makeSite(stand: Pick<Stand, 'api'>, name: string): Promise<Site> {
+export async function makeSite(
+  stand: Pick<Stand, 'api'>,
+  name: string,
+  placed: { readonly tag?: string; readonly min?: number; readonly max?: number } = {},
+): Promise<Site> {
   const { api } = stand
+  const { tag = agentTag, min = 1, max = 1 } = placed
   const mark = `${name}-first`
   const file = await api.makeFile(`${name}.vcl`, answering(mark))
-  const deployment = await api.makeDeployment(name, await api.findTag(agentTag))
+  const deployment = await api.makeDeployment(name, await api.findTag(tag), { min, max })
   const id = await api.makeGroup({ name, mainFile: file, deployment })
   return { id, file, marks: new Map([[1, mark]]) }
 }
@@ -107,6 +112,12 @@ export async function editSite(stand: Pick<Stand, 'api'>, site: Site, mark: stri
 /** Throws unless the deploy was answered with 200. */
 export async function deploySite(stand: Pick<Stand, 'api'>, site: Site): Promise<void> {
   expectDone(await stand.api.act(site.id, 'deploy'))
+}
+
+/** The errorMsg of an answer with this status. */
+export function readRefusal({ status, text }: ApiAnswer, wanted: number): string {
+  if (status !== wanted) throw new Error(`answered ${status}, not ${wanted}: ${text}`)
+  return (JSON.parse(text) as { errorMsg: string }).errorMsg // the error body of every refusal
 }
 
 export function expectDone(answer: ApiAnswer): void {

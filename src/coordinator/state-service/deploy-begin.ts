@@ -81,17 +81,14 @@ async function tryBegin(
   if ((await readDeploys(queries, [group.id])).length > 0) return { kind: 'busy' }
 
   const placements = await readPlacements(queries, { groupIds: [group.id] })
-  const deployments = await readDeploymentsOf(
-    queries,
-    group.deployments.map(({ id }) => id),
-  )
+  const deployments = await readDeploymentsOf(queries, gathered.deploymentIds)
   const decision = decidePlacement({
     group,
     deployments,
     agents: indexAgents(await readFleet(queries, scopeOfOwner(group.organizationId))),
     placements,
   })
-  const same = group.wish?.sha === gathered.source.sha && !group.wishPending ? group.wish : null
+  const same = isSameWish(group, gathered) ? group.wish : null
   if (same && isInPlace(placements, decision, same)) return { kind: 'unchanged' }
 
   await keepSource(queries, gathered.source, service.now())
@@ -122,14 +119,19 @@ async function tryBegin(
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
 }
 
+function isSameWish({ wish, wishPending }: GroupRecord, gathered: GatheredSources): boolean {
+  if (wish?.sha !== gathered.source.sha || wishPending) return false
+  return wish.deploymentIds.join() === gathered.deploymentIds.join()
+}
+
 /** The same text keeps its name on the caches; another one gets a new name. */
 async function nameSources(
   queries: Queries,
   group: GroupRecord,
   gathered: GatheredSources,
 ): Promise<WishedSources> {
-  const { mainVCL, includes, source } = gathered
+  const { mainVCL, includes, deploymentIds, source } = gathered
   const known = group.wish?.sha === source.sha ? group.wish.programName : undefined
   const name = known ?? programName(group.id, source.sha, await countLoad(queries, source.sha))
-  return { mainVCL, includes, sha: source.sha, programName: name }
+  return { mainVCL, includes, deploymentIds, sha: source.sha, programName: name }
 }

@@ -8,7 +8,6 @@ import type { DeployRecord } from '../../store/deploys.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../../store/deployments.js'
 import { readPlacements, type PlacementRecord } from '../../store/placements.js'
 import { findSource } from '../../store/sources.js'
-import { findGroup } from '../../store/vcl-groups.js'
 import { tellDesiredChanged } from './agent-hints.js'
 import type { LoadVerdict } from './deploy-decision.js'
 import { replaceAway } from './deploy-substitutes.js'
@@ -25,11 +24,7 @@ export async function followLoads(
   deploy: DeployRecord,
   waitMs: number,
 ): Promise<LoadVerdict | 'stopping'> {
-  const group = await findGroup(service.store.queries, { kind: 'all' }, deploy.groupId)
-  const deployments = await readDeploymentsOf(
-    service.store.queries,
-    (group?.deployments ?? []).map(({ id }) => id),
-  )
+  const deployments = await readDeploymentsOf(service.store.queries, deploy.sources.deploymentIds)
   // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
   let replaced = 0
   const verdict = await watchAgents(

@@ -10,6 +10,7 @@ import type { StateService } from './service.js'
 export interface GatheredFiles {
   readonly mainVCL: WishedFile
   readonly includes: readonly WishedFile[]
+  readonly deploymentIds: readonly number[]
 }
 
 export interface GatheredSources extends GatheredFiles {
@@ -31,7 +32,11 @@ export async function gatherSources(service: StateService, group: GroupRecord): 
     const message = `version ${version} of file ${group.mainFile.name} does not exist`
     throw new FleetError('conflict', 'deploy', message)
   }
-  const files = { mainVCL: toWished(main), includes: includes.map(toWished) }
+  const files = {
+    mainVCL: toWished(main),
+    includes: includes.map(toWished),
+    deploymentIds: group.deployments.map(({ id }) => id),
+  }
   const bundle = bundleVcl(
     toText(main),
     new Map(includes.map((file) => [file.name, toText(file)])),

@@ -27,10 +27,7 @@ export async function replaceAway(
     const placements = await readPlacements(queries, { groupIds: [deploy.groupId] })
     const decision = decidePlacement({
       group,
-      deployments: await readDeploymentsOf(
-        queries,
-        group.deployments.map(({ id }) => id),
-      ),
+      deployments: await readDeploymentsOf(queries, deploy.sources.deploymentIds),
       agents: indexAgents(await readFleet(queries, scopeOfOwner(group.organizationId))),
       // Who is away keeps the row (the switch decides about it) but holds no place in this count.
       placements: placements.filter(

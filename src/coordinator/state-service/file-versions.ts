@@ -1,6 +1,6 @@
 /** The versions of a file: listed, read, compared. */
+import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff'
 import { parseListQuery } from '../../domain/list-query.js'
-import { diffTexts } from '../../domain/text-diff.js'
 import { readFileContent } from '../../domain/vcl-file.js'
 import { flattenedLimitBytes } from '../../domain/vcl-limits.js'
 import { FleetError } from '../../errors.js'
@@ -58,11 +58,32 @@ export async function diffVersions(
   const from = await readVersion(service, file, `${range.from}`)
   const to = await readVersion(service, file, `${range.to}`)
   if (from.sha === to.sha) return ''
-  return diffTexts(
-    { label: `${file.name} version ${range.from}`, text: readText(from) },
-    { label: `${file.name} version ${range.to}`, text: readText(to) },
-  )
+  return new Promise((resolve, reject) => {
+    // With a callback the comparison lets other work go on between its steps.
+    createTwoFilesPatch(
+      `${file.name} version ${range.from}`,
+      `${file.name} version ${range.to}`,
+      readText(from),
+      readText(to),
+      undefined,
+      undefined,
+      {
+        context: contextLines,
+        timeout: diffTimeoutMs,
+        headerOptions: FILE_HEADERS_ONLY,
+        callback: (patch) => {
+          if (patch === undefined) reject(new FleetError('conflict', 'file', tooDifferent))
+          else resolve(patch)
+        },
+      },
+    )
+  })
 }
+
+const contextLines = 3
+/** Chosen by us: two texts of the limit that share nothing would take minutes. */
+const diffTimeoutMs = 5_000
+const tooDifferent = `these versions differ too much to be compared within ${diffTimeoutMs} ms`
 
 function readText(version: FileVersionRecord): string {
   const read = readFileContent(version)

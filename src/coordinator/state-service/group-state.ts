@@ -50,9 +50,7 @@ export async function readGroupStatuses(
   const ids = groups.map(({ id }) => id)
   const places = groupBy(await readGroupPlaces(queries, ids), (place) => place.groupId)
   const deploying = new Set((await readDeploys(queries, ids)).map(({ groupId }) => groupId))
-  const deploymentIds = [
-    ...new Set(groups.flatMap((group) => group.deployments.map(({ id }) => id))),
-  ]
+  const deploymentIds = [...new Set(groups.flatMap(deploymentIdsOf))]
   const deployments = new Map(
     (await readDeploymentsOf(queries, deploymentIds)).map((deployment) => [
       deployment.id,
@@ -61,19 +59,14 @@ export async function readGroupStatuses(
   )
   // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place.
   const empty = groups.filter((group) => group.deployed && !places.has(group.id))
-  const fitting = new Set(
-    await readFittingDeployments(
-      queries,
-      empty.flatMap((group) => group.deployments.map(({ id }) => id)),
-    ),
-  )
+  const fitting = new Set(await readFittingDeployments(queries, empty.flatMap(deploymentIdsOf)))
   return new Map(
     groups.map((group) => [
       group.id,
       toStatus(group, {
         deploying: deploying.has(group.id),
         places: places.get(group.id) ?? [],
-        deployments: group.deployments.flatMap(({ id }) => deployments.get(id) ?? []),
+        deployments: deploymentIdsOf(group).flatMap((id) => deployments.get(id) ?? []),
         fitting,
       }),
     ]),
@@ -104,6 +97,11 @@ export async function explainGroupPlacement(
     chosen: row.chosen,
     reason: row.reason,
   }))
+}
+
+/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
+function deploymentIdsOf({ wish, deployments }: GroupRecord): readonly number[] {
+  return wish?.deploymentIds ?? deployments.map(({ id }) => id)
 }
 
 interface StatusInput {

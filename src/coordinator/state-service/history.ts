@@ -37,6 +37,7 @@ export async function recordRefusedDeploy(
       sources: {
         mainVCL: gathered.mainVCL,
         includes: gathered.includes,
+        deploymentIds: gathered.deploymentIds,
         sha: '',
         programName: '',
       },

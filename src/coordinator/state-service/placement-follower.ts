@@ -95,11 +95,11 @@ async function deployWish(
   if (!group.wish) return
   const source = await findSource(service.store.queries, group.wish.sha)
   if (!source) throw new FleetError('conflict', 'deploy', `source ${group.wish.sha} is gone`)
-  const { mainVCL, includes } = group.wish
+  const { mainVCL, includes, deploymentIds } = group.wish
   const deploy = await beginDeploy(service, context, {
     actor: placementActor,
     group,
-    gathered: { mainVCL, includes, source },
+    gathered: { mainVCL, includes, deploymentIds, source },
     untilMs: service.now(),
   })
   if (deploy === 'unchanged') return

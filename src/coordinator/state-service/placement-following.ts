@@ -67,7 +67,7 @@ async function readPass(queries: Queries): Promise<Pass> {
   )
   if (groups.length === 0)
     return { groups, deployments: new Map(), placements: new Map(), agents: new Map() }
-  const deploymentIds = new Set(groups.flatMap((group) => group.deployments.map(({ id }) => id)))
+  const deploymentIds = new Set(groups.flatMap((group) => group.wish?.deploymentIds ?? []))
   const deployments = await readDeploymentsOf(queries, [...deploymentIds])
   const placements = await readPlacements(queries, { groupIds: groups.map(({ id }) => id) })
   const fleet = await readFleet(queries, { kind: 'all' })
@@ -86,7 +86,7 @@ function followGroup(pass: Pass, group: GroupRecord): Changes | 'ready' | undefi
   const settled = before.map((placement) => settlePlacement(placement, group))
   const decision = decidePlacement({
     group,
-    deployments: group.deployments.flatMap(({ id }) => pass.deployments.get(id) ?? []),
+    deployments: group.wish.deploymentIds.flatMap((id) => pass.deployments.get(id) ?? []),
     agents: agentsOf(pass, group),
     placements: settled,
     // What failed here is tried again at the next deploy, not in every pass.

@@ -54,7 +54,7 @@ async function findShort(
     const owner = group.organizationId
     const agents = fleets.get(owner) ?? indexAgents(await readFleet(queries, scopeOfOwner(owner)))
     fleets.set(owner, agents)
-    const ids = group.deployments.map(({ id }) => id)
+    const ids = group.wish?.deploymentIds ?? []
     const decision = decidePlacement({
       group,
       deployments: await readDeploymentsOf(queries, ids),

@@ -244,7 +244,12 @@ async function placeGroup(client: Client, names: readonly string[]): Promise<Pla
   await client.service.store.decide(async (queries) => {
     const sources = { mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [] }
     await writeWish(queries, groupId, {
-      sources: { ...sources, sha: program.sha, programName: program.name },
+      sources: {
+        ...sources,
+        sha: program.sha,
+        programName: program.name,
+        deploymentIds: [Number(deployment['id'])],
+      },
       pending: false,
       revision: 1,
     })

@@ -3,6 +3,8 @@
  * status exactly, the text after what must differ (times, pids, the real compiler's own line numbers) is taken out.
  */
 import { readFile } from 'node:fs/promises'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import t from 'tap'
 import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
 import { eventually } from '../../support/eventually.js'
@@ -190,6 +192,58 @@ void t.test('without a secret both begin with the banner', { timeout: 100_000 },
   const [wanted, found] = await Promise.all(clients.map((client) => converse(client, script, '')))
   t.same(found, wanted)
 })
+
+void t.test('both managers die of the same commands', { timeout: 100_000 }, async (t) => {
+  for (const line of ['vcl.use ""', 'vcl.inline "" x', 'vcl.label "" boot', 'debug.panic.master']) {
+    const cache = await startVarnishd(t, { secret: null })
+    const engine = createSimulatedEngine()
+    const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
+    for (const client of clients) {
+      await client.next()
+      t.equal(await client.ask(line), 'closed', line)
+    }
+    engine.close()
+  }
+})
+
+/** Everything that means something to the reader of a line, but `<`: both would wait for a here-document. */
+const lineAlphabet = [
+  ...'ab "\\\\""nrtvx048-\t\x0b\x01\x7f\x80\xff#\''.split(''),
+  ...['\\x41', '\\101', '\\"', '\\\\'],
+]
+
+void t.test(
+  'both read any line alike, twice where the child answers',
+  { timeout: 100_000 },
+  async (t) => {
+    const cache = await startVarnishd(t, { secret: null })
+    const engine = createSimulatedEngine()
+    t.teardown(() => {
+      engine.close()
+    })
+    const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
+    for (const client of clients) await client.next()
+    const words = fc.array(fc.constantFrom(...lineAlphabet), { maxLength: 20 })
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('vcl.show ', 'param.reset ', '-', 'x'),
+        words,
+        async (name, tail) => {
+          const line = `${name}${tail.join('')}`
+          // One by one: a burst of two lines would cost the real one 40 ms (management-protocol: 9).
+          const replies = clients.map(async (client) =>
+            normalise(await client.ask(line), undefined),
+          )
+          const [wanted, found] = await Promise.all(replies)
+          assert.deepEqual(found, wanted)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+    t.pass()
+  },
+)
 
 /** Says all at once, hangs up the sending side, and gives everything heard until the other side hangs up. */
 async function converse(client: RawClient, conversation: string, secret: string): Promise<string> {

@@ -1,0 +1,135 @@
+/**
+ * The process whose speed `api.ts` measures: the controller API as the coordinator composes it, over SQLite in a file that
+ * holds a fleet at rest; beside the real calls the same ones with a constant payload, without the store.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Type } from 'typebox'
+import { createInProcessBus } from '../../src/bus/in-process.js'
+import { createControllerApi } from '../../src/coordinator/controller/controller-api.js'
+import { describeError } from '../../src/coordinator/controller/error-body.js'
+import { listQuerySchema } from '../../src/coordinator/controller/references.js'
+import { resourceRoutes } from '../../src/coordinator/controller/resources.js'
+import { createMetrics } from '../../src/coordinator/http/metrics.js'
+import { answerList, route, type Route } from '../../src/coordinator/http/route.js'
+import { createHttpServer } from '../../src/coordinator/http/server.js'
+import { createAgentCounter } from '../../src/coordinator/state-service/agent-counts.js'
+import { agentListFields } from '../../src/coordinator/state-service/agents.js'
+import { createApiLog } from '../../src/coordinator/state-service/api-log.js'
+import { createAuthenticator } from '../../src/coordinator/state-service/authenticate.js'
+import { createBackgroundWork } from '../../src/coordinator/state-service/background.js'
+import { ensureFirstAdministrator } from '../../src/coordinator/state-service/first-administrator.js'
+import { openIdentity } from '../../src/coordinator/state-service/identity.js'
+import { openSealing } from '../../src/coordinator/state-service/sealing.js'
+import type { StateService } from '../../src/coordinator/state-service/service.js'
+import { createLog } from '../../src/log.js'
+import { openStore } from '../../src/store/open-store.js'
+import type { Store } from '../../src/store/store.js'
+import { addAgent, addTag, bearTag } from '../store/rows.js'
+import { administrator } from '../support/daemon.js'
+
+/** To the parent. */
+export interface ServerReady {
+  readonly base: string
+}
+
+/** From the parent: the answers of the real calls, which the constant ones give from now on. */
+export interface ConstantPayloads {
+  readonly one: unknown
+  readonly list: readonly unknown[]
+}
+
+const agents = 1_000
+const read = { type: 'agent', access: 'read' } as const
+let payloads: ConstantPayloads = { one: null, list: [] }
+
+await serve()
+
+async function serve(): Promise<void> {
+  const stateDir = await mkdtemp(join(tmpdir(), 'cachefleet-bench-'))
+  const log = createLog('info', { pretty: false })
+  const store = await openStore(`sqlite:${join(stateDir, 'coordinator.db')}`, log)
+  await addFleet(store)
+  const service = createService(store)
+  await ensureFirstAdministrator(service, { stateDir, ...administrator, stdoutIsTerminal: false })
+  const identity = await openIdentity(service, await openSealing(join(stateDir, 'secret.key')))
+  const http = await createHttpServer({
+    ...{ host: '127.0.0.1', port: 0, tls: null, trustedProxies: [], connectionLimit: 1000 },
+    ...{ log, metrics: createMetrics(createAgentCounter(service)), describeError },
+  })
+  http.addApi(
+    createControllerApi({
+      identity,
+      authenticator: createAuthenticator(identity),
+      apiLog: createApiLog(service, log),
+      resources: [...resourceRoutes(service), ...constantRoutes()],
+    }),
+  )
+  const ready: ServerReady = { base: await http.listen() }
+  process.on('message', (given: ConstantPayloads) => {
+    payloads = given
+    process.send?.(ready)
+  })
+  process.once('disconnect', () => {
+    void rm(stateDir, { recursive: true, force: true }).then(() => process.exit())
+  })
+  process.send?.(ready)
+}
+
+/** Each agent bears three tags. */
+async function addFleet({ transaction }: Store): Promise<void> {
+  await transaction(async (queries) => {
+    const tags: number[] = []
+    for (const name of ['production', 'eu-north', 'edge']) tags.push(await addTag(queries, name))
+    for (let number = 1; number <= agents; number++) {
+      const id = await addAgent(queries, `cache-${String(number).padStart(5, '0')}`)
+      for (const tag of tags) await bearTag(queries, id, tag)
+    }
+  })
+}
+
+function createService(store: Store): StateService {
+  return {
+    store,
+    bus: createInProcessBus(),
+    now: Date.now,
+    coordinatorId: 'bench',
+    background: createBackgroundWork(),
+    observeDeploy: () => undefined,
+    settings: {
+      heartbeatMs: 5000,
+      accessTtlSeconds: 600,
+      refreshTtlSeconds: 3600,
+      apiLogDays: 7,
+      allowedIncludes: new Set(),
+    },
+  }
+}
+
+function constantRoutes(): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/constants/{id}',
+      operationId: 'getConstant',
+      summary: 'What getAgent answered once',
+      errorKey: 'agent',
+      permission: read,
+      find: () => Promise.resolve(payloads.one),
+      answers: { 200: Type.Object({}) },
+      handle: ({ object }) => Promise.resolve({ status: 200, body: object }),
+    }),
+    route({
+      method: 'GET',
+      path: '/constants',
+      operationId: 'listConstants',
+      summary: 'What listAgents answered once',
+      errorKey: 'agent',
+      permission: read,
+      query: listQuerySchema(agentListFields),
+      answers: { 200: Type.Array(Type.Object({})) },
+      handle: () => Promise.resolve(answerList(payloads.list, agents)),
+    }),
+  ]
+}

@@ -1,0 +1,99 @@
+/** The client as a process of its own, from the source; and in this process, with or without a terminal around it. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { runProgram } from '../../src/cli/program.js'
+
+/** tap's Test, as far as it is needed here. */
+export interface TestEnd {
+  teardown(stop: () => Promise<void>): unknown
+}
+
+export type Environment = Readonly<Record<string, string>>
+
+export interface Ran {
+  readonly code: number | NodeJS.Signals
+  readonly out: string
+  readonly err: string
+}
+
+export interface RunOptions {
+  readonly environment: Environment
+  readonly input?: string
+  /** In this process only: standard streams are terminals. */
+  readonly terminal?: boolean
+  readonly now?: () => number
+}
+
+const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+/** A home of its own, gone with the test. */
+export async function makeHome(t: TestEnd): Promise<{ readonly XDG_CONFIG_HOME: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'cachefleet-cli-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return { XDG_CONFIG_HOME: join(folder, 'config') }
+}
+
+export function sessionFile({ XDG_CONFIG_HOME: folder = '' }: Environment): string {
+  return join(folder, 'cachefleet', 'session.json')
+}
+
+/** As people call it; answers when it has ended. */
+export async function run(words: readonly string[], options: RunOptions): Promise<Ran> {
+  const child = startClient(words, options.environment)
+  const said = listen(child)
+  child.stdin?.on('error', () => undefined) // it may end without reading
+  child.stdin?.end(options.input)
+  return { code: await endOf(child), ...said }
+}
+
+/** Ends with the test at the latest. */
+export function startClient(words: readonly string[], environment: Environment): ChildProcess {
+  const { PATH = '' } = process.env
+  return spawn(process.execPath, ['--import=tsx', program, ...words], {
+    env: { PATH, ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+}
+
+export function endOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      resolve(signal ?? code ?? 0)
+    })
+  })
+}
+
+function listen(child: ChildProcess): { out: string; err: string } {
+  const said = { out: '', err: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  return said
+}
+
+/** The same program without the start of a process. */
+export async function call(words: readonly string[], options: RunOptions): Promise<Ran> {
+  const { environment, input, terminal = false, now = Date.now } = options
+  const [stdin, stdout, stderr] = [0, 1, 2].map(() => {
+    const stream = Object.assign(new PassThrough(), { isTTY: terminal, setRawMode: () => stream })
+    return stream
+  }) as [PassThrough, PassThrough, PassThrough] // as many as there are numbers
+  stdin.end(input)
+  const said = { out: '', err: '' }
+  stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+  stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  const code = await runProgram(words, {
+    environment,
+    // What the program asks of its streams, these have.
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    stdout: stdout as unknown as NodeJS.WriteStream,
+    stderr: stderr as unknown as NodeJS.WriteStream,
+    now,
+  })
+  await new Promise((resume) => setImmediate(resume)) // what was written is handed on
+  return { code, ...said }
+}

@@ -1,0 +1,263 @@
+/** Deploying from the API into real caches: what serves, what is refused and how it is said, what the status tells. */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import { makeStateDir, startAgent } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import {
+  deploySite,
+  editSite,
+  expectDone,
+  makeSite,
+  readAgreement,
+  readRefusal,
+  startStand,
+  startTraffic,
+  untilAgent,
+  type Stand,
+} from './stand.js'
+
+void t.test('from enrolment to undeploy, on one cache', async (t) => {
+  const stand = await startStand(t, { tags: ['trio'], agentWords: ['--warmup', '60'] })
+  await untilAgent(stand, 'Running')
+
+  await t.test('takeover saves what is foreign and leaves the idle VCL', (t) =>
+    checkTakeover(t, stand),
+  )
+  await t.test('a deploy serves, the next one changes it, the same again does nothing', (t) =>
+    checkDeploys(t, stand),
+  )
+  await t.test('what does not compile is 422, and the site stays up', (t) =>
+    checkRefusals(t, stand),
+  )
+  await t.test('an error in an include names the include and its line', (t) =>
+    checkIncludes(t, stand),
+  )
+  await t.test('the switch waits for the probes of the new VCL', (t) => checkProbes(t, stand))
+  await t.test('undeploy leaves 503 and the idle VCL', (t) => checkUndeploy(t, stand))
+  await t.test('of three caches one cannot compile: two switch, the status says which', (t) =>
+    checkTrio(t, stand),
+  )
+})
+
+async function checkTakeover(t: Test, { cache, agentStateDir }: Stand): Promise<void> {
+  await eventually('the idle VCL serves', async () => (await fetchMark(cache)).status === 503)
+  await eventually('it alone is loaded', async () => (await listVcls(cache)).join() === 'cf-idle')
+
+  const folder = join(agentStateDir, 'foreign')
+  const [file = ''] = await readdir(folder)
+  t.match(file, /-boot\.vcl$/)
+  t.match(await readFile(join(folder, file), 'utf8'), 'foreign')
+  t.equal((await stat(join(folder, file))).mode & 0o777, 0o600)
+}
+
+async function checkDeploys(t: Test, stand: Stand): Promise<void> {
+  const { api, cache, port } = stand
+  const site = await makeSite(stand, 'site')
+  t.equal((await fetchMark(cache)).status, 503, 'making a group changes nothing')
+
+  await deploySite(stand, site)
+  t.equal((await fetchMark(cache)).mark, 'site-first')
+  await editSite(stand, site, 'second')
+  t.equal((await fetchMark(cache)).mark, 'site-first', 'nor does editing a file')
+  const traffic = startTraffic(t, cache)
+  await deploySite(stand, site)
+  t.equal((await fetchMark(cache)).mark, 'second')
+  t.same([...traffic.failures], [], 'no request failed meanwhile')
+  await traffic.stop()
+  t.equal(await readAgreement(stand, site), 'second')
+
+  const before = await api.readGroup(site.id)
+  port.forget()
+  await deploySite(stand, site)
+  t.same(port.changes(), [], 'the same deploy again sends not one changing command')
+  t.same(await api.readGroup(site.id), before)
+  t.match(await api.readHistory(site.id), [
+    { revision: 2, action: 'deploy', result: 'ok', mainVCL: { id: site.file, version: 2 } },
+    { revision: 1, action: 'deploy', result: 'ok', mainVCL: { id: site.file, version: 1 } },
+  ])
+}
+
+const notCompiling = `vcl 4.1;
+backend default none;
+
+sub vcl_recv {
+  set req.http.a = nonsense.symbol;
+}
+`
+const notInitializing = `vcl 4.1;
+backend default none;
+sub vcl_init {
+  return (fail("because-of-init"));
+}
+`
+
+async function checkRefusals(t: Test, stand: Stand): Promise<void> {
+  const { api, cache, port } = stand
+  const site = await findSite(stand, 'site')
+  const loaded = await listVcls(cache)
+  const revision = (await api.readGroup(site.id)).revision
+  const traffic = startTraffic(t, cache)
+
+  await api.editFile(site.file, notCompiling)
+  const refusal = readRefusal(await api.act(site.id, 'deploy'), 422)
+  t.match(refusal, /^site\.vcl line 5 pos \d+: .*nonsense/ms)
+  t.match(refusal, 'edge', 'the agent is named')
+  t.match(readRefusal(await api.act(site.id, 'validate'), 422), /^site\.vcl line 5 pos \d+: /m)
+  await api.editFile(site.file, notInitializing)
+  t.match(readRefusal(await api.act(site.id, 'deploy'), 422), 'because-of-init')
+
+  await api.editFile(site.file, answering('valid'))
+  port.forget()
+  expectDone(await api.act(site.id, 'validate'))
+  t.same(await listVcls(cache), loaded, 'nothing of it all stays loaded')
+  t.notOk(port.changes().some((line) => line.startsWith('vcl.use')))
+  t.same([...traffic.failures], [])
+  t.same([...traffic.marks], ['second'], 'the old VCL served all the time')
+  const group = await api.readGroup(site.id)
+  t.match(group, { revision, deployed: true, stateName: 'Active' })
+  const [newest] = await api.readHistory(site.id)
+  t.match(newest, { revision: null, mainVCL: { version: 4 }, result: /because-of-init/ })
+}
+
+async function checkIncludes(t: Test, stand: Stand): Promise<void> {
+  const { api, cache } = stand
+  const good = 'sub answer {\n  set resp.http.X-Marker = "included";\n}\n'
+  const include = await api.makeFile('answer.vcl', good, 2)
+  const main = `vcl 4.1;
+backend default none;
+include "answer.vcl";
+sub vcl_recv { return (synth(200)); }
+sub vcl_synth { call answer; return (deliver); }
+`
+  const site = await findSite(stand, 'site')
+  await api.editFile(site.file, main)
+  const change = await api.call('PUT', `/vclgroups/${site.id}`, { includes: [{ id: include }] })
+  t.equal(change.status, 200)
+  expectDone(await api.act(site.id, 'deploy'))
+  t.equal((await fetchMark(cache)).mark, 'included')
+
+  await api.editFile(include, good.replace('"included"', 'nonsense.symbol'))
+  const refusal = readRefusal(await api.act(site.id, 'deploy'), 422)
+  t.match(refusal, /^answer\.vcl line 2 pos \d+: /m)
+  t.equal((await fetchMark(cache)).mark, 'included')
+}
+
+interface Origin {
+  readonly server: Server
+  readonly port: number
+  isHealthy: boolean
+}
+
+async function checkProbes(t: Test, stand: Stand): Promise<void> {
+  const { api, cache, port } = stand
+  const origin = await startOrigin(t)
+  const site = await findSite(stand, 'site')
+  await api.editFile(
+    site.file,
+    `vcl 4.1;
+backend slow {
+  .host = "127.0.0.1";
+  .port = "${origin.port}";
+  .probe = { .url = "/health"; .interval = 100ms; .window = 2; .threshold = 1; .initial = 0; }
+}
+sub vcl_recv { return (pass); }
+`,
+  )
+  port.forget()
+  const deploying = api.act(site.id, 'deploy')
+  const isAsking = () => port.commands.filter((line) => line.startsWith('backend.list')).length > 4
+  await eventually('the agent asks for the health again and again', isAsking)
+  t.equal((await fetchMark(cache)).mark, 'included', 'meanwhile the old VCL serves')
+  t.notOk(port.changes().some((line) => line.startsWith('vcl.use')))
+
+  origin.isHealthy = true
+  expectDone(await deploying)
+  t.same(await fetchMark(cache), { status: 200, mark: 'origin' }, 'the first request is answered')
+}
+
+async function startOrigin(t: Test): Promise<Origin> {
+  const server = createServer((request, response) => {
+    const isSick = request.url === '/health' && !origin.isHealthy
+    response.writeHead(isSick ? 503 : 200, { 'x-marker': 'origin' }).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo // a TCP server has this form
+  const origin: Origin = { server, port, isHealthy: false }
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return origin
+}
+
+async function checkUndeploy(t: Test, stand: Stand): Promise<void> {
+  const { api, cache } = stand
+  const site = await findSite(stand, 'site')
+  t.equal((await api.call('DELETE', `/vclgroups/${site.id}`)).status, 409, 'it is deployed')
+
+  expectDone(await api.act(site.id, 'undeploy'))
+
+  t.equal((await fetchMark(cache)).status, 503)
+  t.same(await listVcls(cache), ['cf-idle'])
+  const group = await api.readGroup(site.id)
+  t.match(group, { deployed: false, stateName: 'Inactive', agentStates: [] })
+  t.match((await api.readHistory(site.id))[0], { action: 'undeploy', result: 'ok' })
+  t.equal((await api.call('DELETE', `/vclgroups/${site.id}`)).status, 204)
+}
+
+async function checkTrio(t: Test, stand: Stand): Promise<void> {
+  const { api, cache } = stand
+  const second = await addCache(t, stand, 'second')
+  const third = await addCache(t, stand, 'third')
+  const site = await makeSite(stand, 'trio', { tag: 'trio', min: 2, max: 3 })
+  await deploySite(stand, site)
+  const readMarks = async () =>
+    Promise.all([cache, second, third].map(async (one) => (await fetchMark(one)).mark))
+  t.same(await readMarks(), ['trio-first', 'trio-first', 'trio-first'])
+
+  const compiler = JSON.parse(await third.adm('param.show', '-j', 'cc_command')) as unknown[] // the envelope of -j
+  const working = compiler.find((part) => typeof part === 'object' && part && 'value' in part)
+  await third.adm('param.set', 'cc_command', '"exec false"')
+  await editSite(stand, site, 'two-of-three')
+  await deploySite(stand, site)
+  t.same(await readMarks(), ['two-of-three', 'two-of-three', 'trio-first'])
+  const group = await api.readGroup(site.id)
+  t.equal(group.stateName, 'Degraded')
+  const states = group.agentStates.map(({ agent, state }) => `${agent.name} ${state}`)
+  t.same(states.toSorted(), ['edge applied', 'second applied', 'third failed'])
+  const failed = group.agentStates.find(({ state }) => state === 'failed')
+  t.equal(failed?.revision, 1, 'it serves what it served')
+  t.match(failed?.error, /compiler/i)
+
+  await third.adm('param.set', 'cc_command', JSON.stringify((working as { value: string }).value)) // as just read
+  await editSite(stand, site, 'three-of-three')
+  await deploySite(stand, site)
+  t.same(await readMarks(), ['three-of-three', 'three-of-three', 'three-of-three'])
+  t.equal((await api.readGroup(site.id)).stateName, 'Active')
+}
+
+async function addCache(t: Test, stand: Stand, name: string): Promise<Varnishd> {
+  const cache = await startVarnishd(t)
+  startAgent(t, cache, {
+    ...{ coordinatorUrl: stand.link.url, name, stateDir: await makeStateDir(t), tags: ['trio'] },
+    joinToken: await stand.api.makeJoinToken(),
+  })
+  await untilAgent(stand, 'Running', name)
+  return cache
+}
+
+async function findSite({ api }: Stand, name: string): Promise<{ id: number; file: number }> {
+  const groups = JSON.parse((await api.call('GET', `/vclgroups?name=${name}`)).text) as {
+    id: number
+    mainVCL: { id: number }
+  }[] // a list of groups
+  const [group] = groups
+  if (!group) throw new Error(`there is no group ${name}`)
+  return { id: group.id, file: group.mainVCL.id }
+}
