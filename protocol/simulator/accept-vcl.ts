@@ -7,7 +7,7 @@
  * `return (fail(…))` in vcl_init. Blocks nested deeper than 100 are refused (choices: 3).
  *
  * Not checked: types, functions of modules and their arguments, which variable may be used where, returns of one's own
- * subroutines, recursion, host names (no DNS), address lists' addresses, BLOB literals (refused), regular expressions
+ * subroutines, recursion, host names (no DNS), address lists' addresses, regular expressions
  * beyond regex-check.ts, and everything the C compiler would find.
  */
 import type { NewBackend } from './engine-state.js'

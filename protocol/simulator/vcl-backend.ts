@@ -16,7 +16,7 @@ export function parseBackend(cursor: TokenCursor, scope: VclScope): void {
     throw cursor.refuse('Only one default director possible.', start)
   if (name.text === 'default' || scope.defaultBackend === undefined)
     scope.defaultBackend = name.text
-  if (cursor.isWord('none')) {
+  if (cursor.is('ID') && cursor.token.text.toLowerCase() === 'none') {
     cursor.advance()
     cursor.take(';')
     return // without an endpoint it is in no list of backends
@@ -111,7 +111,7 @@ function takeField(cursor: TokenCursor, known: ReadonlySet<string>): VclToken {
 function takeValue(cursor: TokenCursor): VclToken {
   if (cursor.is('-')) cursor.advance()
   const first = cursor.token
-  if (!['CSTR', 'CNUM', 'FNUM', 'ID'].includes(first.kind)) return cursor.take('CSTR')
+  if (!['CSTR', 'CNUM', 'FNUM', 'ID', 'CBLOB'].includes(first.kind)) return cursor.take('CSTR')
   cursor.advance()
   while (first.kind === 'CSTR' && cursor.is('CSTR')) cursor.advance()
   if (first.kind !== 'CSTR' && cursor.is('ID')) cursor.advance()

@@ -2,6 +2,7 @@
 import { describeToken, pointAtRange, VclRefused } from './vcl-lexer.js'
 import { findRegexMistake } from './regex-check.js'
 import { referTo, resolveName, type VclScope } from './vcl-scope.js'
+import { isVariableMethod } from './vcl-words.js'
 import { decodeString, refuseSymbol, type TokenCursor } from './vcl-tokens.js'
 
 /** Chosen by us: blocks by choices: 3, parentheses alike. */
@@ -41,7 +42,7 @@ function parseOperand(cursor: TokenCursor, scope: VclScope, { wanted, depth }: O
     parseExpression(cursor, scope, wanted, depth + 1)
     cursor.take(')')
   } else if (token.kind === 'ID') parseName(cursor, scope, { wanted, depth })
-  else if (token.kind === 'CSTR') cursor.advance()
+  else if (token.kind === 'CSTR' || token.kind === 'CBLOB') cursor.advance()
   else if (token.kind === 'CNUM' || token.kind === 'FNUM') {
     cursor.advance()
     if (cursor.is('ID') && units.has(cursor.token.text)) cursor.advance()
@@ -52,12 +53,13 @@ function parseOperand(cursor: TokenCursor, scope: VclScope, { wanted, depth }: O
 }
 
 const units: ReadonlySet<string> = new Set([
-  ...['ms', 's', 'm', 'h', 'd', 'w', 'y', 'B', 'KB', 'MB', 'GB', 'TB'],
+  ...['ms', 's', 'm', 'h', 'd', 'w', 'y', 'B', 'KB', 'MB', 'GB', 'TB', 'K', 'M', 'G', 'T'],
 ])
 
 function parseName(cursor: TokenCursor, scope: VclScope, { wanted, depth }: Operand): void {
   const chain = cursor.takeChain()
-  if (!resolveName(scope, chain.name)) {
+  const isMethod = cursor.is('(') && isVariableMethod(chain.name)
+  if (!isMethod && !resolveName(scope, chain.name)) {
     if (wanted !== 'BACKEND' || chain.first !== chain.last)
       throw refuseSymbol(chain.name, chain.first, chain.last)
     referTo(scope, 'backend', chain.first)

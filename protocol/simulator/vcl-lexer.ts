@@ -7,7 +7,7 @@ export interface VclSource {
 
 export interface VclToken {
   /** Punctuation stands for itself. */
-  readonly kind: 'ID' | 'CNUM' | 'FNUM' | 'CSTR' | 'CSRC' | 'EOI' | (string & {})
+  readonly kind: 'ID' | 'CNUM' | 'FNUM' | 'CSTR' | 'CSRC' | 'CBLOB' | 'EOI' | (string & {})
   readonly text: string
   readonly start: number
   readonly end: number
@@ -108,6 +108,8 @@ const delimited = [
 const punctuation = /\+\+|--|&&|\|\||<=|==|!=|>=|>>|<<|\+=|-=|\*=|\/=|!~|[{}()*+\-/%><=;!&.|~,]/y
 const identifier = /[A-Za-z][A-Za-z0-9_-]*/y
 const number = /\d+(?:\.\d*)?/y
+/** RFC 8941 sf-binary. */
+const blob = /:[A-Za-z0-9+/]*={0,2}:/y
 
 function readToken(source: VclSource, start: number): VclToken {
   const { text } = source
@@ -121,6 +123,8 @@ function readToken(source: VclSource, start: number): VclToken {
       throw refuseAt(source, `Unterminated ${what}, starting at`, start, open.length)
     return makeToken(source, kind, { start, end: end + close.length })
   }
+  const blobEnd = matchEnd(blob, text, start)
+  if (blobEnd !== undefined) return makeToken(source, 'CBLOB', { start, end: blobEnd })
   const mark = matchEnd(punctuation, text, start)
   if (mark !== undefined) return makeToken(source, text.slice(start, mark), { start, end: mark })
   const word = matchEnd(identifier, text, start)

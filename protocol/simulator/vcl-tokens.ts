@@ -156,7 +156,8 @@ export class TokenCursor {
   takeChain(): { readonly name: string; readonly first: VclToken; readonly last: VclToken } {
     const first = this.take('ID')
     let name = first.text
-    while (this.is('.') && this.peek(1).kind === 'ID') {
+    // `req.http."odd name"` is a header too.
+    while (this.is('.') && (this.peek(1).kind === 'ID' || this.peek(1).kind === 'CSTR')) {
       this.advance()
       name += `.${this.advance().text}`
     }

@@ -47,7 +47,7 @@ resp.filters resp.is_streaming resp.proto resp.reason resp.status resp.time now 
 sess.send_timeout sess.timeout_idle sess.timeout_linger sess.xid`
 
 const variables: ReadonlySet<string> = new Set(variableNames.trim().split(/\s+/))
-const header = /^(?:req|bereq|beresp|resp|obj|req_top)\.http\.[A-Za-z0-9_-]/
+const header = /^(?:req|bereq|beresp|resp|obj|req_top)\.http\.(?:[A-Za-z0-9_-]|\{?")/
 const storage = /^storage\.\w+(?:\.(?:free_space|happy|used_space))?$/
 const builtinWords: ReadonlySet<string> = new Set([
   ...['true', 'false', 'regsub', 'regsuball', 'default'],
@@ -57,7 +57,13 @@ export function isVariable(name: string): boolean {
   return variables.has(name) || header.test(name) || storage.test(name)
 }
 
-export const isBuiltinWord = (name: string): boolean => builtinWords.has(name)
+/** `resp.proto.lower` in `resp.proto.lower()`: a method of a variable. */
+export function isVariableMethod(name: string): boolean {
+  const variable = name.slice(0, name.lastIndexOf('.'))
+  return variable.includes('.') && isVariable(variable)
+}
+
+export const isBuiltinWord = (name: string): boolean => builtinWords.has(name.toLowerCase())
 
 /** Words that exist and yet begin no statement. */
 export const reservedWords: ReadonlySet<string> = new Set([

@@ -56,8 +56,9 @@ function limitTime(outgoing: ClientRequest, { url, timeoutMs }: HttpCall): void 
     const connected = (): void => {
       clearTimeout(connecting)
     }
+    // A connection that is used again has no event to wait for.
     if (!socket.connecting) connected()
-    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
+    else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
   })
   outgoing.on('close', () => {
     clearTimeout(connecting)

@@ -16,7 +16,7 @@ export async function login(invocation: Invocation): Promise<undefined> {
   if (user.includes(':')) throw usageError('names of accounts have no colon')
   const organization = textFlag(invocation, 'org') ?? null
   const file = sessionFilePath(surroundings.environment)
-  const before = await readSession(file, settings.context).catch(() => undefined)
+  const before = await readSession(file, settings.context)
   const server = await chooseServer(settings, surroundings, before)
   const password = await readPassword(invocation, `Password of ${user} at ${server.url}: `)
   const answer = await sendRequest(

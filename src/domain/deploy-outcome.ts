@@ -64,15 +64,17 @@ export function judgeLoads({ deployments, loads, elapsedMs, waitMs }: LoadsInput
 }
 
 export interface SwitchInput {
-  /** Every place that the group has. */
-  readonly places: readonly { readonly state: PlacementState }[]
+  /** Every place that the group has. `away`: its agent or cache does not answer; it goes forward when it does. */
+  readonly places: readonly { readonly state: PlacementState | 'away' }[]
   /** 0 to 100: the share of the places that must have applied for an answer. */
   readonly percent: number
 }
 
-/** `done`: enough places have applied, or each has applied or failed. */
+/** `done`: enough places have applied, or each that is not away has applied or failed. */
 export function judgeSwitch({ places, percent }: SwitchInput): { readonly done: boolean } {
   const applied = places.filter(({ state }) => state === 'applied').length
-  const isSettled = places.every(({ state }) => state === 'applied' || state === 'failed')
-  return { done: isSettled || applied * 100 >= percent * places.length }
+  const there = places.filter(({ state }) => state !== 'away')
+  const isSettled = there.every(({ state }) => state === 'applied' || state === 'failed')
+  const isAnybodyThere = there.length > 0 || places.length === 0
+  return { done: (isSettled && isAnybodyThere) || applied * 100 >= percent * places.length }
 }

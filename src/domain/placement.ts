@@ -45,6 +45,11 @@ export interface PlacementDecision {
   readonly keep: readonly Place[]
   /** In the order in which they were chosen. */
   readonly add: readonly Place[]
+  /**
+   * Chosen by us: Down holders whose place nobody takes have it when they return, so that a coordinator or a network that
+   * was away never takes a site down. They count for no min; whoever comes later may take the place.
+   */
+  readonly waiting: readonly Place[]
   /** The one that was placed last goes first. */
   readonly remove: readonly (Place & { readonly reason: string })[]
   readonly shortages: readonly Shortage[]
@@ -255,12 +260,32 @@ function toDecision(work: PlacementWork): PlacementDecision {
       if (held === null) add.push({ ...place, position: ++position })
       else keep.push({ ...place, position: held })
     }
-  const remove = input.placed
-    .filter(({ agentId }) => !taken.has(agentId) && input.exclude?.has(agentId) !== true)
+  const gone = input.placed.filter(
+    ({ agentId }) => !taken.has(agentId) && input.exclude?.has(agentId) !== true,
+  )
+  const waiting = findWaiting(work, gone)
+  const remove = gone
+    .filter((place) => !waiting.includes(place))
     .map((place) => ({ ...place, reason: leaving.get(place.agentId) ?? reasonToGo(work, place) }))
     .toSorted((a, b) => b.position - a.position)
   keep.sort((a, b) => a.position - b.position)
-  return { keep, add, remove, shortages: findShortages(work) }
+  return { keep, add, waiting, remove, shortages: findShortages(work) }
+}
+
+/** The earliest first, as many as the deployment has room for. */
+function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): Place[] {
+  const room = new Map(slots.map(({ id, max, chosen }) => [id, max - chosen.length]))
+  return gone
+    .toSorted((a, b) => a.position - b.position || a.agentId - b.agentId)
+    .filter(({ agentId, deploymentId }) => {
+      const agent = input.agents.byId.get(agentId)
+      const slot = slots.find(({ id }) => id === deploymentId)
+      const left = room.get(deploymentId) ?? 0
+      if (agent?.state !== agentStates.Down || !slot || left === 0) return false
+      if (!isFitting(agent, slot.tagIds) || findConflict(input, agent) !== null) return false
+      room.set(deploymentId, left - 1)
+      return true
+    })
 }
 
 function reasonToGo({ input, slots }: PlacementWork, place: Place): string {

@@ -1,4 +1,5 @@
 /** How far agents are: the revision they should hold and the one they were seen to hold. */
+import type { AgentState } from '../domain/agent-state.js'
 import type { Queries } from './store.js'
 
 /** Ids a statement. */
@@ -8,6 +9,7 @@ export interface AgentProgress {
   readonly id: number
   readonly desiredRevision: number
   readonly effectiveRevision: number | null
+  readonly state: AgentState
 }
 
 /** Agents that were deleted meanwhile are left out. */
@@ -18,11 +20,16 @@ export async function readEffectiveRevisions(
   const found: AgentProgress[] = []
   for (let start = 0; start < agentIds.length; start += idsPerStatement)
     found.push(
-      ...(await queries
-        .selectFrom('agents')
-        .select(['id', 'desiredRevision', 'effectiveRevision'])
-        .where('id', 'in', agentIds.slice(start, start + idsPerStatement))
-        .execute()),
+      ...(
+        await queries
+          .selectFrom('agents')
+          .select(['id', 'state', 'desiredRevision', 'effectiveRevision'])
+          .where('id', 'in', agentIds.slice(start, start + idsPerStatement))
+          .execute()
+      ).map((row) => ({
+        ...row,
+        state: row.state as AgentState, // written from stateOfLiveAgent and markSilentDown only
+      })),
     )
   return found
 }

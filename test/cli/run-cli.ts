@@ -78,10 +78,9 @@ function listen(child: ChildProcess): { out: string; err: string } {
 /** The same program without the start of a process. */
 export async function call(words: readonly string[], options: RunOptions): Promise<Ran> {
   const { environment, input, terminal = false, now = Date.now } = options
-  const [stdin, stdout, stderr] = [0, 1, 2].map(() => {
-    const stream = Object.assign(new PassThrough(), { isTTY: terminal, setRawMode: () => stream })
-    return stream
-  }) as [PassThrough, PassThrough, PassThrough] // as many as there are numbers
+  const stdin = makeStream(terminal)
+  const stdout = makeStream(terminal)
+  const stderr = makeStream(terminal)
   stdin.end(input)
   const said = { out: '', err: '' }
   stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
@@ -96,4 +95,9 @@ export async function call(words: readonly string[], options: RunOptions): Promi
   })
   await new Promise((resume) => setImmediate(resume)) // what was written is handed on
   return { code, ...said }
+}
+
+function makeStream(isTTY: boolean): PassThrough & { readonly isTTY: boolean } {
+  const stream = new PassThrough()
+  return Object.assign(stream, { isTTY, setRawMode: () => stream })
 }

@@ -1,6 +1,6 @@
 /** Logging in, staying logged in across processes, and what is said when that is not possible. */
 import { createHash, randomUUID } from 'node:crypto'
-import { chmod, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
@@ -244,7 +244,7 @@ t.test('what cannot be reached is one line, exit 1', async (t) => {
   await t.rejects(stat(sessionFile(environment)), { code: 'ENOENT' }, 'no session was made')
 })
 
-t.test('a session file that is none is said, and a login replaces it', async (t) => {
+t.test('a session file that cannot be read is named, and never overwritten', async (t) => {
   const controller: Controller = await startController(t)
   const environment = await makeHome(t)
   const file = sessionFile(environment)
@@ -254,6 +254,7 @@ t.test('a session file that is none is said, and a login replaces it', async (t)
     const ran = await call(['whoami'], { environment })
     t.match(ran, { code: exitCodes.refused, err: /cannot be read as sessions/ })
   }
+  await rm(file)
   await logIn(controller.base, environment)
   t.match(await call(['whoami'], { environment }), { code: 0 })
 })

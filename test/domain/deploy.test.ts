@@ -113,8 +113,9 @@ void t.test('a VCL that too few compile is one thing, too few agents another', (
 })
 
 void t.test('the answer is given when the wanted share has applied, or nothing more will', (t) => {
-  const places = (...states: PlacementState[]) => states.map((state) => ({ state }))
-  const table: readonly [PlacementState[], number, boolean][] = [
+  type State = PlacementState | 'away'
+  const places = (...states: State[]) => states.map((state) => ({ state }))
+  const table: readonly [State[], number, boolean][] = [
     [['applied', 'applied'], 100, true],
     [['applied', 'applying'], 100, false],
     [['applied', 'applying'], 50, true],
@@ -122,6 +123,9 @@ void t.test('the answer is given when the wanted share has applied, or nothing m
     [['wanted', 'applying'], 0, true],
     [['failed', 'applied'], 100, true],
     [['failed', 'wanted'], 100, false],
+    [['applied', 'away'], 100, true],
+    [['applying', 'away'], 100, false],
+    [['away', 'away'], 100, false],
     [[], 100, true],
   ]
   for (const [states, percent, done] of table)

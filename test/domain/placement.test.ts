@@ -85,13 +85,13 @@ void t.test(
 )
 
 void t.test(
-  'every placed agent is either kept or removed; who still fits is kept up to max',
+  'every placed agent is kept, waited for or removed; who still fits is kept up to max',
   (t) => {
     const property = fc.property(placementWorlds, (world) => {
-      const { keep, remove, add } = placeGroup(toInput(world))
+      const { keep, waiting, remove, add } = placeGroup(toInput(world))
 
       const before = agentIds(world.placed).toSorted()
-      const after = [...agentIds(keep), ...agentIds(remove)].toSorted()
+      const after = [...agentIds(keep), ...agentIds(waiting), ...agentIds(remove)].toSorted()
       if (before.join() !== after.join()) throw new Error('lost or made up')
       if (agentIds(add).some((id) => before.includes(id))) throw new Error('added again')
       for (const { agentId } of remove) {
@@ -100,8 +100,7 @@ void t.test(
         const open = world.group.deployments.find(
           ({ id, max }) =>
             hasAllTags(world, { agentId, deploymentId: id, position: 0 }) &&
-            chosenOf({ keep, add, remove, shortages: [] }).filter((p) => p.deploymentId === id)
-              .length < max,
+            [...keep, ...add].filter((p) => p.deploymentId === id).length < max,
         )
         if (open || add.some((place) => hasAllTags(world, { ...place, agentId })))
           throw new Error(`agent ${agentId} could have stayed`)
@@ -278,6 +277,38 @@ void t.test('who is placed stays, also Failing; a Down, ReadOnly or Locked one m
   t.same(agentIds(mass.keep), [1], 'after a mass outage places stay')
   const gone = place([agent(2)], {}, { placed })
   t.match(gone.remove, [{ agentId: 1, reason: 'the agent is no more' }])
+  t.end()
+})
+
+void t.test('a Down holder is waited for when nobody takes its place, never over max', (t) => {
+  const property = fc.property(placementWorlds, (world) => {
+    const { keep, add, waiting, remove } = placeGroup(toInput(world))
+
+    const waited = agentsOf(world, waiting)
+    if (!waited.every((agent) => agent.state === agentStates.Down && isFree(world, agent)))
+      throw new Error('waits for the wrong one')
+    if (!waiting.every((place) => hasAllTags(world, place))) throw new Error('does not fit')
+    for (const { id, max } of world.group.deployments) {
+      const places = [...keep, ...add, ...waiting].filter((place) => place.deploymentId === id)
+      if (places.length > max) throw new Error('over')
+      const isLost = remove.some((place) => {
+        const agent = world.agents.find((one) => one.id === place.agentId)
+        const isDown = agent?.state === agentStates.Down && isFree(world, agent)
+        return isDown && place.deploymentId === id && hasAllTags(world, place)
+      })
+      if (isLost && places.length < max) throw new Error('there was room')
+    }
+  })
+
+  fc.assert(property, runs)
+
+  const held = { groupIds: [7], rootGroupId: 7 }
+  const placed = [at(1, 1)]
+  const alone = place([agent(1, { ...held, state: Down })], {}, { placed })
+  t.match(alone, { keep: [], waiting: [{ agentId: 1 }], remove: [] })
+  t.match(alone.shortages, [{ placed: 0 }], 'it does not count')
+  const back = place([agent(1, held)], {}, { placed })
+  t.same(agentIds(back.keep), [1])
   t.end()
 })
 

@@ -13,7 +13,8 @@ export function isInPlace(
 ): boolean {
   if (decision.add.length > 0 || decision.remove.length > 0) return false
   if (decision.shortages.length > 0) return false
-  const kept = new Map(decision.keep.map((place) => [place.agentId, place.deploymentId]))
+  const stays = [...decision.keep, ...decision.waiting]
+  const kept = new Map(stays.map((place) => [place.agentId, place.deploymentId]))
   return placements.every(
     (placement) =>
       kept.get(placement.agentId) === placement.deploymentId &&
@@ -22,7 +23,7 @@ export function isInPlace(
   )
 }
 
-/** The placements of phase one: those that stay with their candidate, and the new ones. */
+/** The placements of phase one: those that stay with their candidate, and the new ones. Who is Down loads it on return. */
 export function toCandidates(
   deploy: Omit<DeployRecord, 'id'>,
   placements: readonly PlacementRecord[],
@@ -30,10 +31,13 @@ export function toCandidates(
 ): PlacementRecord[] {
   const program = { name: deploy.sources.programName, sha: deploy.sources.sha }
   const before = new Map(placements.map((placement) => [placement.agentId, placement]))
-  const kept = decision.keep.flatMap(({ agentId, deploymentId }): PlacementRecord[] => {
+  const stays = [...decision.keep, ...decision.waiting]
+  const kept = stays.flatMap(({ agentId, deploymentId }, index): PlacementRecord[] => {
     const placement = before.get(agentId)
     if (!placement) return []
-    const isServing = placement.state === 'applied' && placement.current?.name === program.name
+    const isThere = index < decision.keep.length
+    const isServing =
+      isThere && placement.state === 'applied' && placement.current?.name === program.name
     const candidateState = isServing ? 'loaded' : 'pending'
     return [{ ...placement, deploymentId, candidate: program, candidateState, error: null }]
   })

@@ -1,6 +1,7 @@
-/** Waiting for phase two: until the wanted share of the placed agents has applied, or each has applied or failed. */
+/** Waiting for phase two: until the wanted share of the placed agents has applied, or each that is there did or failed. */
+import { agentStates } from '../../domain/agent-state.js'
 import { judgeSwitch } from '../../domain/deploy-outcome.js'
-import { readPlacements } from '../../store/placements.js'
+import { readGroupPlaces, type GroupPlace } from '../../store/group-places.js'
 import type { StateService } from './service.js'
 import { watchAgents } from './watch-agents.js'
 
@@ -15,10 +16,15 @@ export async function waitForSwitch(
   const done = await watchAgents(
     service,
     async () => {
-      const placements = await readPlacements(service.store.queries, { groupIds: [groupId] })
-      return judgeSwitch({ places: placements, percent }).done || undefined
+      const places = await readGroupPlaces(service.store.queries, [groupId])
+      return judgeSwitch({ places: places.map(toSwitched), percent }).done || undefined
     },
     { untilMs: service.now() + longestWaitMs, signal: service.background.signal },
   )
   return { completed: done ?? false }
+}
+
+function toSwitched({ state, agentState }: GroupPlace): { readonly state: typeof state | 'away' } {
+  const isOver = state === 'applied' || state === 'failed'
+  return { state: isOver || agentState === agentStates.Running ? state : 'away' }
 }

@@ -1,5 +1,6 @@
 /** Taking a group off all its caches. The wish goes at once; caches that are away drop the group when they return. */
 import type { Context } from '../../context.js'
+import { agentStates } from '../../domain/agent-state.js'
 import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { readDeploys } from '../../store/deploys.js'
@@ -64,13 +65,14 @@ async function removeAll(
   return recomposeDesired(queries, agentIds)
 }
 
-/** The wanted share of the agents holds what it should hold without the group. */
+/** The wanted share of the agents that are there holds what it should hold without the group. */
 async function isGone(
   service: StateService,
   agentIds: readonly number[],
   percent: number,
 ): Promise<true | undefined> {
-  const agents = await readEffectiveRevisions(service.store.queries, agentIds)
+  const progress = await readEffectiveRevisions(service.store.queries, agentIds)
+  const agents = progress.filter(({ state }) => state === agentStates.Running)
   const behind = agents.filter((agent) => agent.effectiveRevision !== agent.desiredRevision)
   const enough = agents.length - behind.length >= (agents.length * percent) / 100
   return enough || undefined

@@ -1,0 +1,236 @@
+/** Deploying through the client, with its exit codes, and what agents say: coordinator and agents are real processes. */
+import t, { type Test } from 'tap'
+import { exitCodes } from '../../src/cli/cli-error.js'
+import type { AgentView, GroupView } from '../support/api-client.js'
+import { makeStateDir, startCoordinator, startDaemon, type Daemon } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { call, endOf, makeHome, startClient, type Environment, type Ran } from './run-cli.js'
+
+const main = 'vcl 4.1;\nbackend default none;\n'
+const broken = 'vcl 4.1;\nbackend default none;\ninclude "no-such-include.vcl";\n'
+/** Slow heartbeats: an agent that is stopped stays hung, not Down, for as long as these tests wait. */
+const heartbeatSeconds = 60
+
+interface Stand {
+  readonly environment: Environment
+  readonly simulated: readonly AgentView[]
+  /** Two agent processes; the second is stopped by tests. */
+  readonly live: AgentView
+  readonly hung: AgentView
+  readonly hanging: Daemon
+  cli(...words: string[]): Promise<Ran>
+  /** A root group on these agents, one tag and one deployment of its own. */
+  makeGroup(name: string, agents: readonly AgentView[], parts?: GroupParts): Promise<number>
+  readGroup(id: number): Promise<GroupView>
+}
+
+interface GroupParts {
+  readonly min?: number
+  readonly source?: string
+}
+
+async function startStand(t: Test): Promise<Stand> {
+  const coordinator = await startCoordinator(t, {
+    words: ['--no-agent', '--simulate', '3', '--heartbeat', String(heartbeatSeconds)],
+  })
+  const { api, base } = coordinator
+  const environment = {
+    ...(await makeHome(t)),
+    CACHEFLEET_SERVER: base,
+    CACHEFLEET_TOKEN: api.token,
+  }
+  await startAgentProcess(t, 'live')
+  const hanging = await startAgentProcess(t, 'hung')
+  const agents = await eventually('five agents run', async () => {
+    const running = (await api.listAgents()).filter(({ stateName }) => stateName === 'Running')
+    return running.length === 5 && running
+  })
+  const named = (name: string): AgentView => {
+    const found = agents.find((agent) => agent.name === name)
+    if (!found) throw new Error(`no agent ${name}`)
+    return found
+  }
+  const stand: Stand = {
+    environment,
+    simulated: agents.filter(({ name }) => name.includes('-sim-')),
+    live: named('live'),
+    hung: named('hung'),
+    hanging,
+    cli: (...words) => call(words, { environment }),
+    makeGroup: async (name, wanted, { min = 1, source = main } = {}) => {
+      const tag = await api.makeTag(name)
+      for (const { id, tags } of wanted) {
+        const body = { tags: [...tags.map((one) => ({ id: one.id })), { id: tag }] }
+        await api.call('PUT', `/agents/${id}`, body)
+      }
+      const mainFile = await api.makeFile(`${name}.vcl`, source)
+      const deployment = await api.makeDeployment(name, tag, { min, max: wanted.length })
+      return api.makeGroup({ name, mainFile, deployment })
+    },
+    readGroup: (id) => api.readGroup(id),
+  }
+  return stand
+
+  async function startAgentProcess(t: Test, name: string): Promise<Daemon> {
+    const stateDir = await makeStateDir(t)
+    return startDaemon(
+      t,
+      [
+        ...['--coordinator-url', base.replace('http', 'ws'), '--state-dir', stateDir],
+        ...['--name', name, '--engine', 'simulate'],
+      ],
+      { CACHEFLEET_JOIN_TOKEN: await api.makeJoinToken() },
+    )
+  }
+}
+
+/** Runs `work` while one agent process is stopped; afterwards it goes on and is awaited. */
+async function whileHung(stand: Stand, work: () => Promise<void>): Promise<void> {
+  stand.hanging.signal('SIGSTOP')
+  try {
+    await work()
+  } finally {
+    stand.hanging.signal('SIGCONT')
+  }
+}
+
+async function undeploy(t: Test, stand: Stand, group: string): Promise<void> {
+  await eventually(`${group} is undeployed`, async () => {
+    const { code, err } = await stand.cli('vclgroups', 'undeploy', group, '--yes')
+    if (code !== 0) throw new Error(err)
+    return true
+  })
+  t.match(await stand.cli('vclgroups', 'delete', group, '--yes'), { code: 0 })
+}
+
+t.test('deploying', async (t) => {
+  const stand = await startStand(t)
+  const { cli, simulated, live, hung } = stand
+
+  await t.test('to all its agents is exit 0 and prints no progress on a pipe', async (t) => {
+    const id = await stand.makeGroup('all', simulated)
+
+    t.match(await cli('vg', 'validate', 'all'), { code: 0, out: /^all: .*compiles/ })
+    const ran = await cli('vg', 'deploy', 'all', '--wait', '60s', '--percent', '100')
+    t.match(ran, { code: 0, err: '', out: 'all: Active, revision 1, 3 of 3 applied\n' })
+    const again = await cli('vg', 'deploy', String(id), '--wait', '60', '--json')
+    t.match(JSON.parse(again.out), { id, deployed: true, revision: 1, agentStates: { length: 3 } })
+
+    for (const verb of ['state', 'placement', 'history']) {
+      t.match(await cli('vg', verb, 'all'), { code: 0, out: /\S/ }, verb)
+      t.match(await cli('vg', verb, 'all', '--csv'), { code: 0, out: /,/ }, verb)
+      t.doesNotThrow(() => JSON.parse('[]'), verb)
+    }
+    t.match(await cli('vg', 'state', 'all'), { out: /stateName +Active/ })
+    t.match(await cli('vg', 'history', 'all'), { out: /deploy +all\.vcl +1 +ok/ })
+    t.match(await cli('vg', 'get', 'all'), { out: /agentStates\[0\] +agent=\S+ state=applied/ })
+    const refused = await cli('vg', 'delete', 'all', '--yes')
+    t.match(refused, { code: exitCodes.refused, err: /undeploy it first \(trace/ })
+  })
+
+  await t.test('shows one live line on a terminal', async (t) => {
+    const { environment } = stand
+    await cli('files', 'update', 'all.vcl', '--source', `${main}# two\n`)
+    const ran = await call(['vg', 'deploy', 'all'], { environment, terminal: true })
+    t.equal(ran.code, 0)
+    t.match(ran.err, /^\r\x1b\[Kdeploying/)
+    t.match(ran.err, /\r\x1b\[K$/, 'it is gone at the end')
+    t.notMatch(ran.err, /\n/)
+    t.match(ran.out, /revision 2, 3 of 3 applied/)
+    await undeploy(t, stand, 'all')
+  })
+
+  await t.test('what cannot be put together is exit 1 with file and line', async (t) => {
+    await stand.makeGroup('bad', simulated, { source: broken })
+    for (const verb of ['deploy', 'validate']) {
+      const ran = await cli('vg', verb, 'bad')
+      t.match(ran, { code: exitCodes.refused, out: '' })
+      t.match(ran.err, /bad\.vcl line 3\b.*no-such-include\.vcl/s)
+    }
+    t.match(await cli('vg', 'deploy', '987654'), { code: 1, err: /987654 was not found/ })
+  })
+
+  await t.test('with too few agents is exit 1', async (t) => {
+    await stand.makeGroup('few', [live], { min: 1 })
+    await cli('dep', 'update', 'few', '--max', '2', '--min', '2')
+    const ran = await cli('vg', 'deploy', 'few', '--wait', '5s')
+    t.match(ran, { code: exitCodes.refused, err: /agent/ })
+    await undeploy(t, stand, 'few')
+  })
+
+  await t.test('detached is exit 0 at once, and goes on', async (t) => {
+    const id = await stand.makeGroup('later', simulated)
+    for (const words of [['--detach'], ['--wait', '0']])
+      t.match(await cli('vg', 'deploy', 'later', ...words), { code: 0, err: '' })
+    await eventually('all have it', async () => {
+      const { agentStates } = await stand.readGroup(id)
+      return agentStates.length === 3 && agentStates.every(({ state }) => state === 'applied')
+    })
+    await undeploy(t, stand, 'later')
+  })
+
+  await t.test('while an agent hangs', async (t) => {
+    await stand.makeGroup('half', [live, hung], { min: 1 })
+    await whileHung(stand, async () => {
+      const part = await cli('vg', 'deploy', 'half', '--wait', '4s')
+      t.match(part, { code: exitCodes.partial, out: /1 of 2 applied/ }, 'min, but not all')
+      t.match(part.err, /^cachefleet: half: 1 of 2 applied, 100 percent wanted; .*hung \(\w+\)\n$/)
+    })
+    await undeploy(t, stand, 'half')
+
+    await stand.makeGroup('share', [live, hung], { min: 1 })
+    await whileHung(stand, async () => {
+      const share = ['--wait', '60s', '--percent', '50']
+      t.match(await cli('vg', 'deploy', 'share', ...share), { code: 0 }, 'the share is reached')
+    })
+    await undeploy(t, stand, 'share')
+
+    await stand.makeGroup('none', [hung])
+    await whileHung(stand, async () => {
+      const none = await cli('vg', 'deploy', 'none', '--wait', '1s')
+      t.match(none, { code: exitCodes.unfinished, err: /still loading after 1 s.*hung/ })
+    })
+    await undeploy(t, stand, 'none')
+  })
+
+  await t.test('Ctrl-C ends the client with 130, and the wish stays', async (t) => {
+    const id = await stand.makeGroup('stopped', [hung])
+    await whileHung(stand, async () => {
+      const child = startClient(['vg', 'deploy', 'stopped', '--wait', '60s'], stand.environment)
+      await eventually('the deploy has begun', async () => {
+        const { agentStates } = await stand.readGroup(id)
+        return agentStates.length === 1
+      })
+      child.kill('SIGINT')
+      t.equal(await endOf(child), exitCodes.interrupted)
+    })
+    await eventually('it is deployed', async () => (await stand.readGroup(id)).deployed)
+    await undeploy(t, stand, 'stopped')
+  })
+
+  await t.test('agents tell what their caches hold', async (t) => {
+    const [agent] = simulated
+    const name = agent?.name ?? ''
+    const shown = {
+      vcls: /cf-idle/,
+      params: /default_ttl +\d+/,
+      backends: /^NAME/,
+      bans: /^TIME/,
+      panic: /no panic/,
+    }
+    for (const [question, text] of Object.entries(shown)) {
+      t.match(await cli('agents', question, name), { code: 0, out: text }, question)
+      const { code, out } = await cli('agents', question, name, '--json')
+      t.strictSame([code, typeof JSON.parse(out)], [0, 'object'], question)
+      t.match(await cli('agents', question, name, '--csv'), { code: 0 }, question)
+    }
+    t.match(await cli('agents', 'command', name, '--', 'ping'), { code: 0, out: /PONG/ })
+    t.match(await cli('agents', 'command', name, '--', 'vcl.list', '-j'), { out: /cf-idle/ })
+    t.match(await cli('agents', 'command', name, '--', 'stop'), { code: exitCodes.refused })
+    t.match(await cli('agents', 'unlock', name), { code: 0, out: /stateName/ })
+    t.match(await cli('agents', 'panic', 'nosuch'), {
+      code: 1,
+      err: /agent "nosuch" was not found/,
+    })
+  })
+})
