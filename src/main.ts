@@ -33,7 +33,8 @@ try {
   await main(words, process.env)
 } catch (error) {
   process.stderr.write(`cachefleetd: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = exitCodeOf(error)
+  // At once: a start that failed half way may have left timers and listeners, and who started us must know.
+  process.exit(exitCodeOf(error))
 }
 
 async function main(arguments_: readonly string[], environment: Environment): Promise<void> {
@@ -47,7 +48,7 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
   else if (loaded.kind === 'version')
     process.stdout.write(`cachefleetd ${version} (Node ${process.versions.node})\n`)
   else if (loaded.kind === 'print') process.stdout.write(loaded.text)
-  else if (loaded.kind === 'run') await run(loaded.settings, { arguments: arguments_, environment })
+  else await run(loaded.settings, { arguments: arguments_, environment })
 }
 
 interface Invocation {

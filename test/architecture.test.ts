@@ -87,7 +87,7 @@ const outsiders: readonly (readonly [name: string, files: readonly string[]])[] 
 const files = ['protocol', 'config', 'src'].flatMap((folder) => listSources(join(root, folder)))
 const imports = files.flatMap(readImports)
 
-t.test('every folder imports only what ARCHITECTURE.md allows', (t) => {
+void t.test('every folder imports only what ARCHITECTURE.md allows', (t) => {
   const broken = imports.filter(({ file, target, isOwn }) => {
     const allowed = rules.find(([folder]) => file.startsWith(folder))?.[1] ?? []
     return isOwn && !allowed.some((one) => target.startsWith(one))
@@ -97,7 +97,7 @@ t.test('every folder imports only what ARCHITECTURE.md allows', (t) => {
   t.end()
 })
 
-t.test('protocol/ needs nothing but Node, domain/ not even its input and output', (t) => {
+void t.test('protocol/ needs nothing but Node, domain/ not even its input and output', (t) => {
   const packages = imports.filter(({ isOwn }) => !isOwn)
   t.same(
     packages.filter(
@@ -114,7 +114,7 @@ t.test('protocol/ needs nothing but Node, domain/ not even its input and output'
   t.end()
 })
 
-t.test('each package that speaks to the outside is imported in its own place', (t) => {
+void t.test('each package that speaks to the outside is imported in its own place', (t) => {
   for (const [name, places] of outsiders) {
     const users = imports.filter(
       ({ target, isOwn }) => !isOwn && (target === name || target.startsWith(`${name}/`)),
@@ -126,13 +126,13 @@ t.test('each package that speaks to the outside is imported in its own place', (
   t.end()
 })
 
-t.test('the environment and the arguments are read in the main files only', (t) => {
+void t.test('the environment and the arguments are read in the main files only', (t) => {
   const readers = files.filter((file) => /process\.(env|argv)\b/.test(read(file)))
   t.same(readers.toSorted(), ['src/cli/main.ts', 'src/main.ts'])
   t.end()
 })
 
-t.test('no import cycle exists', (t) => {
+void t.test('no import cycle exists', (t) => {
   const graph = new Map<string, string[]>()
   for (const { file, target, isOwn, isTypeOnly } of imports)
     if (isOwn && !isTypeOnly) graph.set(file, [...(graph.get(file) ?? []), target])
@@ -140,7 +140,7 @@ t.test('no import cycle exists', (t) => {
   t.end()
 })
 
-t.test('the version of the program is that of its package', (t) => {
+void t.test('the version of the program is that of its package', (t) => {
   t.equal((JSON.parse(read('package.json')) as { version: string }).version, version)
   t.end()
 })

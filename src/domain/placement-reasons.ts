@@ -19,6 +19,8 @@ export function explainPlacement(
   const kept = new Map(decision.keep.map((place) => [place.agentId, place.deploymentId]))
   const added = new Map(decision.add.map((place) => [place.agentId, place.deploymentId]))
   const removed = new Map(decision.remove.map((place) => [place.agentId, place.reason]))
+  for (const { agentId } of decision.waiting)
+    removed.set(agentId, 'the agent is Down; its place waits for it until another takes it')
   const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
   return [...input.agents.byId.values()]
     .toSorted((a, b) => a.id - b.id)

@@ -166,12 +166,43 @@ function statementCache(file: BetterSqlite3.Database): SqliteDatabase {
 }
 
 function wrapStatement(statement: BetterSqlite3.Statement): SqliteStatement {
+  const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
   return {
     reader: statement.reader,
-    all: (parameters) => translated(() => statement.all([...parameters])),
+    all: (parameters) =>
+      translated(() => {
+        const rows = statement.all([...parameters])
+        return toRow ? rows.map(toRow) : rows
+      }),
     run: (parameters) => translated(() => statement.run([...parameters])),
-    iterate: (parameters) => statement.iterate([...parameters]),
+    iterate: (parameters) => mapEach(statement.iterate([...parameters]), toRow),
   }
+}
+
+/** The library's own objects are built key by key and take twice the time: ours are copies of one that has all keys. */
+function prepareRow(statement: BetterSqlite3.Statement): (values: unknown) => unknown {
+  let names: readonly string[] = []
+  let blank: Readonly<Record<string, unknown>> = {}
+  return (raw) => {
+    const values = raw as readonly unknown[] // what a raw statement gives
+    // The first row; or a later migration widened a `select *`.
+    if (values.length !== names.length) {
+      names = statement.columns().map(({ name }) => name)
+      blank = Object.fromEntries(names.map((name) => [name, null]))
+    }
+    const row: Record<string, unknown> = { ...blank }
+    names.forEach((name, at) => {
+      row[name] = values[at]
+    })
+    return row
+  }
+}
+
+function* mapEach(
+  rows: IterableIterator<unknown>,
+  toRow: ((row: unknown) => unknown) | null,
+): IterableIterator<unknown> {
+  for (const row of rows) yield toRow ? toRow(row) : row
 }
 
 function translated<T>(work: () => T): T {

@@ -240,6 +240,17 @@ async function checkTrio(t: Test, stand: Stand): Promise<void> {
   await deploySite(stand, site)
   t.same(await readMarks(), ['three-of-three', 'three-of-three', 'three-of-three'])
   t.equal((await api.readGroup(site.id)).stateName, 'Active')
+
+  await third.stop()
+  await untilAgent(stand, 'Failing', 'third')
+  await editSite(stand, site, 'without-third')
+  await deploySite(stand, site)
+  t.same(await readMarks(), ['without-third', 'without-third', undefined])
+  t.equal((await api.readGroup(site.id)).stateName, 'Degraded', 'nobody waited for it')
+  await third.restart()
+  const isActive = async () => (await api.readGroup(site.id)).stateName === 'Active'
+  await eventually('it goes forward when it is back', isActive)
+  t.same(await readMarks(), ['without-third', 'without-third', 'without-third'])
 }
 
 async function addCache(t: Test, stand: Stand, name: string): Promise<Varnishd> {

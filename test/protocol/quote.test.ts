@@ -162,6 +162,8 @@ void t.test(
     t.throws(() => paramShow('changed'), refused)
     t.throws(() => ban([]), refused)
     t.throws(() => ban([{ field: 'client.ip', operator: '==', value: '1' }]), refused)
+    const longHeader = `obj.http.${'x'.repeat(127)}`
+    t.throws(() => ban([{ field: longHeader, operator: '==', value: '1' }]), refused, 'panics')
     t.end()
   },
 )
