@@ -1,6 +1,6 @@
 /** Completion scripts, made from the grammar: first word, verb of a noun, flags of a verb. */
 import { usageError } from './cli-error.js'
-import { word, type Flag, type Grammar, type Invocation } from './verb.js'
+import { word, type Flag, type Grammar, type Invocation, type Noun, type Verb } from './verb.js'
 
 export function printCompletion(invocation: Invocation): Promise<undefined> {
   const shell = word(invocation, 0)
@@ -16,69 +16,75 @@ const scripts: Readonly<Record<string, (grammar: Grammar) => string>> = {
   fish: printFish,
 }
 
-/** Words that follow `key`: the words before them, joined by a blank; flags are offered anywhere behind. */
 interface Completions {
   readonly first: readonly string[]
+  /** By each spelling of a noun. */
   readonly verbsOf: ReadonlyMap<string, readonly string[]>
+  readonly everywhere: readonly string[]
+  /** By verb, or by a spelling of a noun and a verb of it. */
   readonly flagsOf: ReadonlyMap<string, readonly string[]>
 }
 
 function readCompletions({ flags, verbs, nouns }: Grammar): Completions {
-  const everywhere = ['--help', ...flags.map(longForm)]
   const spellings = nouns.flatMap((noun) =>
     [noun.name, ...noun.aliases].map((spelling) => ({ spelling, noun })),
   )
   return {
-    first: [...nouns.map(({ name }) => name), ...verbs.map(({ name }) => name), ...everywhere],
+    first: [...nouns, ...verbs].map(({ name }) => name),
     verbsOf: new Map(
       spellings.map(({ spelling, noun }) => [spelling, noun.verbs.map(({ name }) => name)]),
     ),
+    everywhere: ['--help', ...flags.map(longForm)],
     flagsOf: new Map([
-      ...verbs.map((verb) => [verb.name, flagsOf(verb.flags, everywhere)] as const),
+      ...verbs.map((verb) => [`${verb.name} *`, flagsOf(verb)] as const),
       ...spellings.flatMap(({ spelling, noun }) =>
-        noun.verbs.map(
-          (verb) => [`${spelling} ${verb.name}`, flagsOf(verb.flags, everywhere)] as const,
-        ),
+        noun.verbs.map((verb) => [`${spelling} ${verb.name}`, flagsOf(verb)] as const),
       ),
     ]),
   }
 }
 
-function flagsOf(flags: readonly Flag[] = [], everywhere: readonly string[]): readonly string[] {
-  return [...flags.map(longForm), ...everywhere]
+function flagsOf({ flags = [] }: Verb): readonly string[] {
+  return flags.map(longForm)
 }
 
 function longForm({ form }: Flag): string {
   return form.split(' ')[0] ?? form
 }
 
-/** The words that do not begin with a dash decide; the value of a flag before them is taken for one, and then nothing is offered. */
+/**
+ * The words that do not begin with a dash decide. A flag's value is taken for one too: then files are offered, which is
+ * what bash does by itself.
+ */
 function printBash(grammar: Grammar): string {
-  const { first, verbsOf, flagsOf: flags } = readCompletions(grammar)
+  const { first, verbsOf, everywhere, flagsOf: flags } = readCompletions(grammar)
   return `# bash completion for cachefleet
 _cachefleet() {
   local current="\${COMP_WORDS[COMP_CWORD]}" word words=() candidates=""
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -* ]] || words+=("$word")
   done
-  case "\${#words[@]}" in
-    0) candidates="${first.join(' ')}" ;;
-    1) case "\${words[0]}" in
+  if [[ $current == -* ]]; then
+    candidates="${everywhere.join(' ')}"
+    case "\${words[0]} \${words[1]}" in
+${printCases(flags, '$candidates ')}
+    esac
+  elif [[ \${#words[@]} == 0 ]]; then
+    candidates="${first.join(' ')}"
+  elif [[ \${#words[@]} == 1 ]]; then
+    case "\${words[0]}" in
 ${printCases(verbsOf)}
-      esac ;;
-  esac
-  case "\${words[0]} \${words[1]}" in
-${printCases(flags, true)}
-  esac
+    esac
+  fi
   COMPREPLY=($(compgen -W "$candidates" -- "$current"))
 }
 complete -o default -F _cachefleet cachefleet
 `
 }
 
-/** `compadd` is given what fits; zsh leaves out what does not begin as typed. */
+/** `compadd` is given everything; zsh leaves out what does not begin as typed. */
 function printZsh(grammar: Grammar): string {
-  const { first, verbsOf, flagsOf: flags } = readCompletions(grammar)
+  const { first, verbsOf, everywhere, flagsOf: flags } = readCompletions(grammar)
   return `#compdef cachefleet
 _cachefleet() {
   local word candidates=""
@@ -86,15 +92,18 @@ _cachefleet() {
   for word in "\${(@)words[2,CURRENT-1]}"; do
     [[ $word == -* ]] || given+=("$word")
   done
-  case "\${#given}" in
-    0) candidates="${first.join(' ')}" ;;
-    1) case "\${given[1]}" in
+  if [[ $PREFIX == -* ]]; then
+    candidates="${everywhere.join(' ')}"
+    case "\${given[1]} \${given[2]}" in
+${printCases(flags, '$candidates ')}
+    esac
+  elif (( \${#given} == 0 )); then
+    candidates="${first.join(' ')}"
+  elif (( \${#given} == 1 )); then
+    case "\${given[1]}" in
 ${printCases(verbsOf)}
-      esac ;;
-  esac
-  case "\${given[1]} \${given[2]}" in
-${printCases(flags, true)}
-  esac
+    esac
+  fi
   if [[ -n "$candidates" ]]; then
     compadd -- \${(s: :)candidates}
   else
@@ -110,52 +119,46 @@ fi
 }
 
 function printFish({ flags, verbs, nouns }: Grammar): string {
-  const offer = (condition: string, words: string, summary: string): string =>
-    `complete -c cachefleet -n '${condition}' ${words} -d '${summary.replaceAll("'", "\\'")}'`
   const lines = [
     ...[...nouns, ...verbs].map(({ name, summary }) =>
       offer('__fish_use_subcommand', `-f -a ${name}`, summary),
     ),
-    ...flags.map(({ form, summary }) =>
-      offer('true', `-l ${longForm({ form, summary }).slice(2)}`, summary),
+    ...flags.map((flag) => offerFlag('true', flag)),
+    ...verbs.flatMap(({ name, flags: own = [] }) =>
+      own.map((flag) => offerFlag(`__fish_seen_subcommand_from ${name}`, flag)),
     ),
-    ...nouns.flatMap((noun) => {
-      const isNoun = `__fish_seen_subcommand_from ${[noun.name, ...noun.aliases].join(' ')}`
-      const names = noun.verbs.map(({ name }) => name).join(' ')
-      return noun.verbs.flatMap((verb) => [
-        offer(
-          `${isNoun}; and not __fish_seen_subcommand_from ${names}`,
-          `-f -a ${verb.name}`,
-          verb.summary,
-        ),
-        ...(verb.flags ?? []).map((flag) =>
-          offer(
-            `${isNoun}; and __fish_seen_subcommand_from ${verb.name}`,
-            `-l ${longForm(flag).slice(2)}`,
-            flag.summary,
-          ),
-        ),
-      ])
-    }),
-    ...verbs.flatMap((verb) =>
-      (verb.flags ?? []).map((flag) =>
-        offer(
-          `__fish_seen_subcommand_from ${verb.name}`,
-          `-l ${longForm(flag).slice(2)}`,
-          flag.summary,
-        ),
-      ),
-    ),
+    ...nouns.flatMap(offerNoun),
   ]
   return `# fish completion for cachefleet\n${lines.join('\n')}\n`
 }
 
-/** Of a `case`; `adding`: to what is offered already, once a dash is typed or there is nothing else. */
-function printCases(words: ReadonlyMap<string, readonly string[]>, adding = false): string {
+function offerNoun({ name, aliases, verbs }: Noun): readonly string[] {
+  const isNoun = `__fish_seen_subcommand_from ${[name, ...aliases].join(' ')}`
+  const names = verbs.map((verb) => verb.name).join(' ')
+  const noVerb = `${isNoun}; and not __fish_seen_subcommand_from ${names}`
+  return verbs.flatMap((verb) => [
+    offer(noVerb, `-f -a ${verb.name}`, verb.summary),
+    ...(verb.flags ?? []).map((flag) =>
+      offerFlag(`${isNoun}; and __fish_seen_subcommand_from ${verb.name}`, flag),
+    ),
+  ])
+}
+
+function offerFlag(condition: string, flag: Flag): string {
+  const value = flag.form.includes(' ') ? ' -r' : ''
+  return offer(condition, `-l ${longForm(flag).slice(2)}${value}`, flag.summary)
+}
+
+function offer(condition: string, words: string, summary: string): string {
+  return `complete -c cachefleet -n '${condition}' ${words} -d '${summary.replaceAll("'", "\\'")}'`
+}
+
+/** Of a `case`. `before`: what the candidates begin with. A star stands for any word. */
+function printCases(words: ReadonlyMap<string, readonly string[]>, before = ''): string {
   return [...words]
     .map(([key, values]) => {
-      const pattern = adding && !key.includes(' ') ? `"${key} "*` : `"${key}"`
-      return `    ${pattern}) candidates="${adding ? '$candidates ' : ''}${values.join(' ')}" ;;`
+      const pattern = key.endsWith('*') ? `"${key.slice(0, -1)}"*` : `"${key}"`
+      return `    ${pattern}) candidates="${before}${values.join(' ')}" ;;`
     })
     .join('\n')
 }

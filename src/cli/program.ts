@@ -33,6 +33,8 @@ export async function runProgram(
   } catch (error) {
     // Commander has printed what it had to say; a help that was asked for is no error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
+    if (!(error instanceof CliError) && program.opts()['verbose'] === true)
+      surroundings.stderr.write(`${error instanceof Error ? (error.stack ?? '') : ''}\n`)
     const text = describeError(error, program.opts()['json'] === true)
     surroundings.stderr.write(`${surroundings.stderr.isTTY ? toPrintableText(text) : text}\n`)
     return error instanceof CliError ? error.exitCode : exitCodes.refused

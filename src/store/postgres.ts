@@ -79,6 +79,7 @@ export function openPostgres(url: string, log: Logger): Database {
   return {
     dialect: dialectSql,
     queries,
+    recall: (_, read) => read(),
     transaction: (work) => repeated(() => transact(queries, guard, work)),
     // In turns: a process whose decisions wait for another's lock holds one connection, not all.
     decide: async (work) => {

@@ -19,6 +19,7 @@ import {
 } from 'kysely'
 import { FleetError } from '../errors.js'
 import type { Database, DialectSql } from './database.js'
+import { createReadMemory } from './read-memory.js'
 import type { Tables } from './schema.js'
 import { TransactionGuard } from './transaction-guard.js'
 import { Turns } from './turns.js'
@@ -45,14 +46,19 @@ export function openSqlite(path: string): Database {
   const file = openFile(path)
   const turns = new Turns()
   const guard = new TransactionGuard()
+  const writes = countWrites(file)
   const queries = new Kysely<Tables>({
-    dialect: new OneConnectionDialect({ database: statementCache(file) }, { file, turns, guard }),
+    dialect: new OneConnectionDialect(
+      { database: statementCache(file, writes.note) },
+      { file, turns, guard },
+    ),
   })
   const transaction = <T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T> =>
     queries.transaction().execute((inside) => guard.run(() => work(inside)))
   return {
     dialect: dialectSql,
     queries,
+    recall: createReadMemory(writes.count),
     transaction,
     decide: transaction,
     migrate: transaction,
@@ -140,8 +146,33 @@ class OneConnectionDriver extends SqliteDriver {
   }
 }
 
+interface Writes {
+  /** Called before each statement that may write. */
+  readonly note: () => void
+  /** Another number after every write of this process or another. */
+  readonly count: () => number
+}
+
+function countWrites(file: BetterSqlite3.Database): Writes {
+  // Of the writes of others only (sqlite.org/pragma.html#pragma_data_version).
+  const readOthers = file.prepare<[], number>('pragma data_version').pluck()
+  let own = 0
+  let others: number | undefined
+  return {
+    note: () => {
+      own += 1
+    },
+    count: () => {
+      const version = readOthers.get()
+      if (version !== others) own += 1
+      others = version
+      return own
+    },
+  }
+}
+
 /** The database as Kysely sees it: statements are kept, errors are the store's own. */
-function statementCache(file: BetterSqlite3.Database): SqliteDatabase {
+function statementCache(file: BetterSqlite3.Database, noteWrite: () => void): SqliteDatabase {
   const kept = new Map<string, SqliteStatement>()
   return {
     close: () => {
@@ -156,7 +187,7 @@ function statementCache(file: BetterSqlite3.Database): SqliteDatabase {
         kept.set(text, found)
         return found
       }
-      const statement = translated(() => wrapStatement(file.prepare(text)))
+      const statement = translated(() => wrapStatement(file.prepare(text), noteWrite))
       if (text.length <= statementLengthMost) kept.set(text, statement)
       const [oldest] = kept.keys()
       if (kept.size > statementsKept && oldest !== undefined) kept.delete(oldest)
@@ -165,17 +196,29 @@ function statementCache(file: BetterSqlite3.Database): SqliteDatabase {
   }
 }
 
-function wrapStatement(statement: BetterSqlite3.Statement): SqliteStatement {
+function wrapStatement(
+  statement: BetterSqlite3.Statement,
+  noteWrite: () => void,
+): SqliteStatement {
+  const noteUse = statement.readonly ? () => undefined : noteWrite
   const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
   return {
     reader: statement.reader,
     all: (parameters) =>
       translated(() => {
+        noteUse()
         const rows = statement.all([...parameters])
         return toRow ? rows.map(toRow) : rows
       }),
-    run: (parameters) => translated(() => statement.run([...parameters])),
-    iterate: (parameters) => mapEach(statement.iterate([...parameters]), toRow),
+    run: (parameters) =>
+      translated(() => {
+        noteUse()
+        return statement.run([...parameters])
+      }),
+    iterate: (parameters) => {
+      noteUse()
+      return mapEach(statement.iterate([...parameters]), toRow)
+    },
   }
 }
 

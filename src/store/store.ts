@@ -1,5 +1,6 @@
 /** The store's port: one set of Kysely queries over SQLite or PostgreSQL. */
 import type { Kysely, Transaction } from 'kysely'
+import type { Recall } from './read-memory.js'
 import type { Tables } from './schema.js'
 
 /** What a query function is given: the store itself, or a transaction of it. */
@@ -7,6 +8,11 @@ export type Queries = Kysely<Tables>
 
 export interface Store {
   readonly queries: Queries
+  /**
+   * Reads, unless the same was read since the last write: for what is asked for often. On PostgreSQL it always reads, for
+   * other processes write there. Not within a transaction. The answer is shared: it must not be changed.
+   */
+  readonly recall: Recall
   /**
    * All or nothing. Inside, only the given queries may be used: the store's own would wait for ever and throw. On
    * PostgreSQL the work runs again after a deadlock, so it leaves nothing behind but rows; what it reads may change

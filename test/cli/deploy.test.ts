@@ -18,7 +18,7 @@ interface Stand {
   readonly live: AgentView
   readonly hung: AgentView
   readonly hanging: Daemon
-  cli(...words: string[]): Promise<Ran>
+  readonly cli: (...words: string[]) => Promise<Ran>
   /** A root group on these agents, one tag and one deployment of its own. */
   makeGroup(name: string, agents: readonly AgentView[], parts?: GroupParts): Promise<number>
   readGroup(id: number): Promise<GroupView>
@@ -103,7 +103,7 @@ async function undeploy(t: Test, stand: Stand, group: string): Promise<void> {
   t.match(await stand.cli('vclgroups', 'delete', group, '--yes'), { code: 0 })
 }
 
-t.test('deploying', async (t) => {
+void t.test('deploying', async (t) => {
   const stand = await startStand(t)
   const { cli, simulated, live, hung } = stand
 

@@ -68,7 +68,7 @@ async function live(t: Test, desk: Desk, life: Life): Promise<void> {
   t.match(gone.err, /^cachefleet: \d+ was not found \(trace \w{8,}\)\n$/)
 }
 
-t.test('every kind of object is made, read, changed and deleted', async (t) => {
+void t.test('every kind of object is made, read, changed and deleted', async (t) => {
   const desk = await startDesk(t)
   const { api, folder } = desk
   const web = await desk.json('tags', 'add', '--name', 'web')
@@ -166,7 +166,7 @@ t.test('every kind of object is made, read, changed and deleted', async (t) => {
   })
 })
 
-t.test('names stand for ids', async (t) => {
+void t.test('names stand for ids', async (t) => {
   const desk = await startDesk(t)
   const first = await desk.json('tags', 'add', '--name', 'web')
   const acme = await addOrganization(desk.api.service.store.queries, 'acme')
@@ -185,7 +185,7 @@ t.test('names stand for ids', async (t) => {
   t.match(await desk.json('tags', 'get', String(second['id'])), { organization: { name: 'acme' } })
 })
 
-t.test('lists are filtered, sorted and cut by the coordinator', async (t) => {
+void t.test('lists are filtered, sorted and cut by the coordinator', async (t) => {
   const desk = await startDesk(t)
   for (const name of ['c', 'a', 'b']) await desk.json('tags', 'add', '--name', `x-${name}`)
   const names = async (...words: string[]) =>
@@ -199,7 +199,7 @@ t.test('lists are filtered, sorted and cut by the coordinator', async (t) => {
   t.match(unknown, { code: exitCodes.refused, err: /nosuch/ })
 })
 
-t.test('what is printed', async (t) => {
+void t.test('what is printed', async (t) => {
   const desk = await startDesk(t)
   const { api, environment } = desk
   const names = ["=cmd|' /C calc'!A0", '+1', '-1', '@x', 'a,b "q"', '\u202eevil']
@@ -245,7 +245,7 @@ t.test('what is printed', async (t) => {
   })
 })
 
-t.test('on a terminal a deletion is asked about', async (t) => {
+void t.test('on a terminal a deletion is asked about', async (t) => {
   const desk = await startDesk(t)
   await desk.json('tags', 'add', '--name', 'web')
   const words = ['tags', 'delete', 'web']
@@ -257,7 +257,7 @@ t.test('on a terminal a deletion is asked about', async (t) => {
   t.strictSame(await desk.list('tags', 'list'), [])
 })
 
-t.test('a closed pipe ends the client silently, at any length', async (t) => {
+void t.test('a closed pipe ends the client silently, at any length', async (t) => {
   const desk = await startDesk(t)
   for (let index = 0; index < 50; index += 1)
     await desk.api.expect(201, 'POST', '/tags', { name: `${index}-${'x'.repeat(240)}` })
@@ -269,7 +269,7 @@ t.test('a closed pipe ends the client silently, at any length', async (t) => {
   t.strictSame([await endOf(child), err], [0, ''])
 })
 
-t.test('files', async (t) => {
+void t.test('files', async (t) => {
   const desk = await startDesk(t)
   const folder = join(desk.folder, 'site')
   await mkdir(folder)

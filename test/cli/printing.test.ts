@@ -17,7 +17,7 @@ import { call } from './run-cli.js'
 
 const here = { environment: {} }
 
-t.test('CSV is RFC 4180: a reader gets every cell back, formulas with an apostrophe', (t) => {
+void t.test('CSV is RFC 4180: a reader gets every cell back, formulas with an apostrophe', (t) => {
   const cell = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '"', ',', '\r', '\n', 'a') }),
@@ -35,7 +35,7 @@ t.test('CSV is RFC 4180: a reader gets every cell back, formulas with an apostro
   t.end()
 })
 
-t.test('no character of a name acts on a terminal', (t) => {
+void t.test('no character of a name acts on a terminal', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       t.notMatch(toPrintableLine(text), /[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u2029]/u)
@@ -48,7 +48,7 @@ t.test('no character of a name acts on a terminal', (t) => {
   t.end()
 })
 
-t.test(
+void t.test(
   'a table aligns its columns, wide characters and marks too, and keeps rows to a line',
   (t) => {
     const rows = [
@@ -64,7 +64,7 @@ t.test(
   },
 )
 
-t.test('colour marks titles and states, and takes no width', (t) => {
+void t.test('colour marks titles and states, and takes no width', (t) => {
   const table = formatTable(['NAME', 'STATE', 'X'], [['a', 'Down', '1']], { colour: true })
   t.equal(
     table,
@@ -73,7 +73,7 @@ t.test('colour marks titles and states, and takes no width', (t) => {
   t.end()
 })
 
-t.test('references are shown by name, objects by their fields', (t) => {
+void t.test('references are shown by name, objects by their fields', (t) => {
   const group = {
     id: 1,
     name: 'site',
@@ -101,7 +101,7 @@ t.test('references are shown by name, objects by their fields', (t) => {
   t.end()
 })
 
-t.test('an error is one line with its trace id, or the body as JSON', (t) => {
+void t.test('an error is one line with its trace id, or the body as JSON', (t) => {
   const body = { traceId: 'trace-0001', errorKey: 'tag', errorMsg: '9 was not found' }
   const error = new CliError(exitCodes.refused, '9 was not found', { status: 404, body })
   t.equal(describeError(error, false), 'cachefleet: 9 was not found (trace trace-0001)')
@@ -114,7 +114,7 @@ t.test('an error is one line with its trace id, or the body as JSON', (t) => {
   t.end()
 })
 
-t.test('lists of names are split at commas, but not at escaped ones', (t) => {
+void t.test('lists of names are split at commas, but not at escaped ones', (t) => {
   t.strictSame(splitNames('a,b c,,7'), ['a', 'b c', '7'])
   t.strictSame(splitNames('a\\,b,c\\\\d,e\\f'), ['a,b', 'c\\d', 'e\\f'])
   t.strictSame(splitNames(''), [])
@@ -127,33 +127,36 @@ t.test('lists of names are split at commas, but not at escaped ones', (t) => {
   t.end()
 })
 
-t.test('digits are an id, everything else a name', (t) => {
+void t.test('digits are an id, everything else a name', (t) => {
   for (const id of ['1', '42', '9999999999999999']) t.ok(isId(id), id)
   for (const name of ['0', '01', '12345678901234567', '1a', '-1', '', ' 1'])
     t.notOk(isId(name), name)
   t.end()
 })
 
-t.test('flags are the API fields in kebab-case', (t) => {
+void t.test('flags are the API fields in kebab-case', (t) => {
   const spellings = { mainVCL: 'main-vcl', keepOnFailure: 'keep-on-failure', baseURL: 'base-url' }
   for (const [field, flag] of Object.entries(spellings)) t.equal(toKebab(field), flag)
   t.end()
 })
 
-t.test('a source is sent as text when it is text, else as base64, and keeps its bytes', (t) => {
-  fc.assert(
-    fc.property(fc.uint8Array(), (bytes) => {
-      const { source, encoded } = toSource(Buffer.from(bytes))
-      t.strictSame([...Buffer.from(source, encoded ? 'base64' : 'utf8')], [...bytes])
-      t.notOk(!encoded && source.includes('\0'))
-    }),
-  )
-  t.strictSame(toSource(Buffer.from('\ufeffvcl 4.1;')), {
-    source: '\ufeffvcl 4.1;',
-    encoded: false,
-  })
-  t.end()
-})
+void t.test(
+  'a source is sent as text when it is text, else as base64, and keeps its bytes',
+  (t) => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const { source, encoded } = toSource(Buffer.from(bytes))
+        t.strictSame([...Buffer.from(source, encoded ? 'base64' : 'utf8')], [...bytes])
+        t.notOk(!encoded && source.includes('\0'))
+      }),
+    )
+    t.strictSame(toSource(Buffer.from('\ufeffvcl 4.1;')), {
+      source: '\ufeffvcl 4.1;',
+      encoded: false,
+    })
+    t.end()
+  },
+)
 
 const place = (id: number, state: string, revision: number | null) => ({
   agent: { id, name: `edge-${id}` },
@@ -163,17 +166,20 @@ const place = (id: number, state: string, revision: number | null) => ({
 const group = (revision: number, ...agentStates: ReturnType<typeof place>[]) =>
   readGroup({ name: 'site', stateName: 'Deploying', revision, agentStates })
 
-t.test('a wait that ended is partly done with the min of every deployment, else below min', (t) => {
-  const web = { min: 1, agentIds: new Set([1, 2]) }
-  const edge = { min: 1, agentIds: new Set([3]) }
-  const one = group(2, place(1, 'applied', 2), place(2, 'wanted', 1), place(3, 'applied', 1))
-  t.equal(judgeWaitEnd(one, [web]), exitCodes.partial)
-  t.equal(judgeWaitEnd(one, [web, edge]), exitCodes.unfinished, 'the old revision does not count')
-  t.equal(judgeWaitEnd(one, [{ ...web, min: 2 }]), exitCodes.unfinished)
-  t.end()
-})
+void t.test(
+  'a wait that ended is partly done with the min of every deployment, else below min',
+  (t) => {
+    const web = { min: 1, agentIds: new Set([1, 2]) }
+    const edge = { min: 1, agentIds: new Set([3]) }
+    const one = group(2, place(1, 'applied', 2), place(2, 'wanted', 1), place(3, 'applied', 1))
+    t.equal(judgeWaitEnd(one, [web]), exitCodes.partial)
+    t.equal(judgeWaitEnd(one, [web, edge]), exitCodes.unfinished, 'the old revision does not count')
+    t.equal(judgeWaitEnd(one, [{ ...web, min: 2 }]), exitCodes.unfinished)
+    t.end()
+  },
+)
 
-t.test('the share is of the placed agents', (t) => {
+void t.test('the share is of the placed agents', (t) => {
   const half = group(2, place(1, 'applied', 2), place(2, 'failed', 1))
   t.ok(hasShare(half, 50))
   t.notOk(hasShare(half, 51))
@@ -181,7 +187,7 @@ t.test('the share is of the placed agents', (t) => {
   t.end()
 })
 
-t.test('progress counts what has loaded, then what has applied', (t) => {
+void t.test('progress counts what has loaded, then what has applied', (t) => {
   const loading = group(1, place(1, 'applied', 1), place(2, 'applying', 1))
   t.equal(describeProgress(loading, 1), 'site: 1/2 loaded')
   const applying = group(2, place(1, 'applied', 2), place(2, 'failed', 1), place(3, 'wanted', 1))
@@ -189,25 +195,28 @@ t.test('progress counts what has loaded, then what has applied', (t) => {
   t.end()
 })
 
-t.test('help is on every level with usage and an example, and needs no connection', async (t) => {
-  const paths = [
-    [],
-    ...grammar.verbs.map(({ name }) => [name]),
-    ...grammar.nouns.flatMap(({ name, aliases, verbs }) => [
-      ...[name, ...aliases].map((spelling) => [spelling]),
-      ...verbs.map((verb) => [name, verb.name]),
-    ]),
-  ]
-  for (const path of paths) {
-    const { code, out, err } = await call([...path, '--help'], here)
-    t.strictSame([code, err], [0, ''], path.join(' '))
-    t.match(out, /^Usage: cachefleet/, path.join(' '))
-    t.match(out, /Example:\n {2}\$ cachefleet /, path.join(' '))
-    t.notMatch(out, /--(password|token|secret|client-secret)[\s=]/, 'no secret is a value')
-  }
-})
+void t.test(
+  'help is on every level with usage and an example, and needs no connection',
+  async (t) => {
+    const paths = [
+      [],
+      ...grammar.verbs.map(({ name }) => [name]),
+      ...grammar.nouns.flatMap(({ name, aliases, verbs }) => [
+        ...[name, ...aliases].map((spelling) => [spelling]),
+        ...verbs.map((verb) => [name, verb.name]),
+      ]),
+    ]
+    for (const path of paths) {
+      const { code, out, err } = await call([...path, '--help'], here)
+      t.strictSame([code, err], [0, ''], path.join(' '))
+      t.match(out, /^Usage: cachefleet/, path.join(' '))
+      t.match(out, /Example:\n {2}\$ cachefleet /, path.join(' '))
+      t.notMatch(out, /--(password|token|secret|client-secret)[\s=]/, 'no secret is a value')
+    }
+  },
+)
 
-t.test(
+void t.test(
   'usage errors are exit 2, one line on standard error, nothing on standard output',
   async (t) => {
     const cases = [
@@ -247,7 +256,7 @@ t.test(
   },
 )
 
-t.test(
+void t.test(
   'completion scripts name every noun, verb and flag, and bash completes by its own',
   async (t) => {
     for (const shell of ['bash', 'zsh', 'fish']) {

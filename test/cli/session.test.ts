@@ -32,7 +32,7 @@ function expectOneLine(t: Test, ran: Ran, what: string): void {
   t.match(ran.err, /^cachefleet: [^\n]+\n$/, what)
 }
 
-t.test('a login', async (t) => {
+void t.test('a login', async (t) => {
   const controller = await startController(t, { resources: resourceRoutes })
   const environment = await makeHome(t)
   const words = ['login', '--server', `${controller.base}/`, '--user', user]
@@ -103,7 +103,7 @@ t.test('a login', async (t) => {
   })
 })
 
-t.test("a login's token goes to its own server only", async (t) => {
+void t.test("a login's token goes to its own server only", async (t) => {
   const controller = await startController(t, { resources: resourceRoutes })
   const environment = await makeHome(t)
   await logIn(controller.base, environment)
@@ -123,7 +123,7 @@ t.test("a login's token goes to its own server only", async (t) => {
   t.match(await call(flagWins, { environment: variable }), { code: 0 })
 })
 
-t.test('a token in a variable or its file needs no session', async (t) => {
+void t.test('a token in a variable or its file needs no session', async (t) => {
   const controller = await startController(t, { resources: resourceRoutes })
   const home = await makeHome(t)
   const token = await controller.login()
@@ -141,7 +141,7 @@ t.test('a token in a variable or its file needs no session', async (t) => {
   await t.rejects(stat(sessionFile(home)), { code: 'ENOENT' }, 'no session was made')
 })
 
-t.test('an access token that ended is renewed', async (t) => {
+void t.test('an access token that ended is renewed', async (t) => {
   const controller = await startController(t, { resources: resourceRoutes })
   const environment = await makeHome(t)
   await logIn(controller.base, environment)
@@ -191,7 +191,7 @@ t.test('an access token that ended is renewed', async (t) => {
   })
 })
 
-t.test('a lock is waited for; one of a dead or forgotten process is taken over', async (t) => {
+void t.test('a lock is waited for; one of a dead or forgotten process is taken over', async (t) => {
   const { XDG_CONFIG_HOME: folder } = await makeHome(t)
   const path = `${folder}/lock`
   await mkdir(folder, { recursive: true })
@@ -220,7 +220,7 @@ t.test('a lock is waited for; one of a dead or forgotten process is taken over',
   await t.rejects(stat(path), { code: 'ENOENT' }, 'also after an error')
 })
 
-t.test('what cannot be reached is one line, exit 1', async (t) => {
+void t.test('what cannot be reached is one line, exit 1', async (t) => {
   const controller = await startController(t)
   const environment = await makeHome(t)
   const other = await startServer(t, () => undefined)
@@ -244,7 +244,7 @@ t.test('what cannot be reached is one line, exit 1', async (t) => {
   await t.rejects(stat(sessionFile(environment)), { code: 'ENOENT' }, 'no session was made')
 })
 
-t.test('a session file that cannot be read is named, and never overwritten', async (t) => {
+void t.test('a session file that cannot be read is named, and never overwritten', async (t) => {
   const controller: Controller = await startController(t)
   const environment = await makeHome(t)
   const file = sessionFile(environment)

@@ -5,7 +5,7 @@ import { tag } from './tags.js'
 
 export const deployment = {
   name: 'deployments',
-  aliases: ['deployment', 'dep'],
+  aliases: ['dep', 'deployment'],
   singular: 'deployment',
   path: '/deployments',
   nameField: 'name',

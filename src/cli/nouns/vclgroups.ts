@@ -7,7 +7,7 @@ import { file } from './files.js'
 
 const group = {
   name: 'vclgroups',
-  aliases: ['vclgroup', 'vg'],
+  aliases: ['vg', 'vclgroup'],
   singular: 'vclgroup',
   path: '/vclgroups',
   nameField: 'name',

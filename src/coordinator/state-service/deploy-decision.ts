@@ -3,7 +3,9 @@
  * are dropped. Whoever deletes the row has decided; a second decision changes nothing.
  */
 import type { Context } from '../../context.js'
+import { agentStates } from '../../domain/agent-state.js'
 import { FleetError } from '../../errors.js'
+import { readAgentStates } from '../../store/agent-states.js'
 import { deleteDeploy, type DeployRecord } from '../../store/deploys.js'
 import { recomposeDesired } from '../../store/desired-states.js'
 import { addHistory } from '../../store/history.js'
@@ -16,7 +18,13 @@ import {
 import type { Queries } from '../../store/store.js'
 import { findGroup, writeWish } from '../../store/vcl-groups.js'
 import { tellDesiredChanged } from './agent-hints.js'
-import { dropCandidate, failPlacement, holdsPlace, switchPlacement } from './placing.js'
+import {
+  awaitCandidate,
+  dropCandidate,
+  failPlacement,
+  holdsPlace,
+  switchPlacement,
+} from './placing.js'
 import type { StateService } from './service.js'
 
 export type LoadVerdict =
@@ -84,14 +92,20 @@ async function switchAll(
     pending: false,
     revision: deploy.revision,
   })
+  const agents = await readAgentStates(queries, deploy.groupId)
   const staying = placements.filter((placement) => placement.candidate !== null)
   return {
     save: staying.map((placement) => {
       if (placement.candidateState === 'loaded') return switchPlacement(placement, deploy.revision)
-      if (placement.candidateState === 'failed')
+      const isThere = agents.get(placement.agentId)?.state === agentStates.Running
+      if (placement.candidateState === 'failed' && isThere)
         return failPlacement(placement, group?.keepOnFailure ?? true)
-      // Still loading: it switches when it has loaded (placement-following.ts).
-      return { ...placement, wantedRevision: deploy.revision, state: 'wanted' }
+      // Still loading, or away: it switches when it has loaded (placement-following.ts).
+      return {
+        ...awaitCandidate(placement),
+        wantedRevision: deploy.revision,
+        state: 'wanted',
+      }
     }),
     leave: placements.filter(({ candidate }) => candidate === null).map(({ agentId }) => agentId),
   }

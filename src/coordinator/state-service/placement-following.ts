@@ -3,6 +3,7 @@
  * a whole batch of arrivals: all groups are decided together under the decision lock.
  */
 import { indexAgents, recordPlacement, type AgentIndex } from '../../domain/agent-index.js'
+import { agentStates, type AgentState } from '../../domain/agent-state.js'
 import { groupBy } from '../../domain/group-by.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../../store/deployments.js'
 import { readDeploys } from '../../store/deploys.js'
@@ -17,6 +18,7 @@ import {
 import type { Queries } from '../../store/store.js'
 import { readGroups, type GroupRecord } from '../../store/vcl-groups.js'
 import {
+  awaitCandidate,
   createPlacement,
   decidePlacement,
   failPlacement,
@@ -83,11 +85,14 @@ function followGroup(pass: Pass, group: GroupRecord): Changes | 'ready' | undefi
   if (!group.wish) return undefined
   const program = { name: group.wish.programName, sha: group.wish.sha }
   const before = pass.placements.get(group.id) ?? []
-  const settled = before.map((placement) => settlePlacement(placement, group))
+  const agents = agentsOf(pass, group)
+  const settled = before.map((placement) =>
+    settlePlacement(placement, group, agents.byId.get(placement.agentId)?.state),
+  )
   const decision = decidePlacement({
     group,
     deployments: group.wish.deploymentIds.flatMap((id) => pass.deployments.get(id) ?? []),
-    agents: agentsOf(pass, group),
+    agents,
     placements: settled,
     // What failed here is tried again at the next deploy, not in every pass.
     exclude: new Set(settled.filter((one) => !holdsPlace(one)).map(({ agentId }) => agentId)),
@@ -105,8 +110,13 @@ function followGroup(pass: Pass, group: GroupRecord): Changes | 'ready' | undefi
 }
 
 /** A candidate that loaded after the others had switched, or on an agent that came later, switches by itself. */
-function settlePlacement(placement: PlacementRecord, group: GroupRecord): PlacementRecord {
+function settlePlacement(
+  placement: PlacementRecord,
+  group: GroupRecord,
+  agentState: AgentState | undefined,
+): PlacementRecord {
   if (placement.candidateState === 'loaded') return switchPlacement(placement, group.revision)
+  if (agentState !== agentStates.Running) return awaitCandidate(placement)
   if (placement.candidateState === 'failed') return failPlacement(placement, group.keepOnFailure)
   return placement
 }

@@ -101,6 +101,13 @@ export function failPlacement(placement: PlacementRecord, keepOld: boolean): Pla
   }
 }
 
+/** The cache was not there to load it: it does when it is back, unlike one that refused (choices: 3, Deploy). */
+export function awaitCandidate(placement: PlacementRecord): PlacementRecord {
+  return placement.candidateState === 'failed'
+    ? { ...placement, candidateState: 'pending' }
+    : placement
+}
+
 /** The deploy was given up before the switch: nothing has changed here. */
 export function dropCandidate(placement: PlacementRecord): PlacementRecord {
   const error = placement.state === 'failed' ? placement.error : null
