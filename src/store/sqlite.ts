@@ -196,10 +196,7 @@ function statementCache(file: BetterSqlite3.Database, noteWrite: () => void): Sq
   }
 }
 
-function wrapStatement(
-  statement: BetterSqlite3.Statement,
-  noteWrite: () => void,
-): SqliteStatement {
+function wrapStatement(statement: BetterSqlite3.Statement, noteWrite: () => void): SqliteStatement {
   const noteUse = statement.readonly ? () => undefined : noteWrite
   const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
   return {

@@ -1,5 +1,5 @@
 /** Agents as the API lists, reads and changes them; what an agent is asked goes through `instruct.ts`. */
-import { parseListQuery } from '../../domain/list-query.js'
+import { parseListQuery, type ListQuery } from '../../domain/list-query.js'
 import type { Actor } from '../../domain/permission.js'
 import { readTagsOfAgents, replaceAssignedTags } from '../../store/agent-tags.js'
 import {
@@ -11,6 +11,8 @@ import {
 import { agentColumns } from '../../store/list-columns.js'
 import { readList } from '../../store/list-query.js'
 import { readPlacements } from '../../store/placements.js'
+import type { Scope } from '../../store/scope.js'
+import type { Queries } from '../../store/store.js'
 import { readUsableTagIds } from '../../store/tags.js'
 import { tellAgentsChanged } from './agent-hints.js'
 import type { ListParameters } from './computed-list.js'
@@ -29,13 +31,15 @@ export async function listAgents(
   actor: Actor,
   query: ListParameters,
 ): Promise<LongListAnswer<AgentRecord>> {
-  const { queries } = service.store
+  const { queries, recall } = service.store
+  const scope = scopeOf(actor)
   const list = parseListQuery(query, agentColumns, 'agent')
-  const agents = selectAgents(queries, scopeOf(actor))
-  if (list.take !== null) {
-    const { rows, total } = await readList(agents, list, agentColumns)
-    return { rows: await toAgentRecords(queries, rows), total }
+  const { take } = list
+  if (take !== null) {
+    const key = `agents ${JSON.stringify([scope, list])}`
+    return recall({ key, rows: take.limit }, () => readPage(queries, scope, list))
   }
+  const agents = selectAgents(queries, scope)
   const { rows } = await readList(agents.clearSelect().select('agents.id'), list, agentColumns)
   return readInPieces(
     rows.map(({ id }) => id),
@@ -44,12 +48,24 @@ export async function listAgents(
   )
 }
 
+async function readPage(
+  queries: Queries,
+  scope: Scope,
+  list: ListQuery,
+): Promise<LongListAnswer<AgentRecord>> {
+  const { rows, total } = await readList(selectAgents(queries, scope), list, agentColumns)
+  return { rows: await toAgentRecords(queries, rows), total }
+}
+
 export async function findAgent(
   service: StateService,
   actor: Actor,
   id: number,
 ): Promise<AgentRecord | undefined> {
-  return findAgentRow(service.store.queries, scopeOf(actor), id)
+  const { queries, recall } = service.store
+  const scope = scopeOf(actor)
+  const key = `agent ${id} ${JSON.stringify(scope)}`
+  return recall({ key, rows: 1 }, () => findAgentRow(queries, scope, id))
 }
 
 /** Throws 'forbidden' for an agent that is only shared with the caller. */
