@@ -4,7 +4,7 @@ import { word, type Flag, type Grammar, type Invocation, type Noun, type Verb } 
 
 export function printCompletion(invocation: Invocation): Promise<undefined> {
   const shell = word(invocation, 0)
-  const print = scripts[shell]
+  const print = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
   if (!print) throw usageError(`there is a completion for bash, zsh and fish, not for ${shell}`)
   invocation.output.write(print(invocation.grammar))
   return Promise.resolve(undefined)
@@ -66,7 +66,7 @@ _cachefleet() {
   done
   if [[ $current == -* ]]; then
     candidates="${everywhere.join(' ')}"
-    case "\${words[0]} \${words[1]}" in
+    case "\${words[0]-} \${words[1]-}" in
 ${printCases(flags, '$candidates ')}
     esac
   elif [[ \${#words[@]} == 0 ]]; then
@@ -156,6 +156,7 @@ function offer(condition: string, words: string, summary: string): string {
 /** Of a `case`. `before`: what the candidates begin with. A star stands for any word. */
 function printCases(words: ReadonlyMap<string, readonly string[]>, before = ''): string {
   return [...words]
+    .filter(([, values]) => values.length > 0)
     .map(([key, values]) => {
       const pattern = key.endsWith('*') ? `"${key.slice(0, -1)}"*` : `"${key}"`
       return `    ${pattern}) candidates="${before}${values.join(' ')}" ;;`

@@ -16,6 +16,7 @@ export async function confirm(invocation: Invocation, question: string): Promise
     // Ctrl-C reaches readline instead of the process.
     const interrupted = new Promise<never>((_, reject) => {
       asking.once('SIGINT', () => {
+        stderr.write('\n')
         reject(new CliError(exitCodes.interrupted, 'nothing was done'))
       })
     })

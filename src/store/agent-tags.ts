@@ -1,4 +1,5 @@
 /** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
+import { prepareQuery } from './prepared-query.js'
 import type { Queries } from './store.js'
 
 export interface AgentTag {
@@ -22,22 +23,40 @@ export async function readTagsOfAgents(
 ): Promise<Map<number, AgentTag[]>> {
   const byAgent = new Map<number, AgentTag[]>()
   for (let start = 0; start < agentIds.length; start += idsPerStatement) {
-    const rows = await queries
-      .selectFrom('agentTags')
-      .innerJoin('tags', 'tags.id', 'agentTags.tagId')
-      .select(['agentTags.agentId', 'agentTags.static', 'agentTags.assigned'])
-      .select(['tags.id', 'tags.name', 'tags.createdAt', 'tags.updatedAt'])
+    const rows = await selectTagsOfAgents(queries)
       .where('agentTags.agentId', 'in', agentIds.slice(start, start + idsPerStatement))
-      .orderBy('tags.id')
       .execute()
-    for (const { agentId, ...row } of rows) {
-      const tag = { ...row, static: row.static === 1, assigned: row.assigned === 1 }
-      const list = byAgent.get(agentId)
-      if (list) list.push(tag)
-      else byAgent.set(agentId, [tag])
+    for (const row of rows) {
+      const list = byAgent.get(row.agentId)
+      if (list) list.push(toAgentTag(row))
+      else byAgent.set(row.agentId, [toAgentTag(row)])
     }
   }
   return byAgent
+}
+
+const readOne = prepareQuery((queries) =>
+  selectTagsOfAgents(queries).where('agentTags.agentId', '=', 0),
+)
+
+/** By id. */
+export async function readTagsOfAgent(queries: Queries, agentId: number): Promise<AgentTag[]> {
+  return (await readOne(queries, [agentId])).map(toAgentTag)
+}
+
+function selectTagsOfAgents(queries: Queries) {
+  return queries
+    .selectFrom('agentTags')
+    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+    .select(['agentTags.agentId', 'agentTags.static', 'agentTags.assigned'])
+    .select(['tags.id', 'tags.name', 'tags.createdAt', 'tags.updatedAt'])
+    .orderBy('tags.id')
+}
+
+type TagRow = Awaited<ReturnType<ReturnType<typeof selectTagsOfAgents>['executeTakeFirstOrThrow']>>
+
+function toAgentTag({ id, name, createdAt, updatedAt, ...row }: TagRow): AgentTag {
+  return { id, name, static: row.static === 1, assigned: row.assigned === 1, createdAt, updatedAt }
 }
 
 export async function readStaticTagNames(queries: Queries, agentId: number): Promise<string[]> {

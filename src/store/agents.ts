@@ -1,8 +1,9 @@
 /** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: agent-conditions.ts. */
 import type { AgentState, EngineState } from '../domain/agent-state.js'
 import type { Capability } from '../domain/capability.js'
-import { readTagsOfAgents, type AgentTag } from './agent-tags.js'
+import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
 import { toOwner, type NamedReference } from './owner.js'
+import { prepareQuery } from './prepared-query.js'
 import { visibleAgents, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 
@@ -90,14 +91,29 @@ export type AgentRow = Awaited<
   ReturnType<ReturnType<typeof selectAgents>['executeTakeFirstOrThrow']>
 >
 
+const anyId = 0
+const findAnywhere = prepareQuery((queries) =>
+  selectAgents(queries, { kind: 'all' }).where('agents.id', '=', anyId),
+)
+const findVisible = prepareQuery((queries) =>
+  selectAgents(queries, { kind: 'organization', organizationId: anyId }).where(
+    'agents.id',
+    '=',
+    anyId,
+  ),
+)
+
 /** Two queries for one agent. */
 export async function findAgent(
   queries: Queries,
   scope: Scope,
   id: number,
 ): Promise<AgentRecord | undefined> {
-  const row = await selectAgents(queries, scope).where('agents.id', '=', id).executeTakeFirst()
-  return row && (await toAgentRecords(queries, [row]))[0]
+  const [row] =
+    scope.kind === 'all'
+      ? await findAnywhere(queries, [id])
+      : await findVisible(queries, [scope.organizationId, id])
+  return row && fromRow(row, await readTagsOfAgent(queries, id))
 }
 
 /** Gives the rows their tags with one query more; the order stays. */

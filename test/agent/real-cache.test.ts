@@ -125,3 +125,36 @@ void t.test('takeover, deploy, failed deploy, restarts', async (t) => {
   t.equal((await fetchMark(cache)).mark, 'v2')
   t.same(await listVcls(cache), [one.name, two.name])
 })
+
+void t.test(
+  'labels: set before what returns them, put back when moved, and in the start file',
+  async (t) => {
+    const coordinator = await startCoordinatorEnd(t)
+    const cache = await startVarnishd(t)
+    const agent = await runTestAgent(t, coordinator, attachTo(cache))
+    await eventually('linked', () => agent.isLinked())
+    const site = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('site')) }
+    const routing = {
+      name: 'cf-r-bbbbbbbb',
+      sha: coordinator.publish(
+        'vcl 4.1;\nbackend default none;\nsub vcl_recv { return (vcl(cf-l-1)); }\n',
+      ),
+    }
+    const labels = [{ label: 'cf-l-1', program: site.name }]
+    const desired = { load: [routing, site], labels, active: routing.name }
+
+    t.match(await coordinator.apply(1, desired), { result: 'applied', failures: [] })
+    t.equal((await fetchMark(cache)).mark, 'site')
+    await cache.adm('vcl.inline', 'hand', quoted(answering('hand')))
+    await cache.adm('vcl.label', 'cf-l-1', 'hand')
+    t.equal((await fetchMark(cache)).mark, 'hand')
+    const drift = await eventually('a drift report', () => coordinator.drifts()[0])
+    t.match(drift, { foreign: ['hand'], action: /labelled cf-1-aaaaaaaa-1 as cf-l-1/ })
+    t.equal((await fetchMark(cache)).mark, 'site')
+    t.same(await listVcls(cache), [site.name, 'cf-l-1', routing.name])
+
+    const args = ['-I', join(agent.stateDir, 'boot.cli')]
+    const second = await startVarnishd(t, { vcl: null, args })
+    t.equal((await fetchMark(second)).mark, 'site')
+  },
+)

@@ -69,7 +69,7 @@ void t.test('whatever happens once in a deploy, the cache ends as desired', asyn
       )
       last = next
     }),
-    { numRuns: 12 },
+    { numRuns: 8 },
   )
 })
 

@@ -1,10 +1,11 @@
 /**
  * The process whose speed `api.ts` measures: the controller API as the coordinator composes it, over SQLite in a file that
- * holds a fleet at rest; beside the real calls the same ones with a constant payload, without the store.
+ * holds a fleet whose heartbeats are written; beside the real calls the same ones with a constant payload, without the store.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import { Type } from 'typebox'
 import { createInProcessBus } from '../../src/bus/in-process.js'
 import { createControllerApi } from '../../src/coordinator/controller/controller-api.js'
@@ -22,25 +23,20 @@ import { createBackgroundWork } from '../../src/coordinator/state-service/backgr
 import { ensureFirstAdministrator } from '../../src/coordinator/state-service/first-administrator.js'
 import { openIdentity } from '../../src/coordinator/state-service/identity.js'
 import { openSealing } from '../../src/coordinator/state-service/sealing.js'
+import { createHeartbeatRecorder } from '../../src/coordinator/state-service/heartbeat.js'
 import type { StateService } from '../../src/coordinator/state-service/service.js'
 import { createLog } from '../../src/log.js'
+import type { EngineCondition } from '../../src/messages/agent-to-coordinator.js'
 import { openStore } from '../../src/store/open-store.js'
 import type { Store } from '../../src/store/store.js'
 import { addAgent, addTag, bearTag } from '../store/rows.js'
 import { administrator } from '../support/daemon.js'
+import { fleetSize, type ConstantPayloads, type ServerReady } from './api-fleet.js'
 
-/** To the parent. */
-export interface ServerReady {
-  readonly base: string
-}
-
-/** From the parent: the answers of the real calls, which the constant ones give from now on. */
-export interface ConstantPayloads {
-  readonly one: unknown
-  readonly list: readonly unknown[]
-}
-
-const agents = 1_000
+/** What each of them waits between two heartbeats (choices: 1). */
+const heartbeatMs = 5_000
+/** Some of the fleet at a time, as heartbeats come in. */
+const beatEveryMs = 50
 const read = { type: 'agent', access: 'read' } as const
 let payloads: ConstantPayloads = { one: null, list: [] }
 
@@ -58,6 +54,7 @@ async function serve(): Promise<void> {
     ...{ host: '127.0.0.1', port: 0, tls: null, trustedProxies: [], connectionLimit: 1000 },
     ...{ log, metrics: createMetrics(createAgentCounter(service)), describeError },
   })
+  beat(service, log)
   http.addApi(
     createControllerApi({
       identity,
@@ -78,11 +75,11 @@ async function serve(): Promise<void> {
 }
 
 /** Each agent bears three tags. */
-async function addFleet({ transaction }: Store): Promise<void> {
-  await transaction(async (queries) => {
+async function addFleet(store: Store): Promise<void> {
+  await store.transaction(async (queries) => {
     const tags: number[] = []
     for (const name of ['production', 'eu-north', 'edge']) tags.push(await addTag(queries, name))
-    for (let number = 1; number <= agents; number++) {
+    for (let number = 1; number <= fleetSize; number++) {
       const id = await addAgent(queries, `cache-${String(number).padStart(5, '0')}`)
       for (const tag of tags) await bearTag(queries, id, tag)
     }
@@ -98,13 +95,35 @@ function createService(store: Store): StateService {
     background: createBackgroundWork(),
     observeDeploy: () => undefined,
     settings: {
-      heartbeatMs: 5000,
+      heartbeatMs,
       accessTtlSeconds: 600,
       refreshTtlSeconds: 3600,
       apiLogDays: 7,
       allowedIncludes: new Set(),
     },
   }
+}
+
+/** The whole fleet, evenly, for ever. */
+function beat(service: StateService, log: Logger): void {
+  const recorder = createHeartbeatRecorder(service, log, {
+    heard: () => undefined,
+    gone: () => undefined,
+  })
+  const condition: EngineCondition = {
+    engineState: 'running',
+    engineError: null,
+    heldRevision: 1,
+    effectiveRevision: 1,
+    lockedBecause: null,
+  }
+  let next = 0
+  setInterval(() => {
+    for (let count = 0; count < (fleetSize * beatEveryMs) / heartbeatMs; count++) {
+      recorder.record({ agentId: (next % fleetSize) + 1, readOnly: false }, condition)
+      next += 1
+    }
+  }, beatEveryMs)
 }
 
 function constantRoutes(): readonly Route[] {
@@ -129,7 +148,7 @@ function constantRoutes(): readonly Route[] {
       permission: read,
       query: listQuerySchema(agentListFields),
       answers: { 200: Type.Array(Type.Object({})) },
-      handle: () => Promise.resolve(answerList(payloads.list, agents)),
+      handle: () => Promise.resolve(answerList(payloads.list, fleetSize)),
     }),
   ]
 }

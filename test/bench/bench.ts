@@ -66,6 +66,6 @@ async function runBenchmark(name: string, benchmark: Benchmark): Promise<void> {
 }
 
 function describe(error: Error): string {
-  const cause = error.cause === undefined ? '' : `\n${String(error.cause)}`
+  const cause = error.cause instanceof Error ? `\n${error.cause.message}` : ''
   return `${error.stack ?? error.message}${cause}`
 }

@@ -93,6 +93,27 @@ void t.test('decisions of two processes do not overwrite each other', async (t) 
   t.equal(row?.value, '200')
 })
 
+void t.test('reads what is recalled once, until this process or another writes', async (t) => {
+  const url = urlIn(folderFor(t))
+  const [store, other] = [await open(t, url), await open(t, url)]
+  let readings = 0
+  const count = async (): Promise<number> => {
+    readings += 1
+    return (await store.queries.selectFrom('tags').select('id').execute()).length
+  }
+  const ask = () => store.recall({ key: 'count', rows: 1 }, count)
+
+  t.strictSame(await Promise.all([ask(), ask()]), [0, 0])
+  t.equal(await ask(), 0)
+  t.equal(readings, 1)
+  await addTag(store.queries, 'own')
+  t.strictSame([await ask(), await ask(), readings], [1, 1, 2])
+  await addTag(other.queries, 'foreign')
+  t.strictSame([await ask(), await ask(), readings], [2, 2, 3])
+  await store.recall({ key: 'many', rows: 2_000 }, () => Promise.resolve())
+  t.strictSame([await ask(), readings], [2, 4], 'the memory is bounded')
+})
+
 void t.test('closes when the transaction that runs has ended', async (t) => {
   const url = urlIn(folderFor(t))
   const store = await openStore(url, log)

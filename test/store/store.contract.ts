@@ -37,6 +37,42 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     t.strictSame(found, { ...wanted, migrations: ['name', 'ranAt'] })
   })
 
+  void t.test('what is recalled is never older than the last write', async (t) => {
+    const store = await factory.open(t)
+    const { queries, recall } = store
+    const readNames = async (): Promise<string[]> => {
+      const rows = await queries.selectFrom('tags').select('name').orderBy('id').execute()
+      return rows.map(({ name }) => name)
+    }
+    const ask = () => recall({ key: 'names', rows: 1 }, readNames)
+    const seen: string[][] = [await ask()]
+
+    await addTag(queries, 'a')
+    seen.push(await ask(), await ask())
+    const writing = store.transaction(async (inside) => {
+      await addTag(inside, 'b')
+      await addTag(inside, 'c')
+    })
+    const meanwhile = ask()
+    await writing
+    seen.push(await ask())
+    await queries.updateTable('tags').set({ name: 'A' }).where('name', '=', 'a').execute()
+    seen.push(await ask())
+    await t.rejects(
+      store.transaction(async (inside) => {
+        await addTag(inside, 'd')
+        throw new Error('no')
+      }),
+    )
+    seen.push(await ask())
+
+    t.strictSame(seen, [[], ['a'], ['a'], ['a', 'b', 'c'], ['A', 'b', 'c'], ['A', 'b', 'c']])
+    t.ok([1, 3].includes((await meanwhile).length), 'beside a transaction: all of it or nothing')
+    const failing = recall({ key: 'x', rows: 1 }, () => Promise.reject(new Error('once')))
+    await t.rejects(failing, { message: 'once' })
+    t.equal(await recall({ key: 'x', rows: 1 }, () => Promise.resolve(7)), 7)
+  })
+
   void t.test('keeps every one of interleaved decisions', async (t) => {
     const store = await factory.open(t)
     const { queries } = store

@@ -4,9 +4,11 @@ import { readFile } from 'node:fs/promises'
 import { METHODS, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { fastify, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createContext, newTraceId } from '../../context.js'
+import { FleetError } from '../../errors.js'
 import type { Api } from './api.js'
 import { answerMalformed } from './malformed.js'
 import type { Metrics } from './metrics.js'
@@ -125,12 +127,20 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 
 const knownMethods = METHODS.filter((method) => method !== 'CONNECT')
 
+/** Throws FleetError 'invalid' for what is no certificate with its key: bad configuration (choices: 1). */
 async function readTls({
   certFile,
   keyFile,
 }: TlsFiles): Promise<{ cert: Buffer; key: Buffer; minVersion: 'TLSv1.2' }> {
-  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)])
-  return { cert, key, minVersion: 'TLSv1.2' }
+  try {
+    const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)])
+    createSecureContext({ cert, key })
+    return { cert, key, minVersion: 'TLSv1.2' }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const message = `--tls-cert and --tls-key must name PEM files, a certificate and its key: ${why}`
+    throw new FleetError('invalid', 'auth', message, { cause })
+  }
 }
 
 function createApp(options: HttpOptions, server: HttpServer['server']): FastifyInstance {

@@ -1,0 +1,49 @@
+/** Parts of a benchmark that run in a process of their own and answer its messages, one for one. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { TestEnd } from '../support/daemon.js'
+
+export interface Child<Order, Answer> {
+  readonly pid: number
+  /** The next message; rejects when the process ends instead. */
+  receive(): Promise<Answer>
+  /** Sends an order and waits for the answer to it. */
+  ask(order: Order): Promise<Answer>
+}
+
+const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+
+/** `file` is beside this one. It ends when it is disconnected. */
+export function startChild<Order extends object, Answer>(
+  t: TestEnd,
+  file: string,
+): Child<Order, Answer> {
+  const program = fileURLToPath(new URL(file, import.meta.url))
+  const child = fork(program, {
+    execArgv: [`--import=${loader}`],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const exited = once(child, 'exit')
+  t.teardown(async () => {
+    if (child.connected) child.disconnect()
+    await exited
+  })
+  const receive = async (): Promise<Answer> => {
+    const ended = exited.then((): never => {
+      throw new Error(`${file} ended`)
+    })
+    const [message] = (await Promise.race([once(child, 'message'), ended])) as [Answer]
+    return message // both ends name the same types
+  }
+  return {
+    pid: child.pid ?? 0,
+    receive,
+    ask: async (order) => {
+      const answer = receive()
+      child.send(order)
+      return answer
+    },
+  }
+}

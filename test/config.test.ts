@@ -1,0 +1,149 @@
+/** Settings: where they come from, which wins, and what is said when one is wrong (choices: 1). */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { ConfigError, describeSettings, loadConfig, type Environment } from '../config/load.js'
+import { createSchema, type Settings } from '../config/schema.js'
+import { runDaemon } from './support/daemon.js'
+
+function load(words: readonly string[], environment: Environment = {}): Settings {
+  const loaded = loadConfig(words, environment)
+  if (loaded.kind !== 'run') throw new Error(`it is ${loaded.kind}`)
+  return loaded.settings
+}
+
+function refusalOf(words: readonly string[], environment: Environment = {}): string {
+  try {
+    load(words, environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+async function makeFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'cachefleet-config-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+void t.test(
+  'a flag wins over a variable, a variable over the file, the file over the default',
+  async (t) => {
+    const folder = await makeFolder(t)
+    const yaml = join(folder, 'one.yaml')
+    const json = join(folder, 'one.json')
+    await writeFile(yaml, 'heartbeat: 7\nname: from-file\ntags: [a, b]\nreadOnly: true\n')
+    await writeFile(json, '{"heartbeat": 8, "listen": "127.0.0.1:9000"}')
+    const environment = { CACHEFLEET_HEARTBEAT: '9', CACHEFLEET_NAME: 'from-variable' }
+
+    t.equal(load([]).heartbeat, 5)
+    t.match(load(['--config', yaml]), { heartbeat: 7, tags: ['a', 'b'], readOnly: true })
+    t.match(load(['--config', json]), { heartbeat: 8, listen: { host: '127.0.0.1', port: 9000 } })
+    t.equal(load(['--config', yaml], environment).heartbeat, 9)
+    t.equal(load(['--config', yaml, '--heartbeat', '10'], environment).heartbeat, 10)
+    t.equal(load(['--config', yaml, '--name', 'from-flag'], environment).name, 'from-flag')
+    t.equal(load(['--tags', 'x, y,,z']).tags.join(), 'x,y,z')
+    t.equal(load(['--read-only']).readOnly, true)
+  },
+)
+
+void t.test('an empty variable counts as unset', (t) => {
+  const empty = { CACHEFLEET_HEARTBEAT: '', CACHEFLEET_NAME: '', CACHEFLEET_JOIN_TOKEN: '' }
+  const settings = load(['--name', 'one'], empty)
+  t.equal(settings.heartbeat, 5)
+  t.equal(settings.joinToken, null)
+  t.end()
+})
+
+void t.test('the state dir is the one of systemd, else in the state home of the user', (t) => {
+  t.equal(
+    load([], { STATE_DIRECTORY: '/var/lib/cachefleet:/other' }).stateDir,
+    '/var/lib/cachefleet',
+  )
+  t.equal(
+    load([], { XDG_STATE_HOME: '/home/someone/.state' }).stateDir,
+    '/home/someone/.state/cachefleet',
+  )
+  t.equal(load(['--state-dir', '/x'], { STATE_DIRECTORY: '/var/lib/cachefleet' }).stateDir, '/x')
+  t.end()
+})
+
+void t.test('what is wrong is named, with what would be valid', async (t) => {
+  const file = join(await makeFolder(t), 'wrong.yaml')
+  await writeFile(file, 'heartbeet: 5\n')
+  const table: readonly [words: string[], environment: Environment, ...says: RegExp[]][] = [
+    [['--heartbeat', '0'], {}, /--heartbeat/, /whole number from 1 to 3600/],
+    [[], { CACHEFLEET_HEARTBEAT: '5s' }, /heartbeat/, /whole number/],
+    [['--listen', '8002'], {}, /--listen/, /HOST:PORT/],
+    [['--listen', '127.0.0.1:70000'], {}, /HOST:PORT/],
+    [['--name', 'under_score'], {}, /--name/, /1 to 52 letters, digits or dashes/],
+    [['--name', 'a'.repeat(53)], {}, /--name/, /52/],
+    [['--engine', 'imagine'], {}, /--engine/, /attach/, /spawn/, /simulate/],
+    [['--takeover', 'never'], {}, /--takeover/, /registration/],
+    [['--store', 'mysql://x'], {}, /--store/, /sqlite:PATH or postgres/],
+    [['--coordinator-url', 'http://x'], {}, /--coordinator-url/, /ws:/],
+    [['--log-level', 'loud'], {}, /--log-level/, /info/],
+    [[], { CACHEFLEET_READ_ONLY: 'maybe' }, /--read-only/, /true or false/],
+    [['--tls-cert', '/x'], {}, /--tls-cert and --tls-key/],
+    [['--no-agent'], {}, /--coordinator/],
+    [['--no-such-flag'], {}, /--no-such-flag/, /--help/],
+    [['word'], {}, /word/],
+    [['--config', '/nowhere/x.yaml'], {}, /--config/, /nowhere/],
+    [['--config', file], {}, /heartbeet/],
+  ]
+  for (const [words, environment, ...says] of table) {
+    const refusal = refusalOf(words, environment)
+    for (const pattern of says) t.match(refusal, pattern, `${words.join(' ')}: ${refusal}`)
+  }
+})
+
+void t.test('the examples are valid', async (t) => {
+  const folder = fileURLToPath(new URL('../config', import.meta.url))
+  const examples = (await readdir(folder)).filter((name) => name.endsWith('.yaml'))
+  t.not(examples.length, 0)
+  for (const name of examples) t.ok(load(['--config', join(folder, name)]), name)
+})
+
+void t.test('--help names flag, variable and default of each setting', (t) => {
+  const text = describeSettings({})
+  for (const { arg, env } of Object.values(createSchema({ stateDir: '/state', name: 'host' }))) {
+    if (arg !== undefined) t.match(text, `--${arg}`)
+    t.match(text, env)
+  }
+  t.match(text, /--heartbeat, CACHEFLEET_HEARTBEAT\n.*\(default: 5 s\)/)
+  t.notMatch(text, '--join-token,', 'no secret is ever the value of a flag')
+  t.notMatch(text, '--admin-password')
+  t.end()
+})
+
+void t.test('the daemon tells by its exit code: 78 for settings, 0 for questions', async (t) => {
+  const [wrong, checked, printed, help, named, shortPassword] = await Promise.all([
+    runDaemon(['--heartbeat', 'often']),
+    runDaemon(['--check-config', '--name', 'one']),
+    runDaemon(['--print-config', '--store', 'postgres://me:hidden-one@db/fleet'], {
+      environment: {
+        CACHEFLEET_JOIN_TOKEN: 'hidden-two',
+        CACHEFLEET_ADMIN_PASSWORD: 'hidden-three-and-long',
+      },
+    }),
+    runDaemon(['--help']),
+    runDaemon(['--version']),
+    runDaemon(['--coordinator', '--no-agent', '--state-dir', await makeFolder(t)], {
+      environment: { CACHEFLEET_ADMIN_PASSWORD: 'too short' },
+    }),
+  ])
+  t.match(wrong, { code: 78, errors: /--heartbeat/, output: '' })
+  t.equal(wrong.errors.trim().split('\n').length, 1, 'one line, no stack')
+  t.match(checked, { code: 0, output: /valid/ })
+  t.match(printed, { code: 0, output: /"heartbeat": 5/ })
+  t.notMatch(printed.output, /hidden/)
+  t.match(help, { code: 0, output: /--coordinator, CACHEFLEET_COORDINATOR/ })
+  t.match(named, { code: 0, output: /^cachefleetd \d+\.\d+\.\d+/ })
+  t.match(shortPassword, { code: 78, errors: /CACHEFLEET_ADMIN_PASSWORD/ })
+  t.match(shortPassword.errors, '12')
+  t.notMatch(shortPassword.errors, 'too short')
+})

@@ -1,0 +1,206 @@
+/** The daemon as a service: health, signals, logs, the first password, TLS; and that no secret shows anywhere. */
+import { execFile } from 'node:child_process'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { findFreePort } from '../src/agent/free-port.js'
+import { logIn } from './support/api-client.js'
+import {
+  makeStateDir,
+  runDaemon,
+  startCoordinator,
+  startDaemon,
+  type Daemon,
+} from './support/daemon.js'
+import { eventually } from './support/eventually.js'
+
+void t.test('a coordinator without a given password', async (t) => {
+  const stateDir = await makeStateDir(t)
+  const port = await findFreePort()
+  const base = `http://127.0.0.1:${port}`
+  const words = ['--coordinator', '--no-agent', '--state-dir', stateDir]
+  const daemon = startDaemon(t, [...words, '--listen', `127.0.0.1:${port}`])
+  await untilReady(daemon, base)
+
+  const passwordFile = join(stateDir, 'admin-password')
+  const password = (await readFile(passwordFile, 'utf8')).trim()
+  await t.test('keeps a random one in a file that only its user reads', async (t) => {
+    t.ok(password.length >= 20)
+    t.equal((await stat(passwordFile)).mode & 0o777, 0o600)
+    t.equal((await stat(stateDir)).mode & 0o777, 0o700)
+    t.equal((await stat(join(stateDir, 'secret.key'))).mode & 0o777, 0o600)
+  })
+
+  const api = await logIn(base, { user: 'admin', password })
+  const token = await api.makeJoinToken()
+  await t.test('answers about its health without a login and without names', async (t) => {
+    await api.makeTag('a-tag-with-a-name')
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      t.equal((await fetch(base + path)).status, 200, path)
+    const metrics = await (await fetch(`${base}/metrics`)).text()
+    t.match(metrics, /^cachefleet_agents\{state="Running"\} 0$/m)
+    t.match(metrics, /^cachefleet_api_request_seconds_count\{.*route="/m)
+    t.notMatch(metrics, 'a-tag-with-a-name')
+  })
+
+  await t.test('HUP takes no one away', async (t) => {
+    daemon.signal('SIGHUP')
+    await eventually('it says so', () => daemon.lines().some(({ msg }) => msg === 'reloaded'))
+    t.equal((await api.call('GET', '/auth/whoami')).status, 200)
+  })
+
+  const newPassword = 'another long password'
+  await t.test('admin set-password ends the sessions and removes the file', async (t) => {
+    const set = await runDaemon(['admin', 'set-password', 'admin', '--state-dir', stateDir], {
+      input: `${newPassword}\n`,
+    })
+    t.match(set, { code: 0, output: '' })
+    await t.rejects(stat(passwordFile), { code: 'ENOENT' })
+    const isEnded = async () => (await api.call('GET', '/auth/whoami')).status === 401
+    await eventually('the old token is refused', isEnded)
+    await t.rejects(logIn(base, { user: 'admin', password }), /401/)
+    t.ok(await logIn(base, { user: 'admin', password: newPassword }))
+    const admin = (words: string[], input: string) =>
+      runDaemon(['admin', ...words, '--state-dir', stateDir], { input })
+    t.match(await admin(['set-password', 'nobody'], 'long enough a word\n'), { code: 1 })
+    t.match(await admin(['set-password', 'admin'], 'short\n'), { code: 78, errors: /12/ })
+    t.match(await admin(['set-password'], ''), { code: 78, errors: /usage/ })
+  })
+
+  await t.test('TERM ends it with 0, and a second start knows its accounts', async (t) => {
+    t.equal(await daemon.stop(), 0)
+    const again = startDaemon(t, [...words, '--listen', `127.0.0.1:${port}`])
+    await untilReady(again, base)
+    t.ok(await logIn(base, { user: 'admin', password: newPassword }))
+    await t.rejects(stat(passwordFile), { code: 'ENOENT' }, 'no new password is made')
+    again.signal('SIGINT')
+    t.equal(await again.ended, 0)
+  })
+
+  await t.test('its log is lines of JSON that hold no secret', (t) => {
+    const lines = daemon.lines()
+    t.not(lines.length, 0)
+    for (const line of lines)
+      t.ok(line.level && line.msg && !Number.isNaN(Date.parse(line.time)), JSON.stringify(line))
+    const all = daemon.output() + daemon.errors()
+    for (const secret of [password, newPassword, token, api.token]) t.notMatch(all, secret)
+    t.end()
+  })
+})
+
+void t.test('an agent without coordinator and cache lives, and ends when told', async (t) => {
+  const stateDir = await makeStateDir(t)
+  const nowhere = await findFreePort()
+  const agent = startDaemon(
+    t,
+    [
+      ...['--coordinator-url', `ws://127.0.0.1:${nowhere}`, '--state-dir', stateDir],
+      ...['--engine-address', `127.0.0.1:${nowhere}`, '--name', 'lonely'],
+    ],
+    { CACHEFLEET_JOIN_TOKEN: 'a-token-nobody-shall-see' },
+  )
+  await eventually('it says what it lacks', () => {
+    const said = agent.lines().map(({ msg }) => msg)
+    return said.some((msg) => /coordinator is not reached/.test(msg)) && said.length >= 2
+  })
+  const key = (await readFile(join(stateDir, 'agent.key'), 'utf8').catch(() => '')).trim()
+  t.equal(await agent.stop(), 0)
+  for (const secret of ['a-token-nobody-shall-see', ...(key === '' ? [] : [key])])
+    t.notMatch(agent.output() + agent.errors(), secret)
+})
+
+void t.test('a port that is taken ends the start, saying which', async (t) => {
+  const taken = createServer()
+  await once(taken.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => taken.close())
+  const address = taken.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+
+  const ended = await runDaemon([
+    ...['--coordinator', '--no-agent', '--state-dir', await makeStateDir(t)],
+    ...['--listen', `127.0.0.1:${port}`],
+  ])
+
+  t.match(ended, { code: 1, errors: `127.0.0.1:${port}` })
+})
+
+void t.test(
+  'a listener that others reach warns without TLS, and speaks it with a certificate',
+  async (t) => {
+    const plain = await startCoordinator(t)
+    t.notOk(
+      plain.daemon.lines().some(({ level }) => level === 'warn'),
+      'loopback needs none',
+    )
+
+    const stateDir = await makeStateDir(t)
+    const port = await findFreePort()
+    const words = [
+      '--coordinator',
+      '--no-agent',
+      '--state-dir',
+      stateDir,
+      '--listen',
+      `0.0.0.0:${port}`,
+    ]
+    const open = startDaemon(t, words)
+    await eventually('a warning', () =>
+      open.lines().some(({ level, msg }) => level === 'warn' && /--tls-cert/.test(msg)),
+    )
+    t.equal(await open.stop(), 0)
+
+    const [cert, key] = [join(stateDir, 'tls.crt'), join(stateDir, 'tls.key')]
+    await makeCertificate(cert, key, 'first')
+    const secureWords = [...words, '--tls-cert', cert, '--tls-key', key]
+    const secure = startDaemon(t, secureWords)
+    await eventually('the certificate is shown', async () => (await readSubject(port)) === 'first')
+    t.notOk(secure.lines().some(({ level }) => level === 'warn'))
+
+    await makeCertificate(cert, key, 'second')
+    secure.signal('SIGHUP')
+    await eventually('HUP takes the new one', async () => (await readSubject(port)) === 'second')
+    await writeFile(cert, 'no certificate')
+    secure.signal('SIGHUP')
+    await eventually('what was, stays', () =>
+      secure.lines().some(({ level, msg }) => level === 'error' && /reloading failed/.test(msg)),
+    )
+    t.equal(await readSubject(port), 'second')
+    t.equal(await secure.stop(), 0)
+    t.match(await runDaemon(secureWords), { code: 78, errors: /--tls-cert/ }, 'no certificate')
+    await rm(cert)
+    t.match(await runDaemon(secureWords), { code: 78, errors: /--tls-cert/ }, 'no file')
+  },
+)
+
+async function untilReady(daemon: Daemon, base: string): Promise<void> {
+  await eventually('ready', async () => {
+    if (!daemon.isRunning()) throw new Error(daemon.errors())
+    return (await fetch(`${base}/readyz`).catch(() => undefined))?.status === 200
+  })
+}
+
+/** Self-signed; Node can read certificates, not make them. */
+async function makeCertificate(cert: string, key: string, subject: string): Promise<void> {
+  await promisify(execFile)('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+    ...['-subj', `/CN=${subject}`, '-days', '2', '-keyout', key, '-out', cert],
+  ])
+}
+
+/** Undefined when nobody speaks TLS there. */
+function readSubject(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+      const { CN } = socket.getPeerCertificate().subject
+      socket.destroy()
+      resolve(typeof CN === 'string' ? CN : undefined)
+    })
+    socket.on('error', () => {
+      resolve(undefined)
+    })
+  })
+}

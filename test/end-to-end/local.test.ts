@@ -1,0 +1,125 @@
+/** One process for everything: a coordinator with a cache of its own, real or simulated, and what it leaves behind. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { fetchMark } from '../agent/cache-sight.js'
+import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { agentTag, deploySite, editSite, makeSite, readRefusal, untilAgent } from './stand.js'
+
+void t.test('a coordinator alone has a private real cache', async (t) => {
+  const coordinator = await startCoordinator(t, {
+    words: ['--name', 'solo', '--tags', agentTag, '--heartbeat', '1'],
+  })
+  const { api, stateDir } = coordinator
+  const agent = await untilAgent({ api }, 'Running', 'solo')
+  t.match(agent.engineVersion, /^\d+\.\d+\.\d+$/, 'a real one')
+  t.notOk([6081, 6082].includes(agent.enginePort), "not the machine's own")
+  const at = { host: '127.0.0.1', httpPort: agent.enginePort }
+  const site = await makeSite({ api }, 'solo')
+  await deploySite({ api }, site)
+  t.equal((await fetchMark(at)).mark, 'solo-first')
+
+  await t.test(
+    'what a killed daemon leaves is ended by the next, which serves again',
+    async (t) => {
+      const left = await readCachePid(stateDir)
+      await coordinator.daemon.kill()
+      t.ok((await listProcesses(stateDir)).includes(left), 'the cache outlives it')
+      t.equal((await fetchMark(at)).mark, 'solo-first', 'and serves on')
+
+      await coordinator.start()
+
+      await eventually('Running again, with another cache', async () => {
+        const now = await readCachePid(stateDir)
+        const serving = await api.findAgent('solo')
+        return now !== left && serving?.stateName === 'Running'
+      })
+      t.notOk((await listProcesses(stateDir)).includes(left))
+      const next = await untilAgent({ api }, 'Running', 'solo')
+      const nextAt = { host: '127.0.0.1', httpPort: next.enginePort }
+      await eventually('it serves what it served', async () => {
+        return (await fetchMark(nextAt)).mark === 'solo-first'
+      })
+      await editSite({ api }, site, 'afterwards')
+      await eventually('a deploy works', async () => {
+        return (await api.act(site.id, 'deploy')).status === 200
+      })
+      t.equal((await fetchMark(nextAt)).mark, 'afterwards')
+    },
+  )
+
+  await t.test('SIGTERM ends all of it, in time', async (t) => {
+    t.equal(await coordinator.daemon.stop(), 0) // later than 10 s it would be 1
+    t.same(await listProcesses(stateDir), [])
+  })
+})
+
+void t.test('a simulated cache takes a deploy', async (t) => {
+  const coordinator = await startCoordinator(t, {
+    words: ['--name', 'unreal', '--tags', agentTag, '--engine', 'simulate', '--heartbeat', '1'],
+  })
+  const { api } = coordinator
+  await untilAgent({ api }, 'Running', 'unreal')
+  const site = await makeSite({ api }, 'unreal')
+  await deploySite({ api }, site)
+  await api.editFile(site.file, 'vcl 4.1;\nbackend default none;\nsub vcl_recv {\n')
+  readRefusal(await api.act(site.id, 'deploy'), 422)
+  t.match(await api.readGroup(site.id), { stateName: 'Active', revision: 1 })
+  t.equal(await coordinator.daemon.stop(), 0)
+})
+
+void t.test('--simulate 20 --no-agent: twenty agents take a deploy', async (t) => {
+  const coordinator = await startCoordinator(t, {
+    words: ['--no-agent', '--simulate', '20', '--name', 'many', '--tags', agentTag],
+  })
+  const { api } = coordinator
+  await untilRunning(coordinator, 20)
+  t.match((await api.listAgents()).map(({ name }) => name).toSorted(), [
+    'many-sim-00001',
+    'many-sim-00002',
+  ])
+  const site = await makeSite({ api }, 'many', { tag: 'simulated', min: 20, max: 20 })
+  await deploySite({ api }, site)
+  const group = await api.readGroup(site.id)
+  t.equal(group.agentStates.filter(({ state }) => state === 'applied').length, 20)
+  t.equal(group.stateName, 'Active')
+
+  await coordinator.daemon.kill()
+  await coordinator.start()
+  await untilRunning(coordinator, 20)
+  t.equal((await api.listAgents()).length, 20, 'with their own keys they are who they were')
+  // Their caches lived as long as the process; the agents are told again what they should hold.
+  await eventually('all hold it again', async () => {
+    const agents = await api.listAgents()
+    return agents.every(
+      ({ config }) =>
+        config.effective.revision > 0 && config.effective.revision === config.desired.revision,
+    )
+  })
+  t.match(await api.readGroup(site.id), { stateName: 'Active', revision: 1 })
+})
+
+async function untilRunning({ api }: CoordinatorProcess, count: number): Promise<void> {
+  await eventually(`${count} agents are Running`, async () => {
+    const agents = await api.listAgents()
+    return agents.filter(({ stateName }) => stateName === 'Running').length === count
+  })
+}
+
+async function readCachePid(stateDir: string): Promise<number> {
+  const text = await readFile(join(stateDir, 'engine', 'process.json'), 'utf8')
+  return (JSON.parse(text) as { pid: number }).pid // written with the spawned cache
+}
+
+/** Those that have the state dir in their arguments: the daemon and its cache. */
+async function listProcesses(stateDir: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      return words.includes(stateDir) ? [Number(pid)] : []
+    }),
+  )
+  return found.flat()
+}

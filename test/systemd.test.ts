@@ -1,0 +1,121 @@
+/** The units: what systemd itself says of them, where it is installed; else what must stand in them. */
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const folder = fileURLToPath(new URL('../systemd', import.meta.url))
+const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0
+/** Of 10; systemd's own services are between 1 and 9. */
+const exposureLimit = 2.5
+
+const units = ['cachefleet-agent.service', 'cachefleet-coordinator.service']
+
+for (const unit of units)
+  void t.test(unit, async (t) => {
+    const text = await readFile(join(folder, unit), 'utf8')
+
+    await t.test('ends in time, starts again, but not with a wrong configuration', (t) => {
+      t.match(text, /^Type=notify$/m)
+      t.match(text, /^NotifyAccess=all$/m, 'systemd-notify is a child of the daemon')
+      t.match(text, /^WatchdogSec=30$/m)
+      t.match(text, /^Restart=on-failure$/m)
+      t.match(text, /^RestartPreventExitStatus=78$/m)
+      t.match(text, /^TimeoutStopSec=15$/m, 'longer than the 10 s that the daemon takes')
+      t.match(text, /^ExecReload=\/bin\/kill -HUP \$MAINPID$/m)
+      t.match(text, /^StateDirectoryMode=0700$/m)
+      t.notMatch(text, /^MemoryDenyWriteExecute=/m, 'V8 compiles to memory')
+      t.end()
+    })
+
+    if (isInstalled) {
+      await t.test('is valid', (t) => checkUnit(t, unit, text))
+      await t.test('is hardened', (t) => checkExposure(t, unit))
+    } else
+      await t.test('is hardened', (t) => {
+        for (const line of hardening) t.match(text, line)
+        t.end()
+      })
+  })
+
+const hardening = [
+  /^User=cachefleet/m,
+  /^NoNewPrivileges=yes$/m,
+  /^CapabilityBoundingSet=$/m,
+  /^ProtectSystem=strict$/m,
+  /^ProtectHome=yes$/m,
+  /^PrivateTmp=yes$/m,
+  /^PrivateDevices=yes$/m,
+  /^RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX$/m,
+  /^RestrictNamespaces=yes$/m,
+  /^SystemCallFilter=@system-service$/m,
+]
+
+void t.test(
+  'the agent reaches the secret and the counters by its group, not as root',
+  async (t) => {
+    const text = await readFile(join(folder, 'cachefleet-agent.service'), 'utf8')
+    t.match(text, /^SupplementaryGroups=varnish$/m)
+    const users = await readFile(join(folder, 'cachefleet.sysusers'), 'utf8')
+    for (const unit of units) {
+      const [, user = ''] = /^User=(.+)$/m.exec(await readFile(join(folder, unit), 'utf8')) ?? []
+      t.match(users, new RegExp(`^u ${user} `, 'm'), user)
+    }
+  },
+)
+
+void t.test(
+  'the drop-in starts the cache from boot.cli and locks what runs programs',
+  async (t) => {
+    const text = await readFile(join(folder, 'varnish.service.d', 'cachefleet.conf'), 'utf8')
+    t.match(text, /^ExecStart=\nExecStart=/m, 'in place of the one of the package')
+    t.match(text, /-f '' \\\n +-I \/var\/lib\/cachefleet\/boot\.cli$/m)
+    const [, locked = ''] = /^ +-r (\S+)/m.exec(text) ?? []
+    t.same(locked.split(','), [
+      'cc_command',
+      'vcc_allow_inline_c',
+      'vcc_unsafe_path',
+      'vcl_path',
+      'vmod_path',
+    ])
+  },
+)
+
+void t.test('the boot file is there before the agent ever wrote it', async (t) => {
+  const text = await readFile(join(folder, 'cachefleet.tmpfiles'), 'utf8')
+  t.match(text, /^f \/var\/lib\/cachefleet\/boot\.cli 0600 cachefleet cachefleet -$/m)
+  t.equal((await readdir(folder)).length, 5, 'nothing here that is not looked at above')
+})
+
+/** A copy, with programs and users that this machine has: those are not the unit's fault. */
+async function checkUnit(t: Test, unit: string, text: string): Promise<void> {
+  const copy = join(await mkdtemp(join(tmpdir(), 'cachefleet-units-')), unit)
+  t.teardown(() => rm(join(copy, '..'), { recursive: true, force: true }))
+  await writeFile(
+    copy,
+    text
+      .replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)
+      .replace(/^(User|Group|SupplementaryGroups)=.*$/gm, '$1=root')
+      .replace(/^Documentation=.*$/m, ''),
+  )
+  const { code, output } = await run(['verify', '--man=no', copy])
+  t.equal(code, 0, output)
+  t.notMatch(output, unit, 'not even a warning about it')
+}
+
+async function checkExposure(t: Test, unit: string): Promise<void> {
+  const { output } = await run(['security', '--offline=true', join(folder, unit)])
+  const [, exposure = '10'] = /Overall exposure level for \S+: ([\d.]+)/.exec(output) ?? []
+  t.ok(Number(exposure) <= exposureLimit, `${exposure} is at most ${exposureLimit}`)
+}
+
+function run(words: readonly string[]): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    execFile('systemd-analyze', ['--no-pager', ...words], (error, stdout, stderr) => {
+      const code = typeof error?.code === 'number' ? error.code : 0
+      resolve({ code, output: stdout + stderr })
+    })
+  })
+}
