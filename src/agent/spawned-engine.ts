@@ -8,6 +8,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { access, chmod, constants, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -46,8 +47,11 @@ const longestPauseMs = 30_000
 /** Chosen by us: one that lived longer did start, whatever ended it. */
 const shortLifeMs = 5_000
 const outputLimitCharacters = 2_000
+/** Chosen by us: with a boot file it compiles first; one that takes longer is connected to when it comes. */
+const greetingTimeoutMs = 5_000
+const lookPauseMs = 20
 
-/** Null where there is no varnishd: the caller simulates, and says so. */
+/** Resolves when the cache greets, or does not for a while; null where there is no varnishd: the caller simulates, and says so. */
 export async function startSpawnedEngine(options: SpawnOptions): Promise<SpawnedEngine | null> {
   const folder = join(options.stateDir, 'engine')
   await makePrivateFolder(folder)
@@ -76,6 +80,7 @@ export async function startSpawnedEngine(options: SpawnOptions): Promise<Spawned
   }
   const keeper = new EngineKeeper(setup)
   await keeper.start()
+  await waitForGreeting(setup.port)
   return {
     engine: {
       mode: 'attach',
@@ -190,6 +195,29 @@ interface Life {
   readonly ended: Promise<string>
   readonly withBootFile: boolean
   readonly startedAt: number
+}
+
+async function waitForGreeting(port: number): Promise<void> {
+  const endAt = performance.now() + greetingTimeoutMs
+  while (performance.now() < endAt && !(await isGreeting(port)))
+    await new Promise((resume) => setTimeout(resume, lookPauseMs))
+}
+
+function isGreeting(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: loopback, port, timeout: greetingTimeoutMs })
+    const end = (isGreeted: boolean) => {
+      socket.destroy()
+      resolve(isGreeted)
+    }
+    socket.once('data', () => {
+      end(true)
+    })
+    for (const event of ['error', 'close', 'timeout'])
+      socket.once(event, () => {
+        end(false)
+      })
+  })
 }
 
 async function findProgram(folders: readonly string[]): Promise<string | null> {

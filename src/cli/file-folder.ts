@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diffTexts } from '../domain/text-diff.js'
+import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff'
 import type { Api } from './api.js'
 import { isFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
@@ -128,14 +128,16 @@ async function readSource(api: Api, { path }: Named, stored: Fields): Promise<st
   return encoded === true ? Buffer.from(text, 'base64').toString('utf8') : text
 }
 
+/** Chosen by us: two large texts that share nothing would take minutes. */
+const diffTimeoutMs = 5_000
+
 function describeChange({ name, bytes }: LocalFile, source: string, isNew: boolean): string {
   const label = isNew ? '/dev/null' : `coordinator/${name}`
-  const diff = diffTexts(
-    { label, text: source },
-    { label: `folder/${name}`, text: bytes.toString('utf8') },
-  )
-  // An empty new file, and bytes that are no text, have no lines to show.
-  return diff === '' ? `--- ${label}\n+++ folder/${name}\n` : diff
+  const texts = [source, bytes.toString('utf8')] as const
+  const options = { context: 3, timeout: diffTimeoutMs, headerOptions: FILE_HEADERS_ONLY }
+  const labels = [label, `folder/${name}`] as const
+  const diff = createTwoFilesPatch(...labels, ...texts, undefined, undefined, options)
+  return diff ?? `--- ${label}\n+++ folder/${name}\n(too different to be compared)\n`
 }
 
 function idOf(reference: unknown): unknown {

@@ -28,9 +28,9 @@ export async function measureLogin(t: TestEnd, report: Report): Promise<void> {
     return took
   })
   const beside: number[] = []
-  let isOver = false
-  const over = Promise.all(crowd).finally(() => (isOver = true))
-  while (!isOver) beside.push(await other())
+  const crowded = { isOver: false }
+  const over = Promise.all(crowd).finally(() => (crowded.isOver = true))
+  while (!crowded.isOver) beside.push(await other())
   const together = (await over).flat()
 
   report({

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import type { ApiAnswer } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
 import {
+  agentName,
   deploySite,
   editSite,
   makeSite,
@@ -93,6 +94,8 @@ async function runLane(t: Test, victim: Victim, steps: readonly Step[]): Promise
     t.same([...traffic.failures], [], `${title}: no request failed meanwhile`)
     const others = [...traffic.marks].filter((seen) => seen !== before && seen !== after)
     t.same(others, [], `${title}: nothing else was served`)
+    const agent = await stand.api.findAgent(agentName)
+    t.equal(agent?.drift, null, `${title}: no step of ours is taken for a change from outside`)
   }
   await editSite(stand, site, `${victim}-last`)
   await deploySite(stand, site)

@@ -1,4 +1,6 @@
 /** What the end-to-end tests stand on: a coordinator, an agent and a real cache, with a proxy on either side of the agent. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
 import type { AgentView, ApiAnswer, ApiClient, GroupView } from '../support/api-client.js'
@@ -126,7 +128,8 @@ export function expectDone(answer: ApiAnswer): void {
 
 /**
  * Answers the mark that serves. Throws until all agree: group, history, agent, what the cache holds and what it serves.
- * Nothing foreign, nothing left over: the active VCL, one previous revision, the idle VCL.
+ * Nothing foreign, nothing left over: the active VCL, one previous revision, the idle VCL. Nothing of ours was ever taken
+ * for foreign.
  */
 export async function readAgreement(stand: Stand, site: Site): Promise<string> {
   const group = await stand.api.readGroup(site.id)
@@ -144,6 +147,9 @@ export async function readAgreement(stand: Stand, site: Site): Promise<string> {
   const ours = names.filter((name) => name.startsWith(`cf-${site.id}-`))
   agree(ours.length <= 2, names)
   agree(names.length === ours.length + (names.includes('cf-idle') ? 1 : 0), names)
+  const foreign = await readdir(join(stand.agentStateDir, 'foreign'))
+  const isOfStart = (file: string): boolean => file.endsWith('-boot.vcl')
+  agree(foreign.every(isOfStart), foreign)
   return mark
 }
 

@@ -19,6 +19,7 @@ export interface AgentView extends Reference {
   readonly engineVersion: string
   readonly lastHeartbeat: string
   readonly tags: readonly Reference[]
+  readonly drift: { readonly foreign: readonly string[]; readonly action: string } | null
   readonly config: {
     readonly desired: { readonly revision: number }
     readonly lastAttempted: { readonly revision: number; readonly error: string | null } | null

@@ -62,7 +62,7 @@ export function toGroupView({ group, organization, status }: GroupView) {
     includes: group.includes,
     domains: [],
     deployments: group.deployments,
-    deployed: group.deployed,
+    deployed: group.deployed || status.deploying,
     state: status.state,
     stateName: status.stateName,
     revision: group.revision,

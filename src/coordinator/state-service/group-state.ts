@@ -30,6 +30,8 @@ export interface GroupAgentState {
 export interface GroupStatus {
   readonly state: DeploymentState
   readonly stateName: string
+  /** A deploy is in its first phase: the wish is there, and goes again if the deploy is refused. */
+  readonly deploying: boolean
   readonly agentStates: readonly GroupAgentState[]
 }
 
@@ -125,6 +127,7 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
   return {
     state,
     stateName: deploymentStateName(state),
+    deploying: input.deploying,
     agentStates: input.places.map((place) => ({
       agent: { id: place.agentId, name: place.agentName },
       state: shownState(place),
