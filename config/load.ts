@@ -141,8 +141,10 @@ function validate(config: convict.Config<RawSettings>, schema: Schema): void {
 function checkTogether(settings: Settings): void {
   if ((settings.tlsCert === null) !== (settings.tlsKey === null))
     throw new ConfigError('tlsCert and tlsKey: set both (--tls-cert and --tls-key) or neither')
-  if (settings.noAgent && !settings.coordinator)
-    throw new ConfigError('noAgent: only a coordinator can be without agent; add --coordinator')
+  if (settings.noAgent && !settings.coordinator && settings.simulate === 0)
+    throw new ConfigError(
+      'noAgent: nothing is left to run; add --coordinator or --simulate N (--no-agent)',
+    )
 }
 
 function freeze(raw: RawSettings): Settings {

@@ -58,7 +58,8 @@ async function open(options: Dialling, headers: Record<string, string>): Promise
     perMessageDeflate: false, // 20 times the memory a connection
     maxPayload: messageLimitBytes,
     maxFragments: 64,
-    maxBufferedChunks: 256,
+    // 1 MiB in packets of 536 bytes: each read of the socket is a chunk.
+    maxBufferedChunks: 2048,
   })
   const giveUp = () => {
     socket.terminate()

@@ -27,7 +27,8 @@ interface Step {
   readonly moment: 'before' | 'after'
 }
 
-type Victim = 'coordinator' | 'agent' | 'child' | 'manager'
+/** `connection`: nobody dies, but what is being said is lost. */
+type Victim = 'coordinator' | 'agent' | 'connection' | 'child' | 'manager'
 
 const bothMoments = (step: Omit<Step, 'moment'>): Step[] => [
   { ...step, moment: 'before' },
@@ -50,6 +51,7 @@ const messages = [
 const lanes: readonly (readonly [Victim, readonly Step[]])[] = [
   ['coordinator', [...commands, ...messages]],
   ['agent', [...commands, ...messages]],
+  ['connection', [...commands, ...messages]],
   ['child', commands],
   ['manager', commands],
 ]
@@ -58,8 +60,10 @@ const agreementTimeoutMs = 30_000
 
 t.jobs = lanes.length
 for (const [victim, steps] of lanes)
-  void t.test(`a deploy outlives the ${victim}`, { buffered: true, timeout: 220_000 }, (t) =>
-    runLane(t, victim, steps),
+  void t.test(
+    `a deploy survives the loss of the ${victim}`,
+    { buffered: true, timeout: 220_000 },
+    (t) => runLane(t, victim, steps),
   )
 
 async function runLane(t: Test, victim: Victim, steps: readonly Step[]): Promise<void> {
@@ -74,7 +78,7 @@ async function runLane(t: Test, victim: Victim, steps: readonly Step[]): Promise
     const after = `${victim}-${index}-after`
     await editSite(stand, site, before)
     await deploySite(stand, site) // a further deploy works; and from the second on there is one to discard
-    const title = `${victim} killed ${moment} ${name} ${nth} of the ${on}`
+    const title = `${victim} lost ${moment} ${name} ${nth} of the ${on}`
     const first = await readAgreement(stand, site)
     t.equal(first, before, `${title}: the deploy before it`)
     traffic.forget()
@@ -90,7 +94,7 @@ async function runLane(t: Test, victim: Victim, steps: readonly Step[]): Promise
     t.ok([before, after].includes(mark), `${title}: the deployed or the old one serves`)
     if (answer) t.equal(mark, answer.status === 200 ? after : before, `${title}: as answered`)
     // Where the cache itself lived on.
-    if (victim !== 'coordinator' && victim !== 'agent') continue
+    if (victim === 'child' || victim === 'manager') continue
     t.same([...traffic.failures], [], `${title}: no request failed meanwhile`)
     const others = [...traffic.marks].filter((seen) => seen !== before && seen !== after)
     t.same(others, [], `${title}: nothing else was served`)
@@ -121,7 +125,7 @@ async function strike(
 }
 
 function setTrap(stand: Stand, victim: Victim, step: Step): Promise<void> {
-  const isPeer = step.on === 'link' ? victim !== 'child' : victim === 'agent'
+  const isPeer = step.on === 'link' || victim === 'agent' || victim === 'connection'
   const trap = {
     ...step,
     act: () => kill(stand, victim),
@@ -138,7 +142,7 @@ async function kill(stand: Stand, victim: Victim): Promise<void> {
   if (victim === 'coordinator') await stand.coordinator.daemon.kill()
   else if (victim === 'agent') await stand.agent.kill()
   else if (victim === 'manager') await stand.cache.stop('SIGKILL')
-  else process.kill((await stand.cache.childPid()) ?? 0, 'SIGKILL')
+  else if (victim === 'child') process.kill((await stand.cache.childPid()) ?? 0, 'SIGKILL')
 }
 
 async function revive(stand: Stand, victim: Victim): Promise<void> {
@@ -146,7 +150,7 @@ async function revive(stand: Stand, victim: Victim): Promise<void> {
   else if (victim === 'agent') stand.startAgent()
   else if (victim === 'manager') await stand.cache.restart()
   // The manager starts its child again by itself, unless the loss made it give up (mgt_vcl_discard asserts).
-  else if (await isManagerGone(stand)) await stand.cache.restart()
+  else if (victim === 'child' && (await isManagerGone(stand))) await stand.cache.restart()
 }
 
 async function isManagerGone({ cache }: Stand): Promise<boolean> {

@@ -14,9 +14,6 @@ export interface LinkProxy {
   forget(): void
   /** `before`: the receiver has not got the message; `after`: its bytes were handed to the receiver. */
   trap(trap: Trap): Promise<void>
-  untrap(): void
-  /** Ends all connections, as a network would: without a word. */
-  cut(): void
 }
 
 interface TestEnd {
@@ -49,11 +46,8 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
     relay(coordinator, agent, watch)
   })
   await once(server.listen(0, host), 'listening')
-  const cut = (): void => {
-    for (const socket of sockets) socket.destroy()
-  }
   t.teardown(async () => {
-    cut()
+    for (const socket of sockets) socket.destroy()
     server.close()
     await once(server, 'close')
   })
@@ -65,10 +59,6 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
       counts.clear()
     },
     trap: (trap) => traps.set(trap),
-    untrap: () => {
-      traps.clear()
-    },
-    cut,
   }
 }
 

@@ -19,7 +19,6 @@ export interface ManagementProxy {
   forget(): void
   /** `before`: the cache has not got the command; `after`: it has answered, and the agent does not know. */
   trap(trap: Trap): Promise<void>
-  untrap(): void
   /** For new connections; those that stand are cut. */
   setFault(fault: PortFault): void
 }
@@ -65,9 +64,6 @@ export async function startManagementProxy(
       commands.length = 0
     },
     trap: (trap) => traps.set(trap),
-    untrap: () => {
-      traps.clear()
-    },
     setFault: (next) => {
       fault = next
       cut()

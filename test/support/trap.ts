@@ -22,14 +22,6 @@ export class Traps {
     })
   }
 
-  get isSet(): boolean {
-    return this.#set !== null
-  }
-
-  clear(): void {
-    this.#set = null
-  }
-
   /** Called by the proxy for all that passes by. */
   async meet(name: string, moment: Trap['moment']): Promise<Trap['fate']> {
     const set = this.#set
