@@ -35,8 +35,7 @@ const reportedWordsLimit = 150_000
 export class CoordinatorReports {
   readonly #options: ReportsOptions
   #toldVersion = ''
-  /** As text. */
-  #toldCondition = ''
+  #told: EngineCondition | null = null
   /** How the newest apply ended; what healing makes of it is told only when that differs. */
   #toldResult: ApplyReport['result'] | null = null
   #unsaidReport: Unsent<ApplyReport> | null = null
@@ -50,14 +49,16 @@ export class CoordinatorReports {
   describe(): AgentDescription {
     const description = this.#options.describe()
     this.#toldVersion = description.engine.version
-    this.#toldCondition = JSON.stringify(description.condition)
+    this.#told = description.condition
     return description
   }
 
   reportApply(report: Unsent<ApplyReport>): void {
     const bounded = { ...report, failures: limitWords(report.failures) }
     this.#toldResult = report.result
-    this.#unsaidReport = this.#options.link.send(bounded) ? null : bounded
+    const isSaid = this.#options.link.send(bounded)
+    this.#unsaidReport = isSaid ? null : bounded
+    if (isSaid && report.result === 'applied') this.#noteApplied(report.revision)
     this.tellChanges()
   }
 
@@ -115,10 +116,15 @@ export class CoordinatorReports {
       link.send({ kind: 'fullState', traceId, ...this.describe() })
       return
     }
-    const text = JSON.stringify(condition)
-    if (text === this.#toldCondition) return
-    this.#toldCondition = text
+    if (JSON.stringify(condition) === JSON.stringify(this.#told)) return
+    this.#told = condition
     link.sendCondition()
+  }
+
+  /** What the coordinator concludes from the report needs no heartbeat of its own (agent-gateway/agent-session.ts). */
+  #noteApplied(revision: number): void {
+    if (this.#told)
+      this.#told = { ...this.#told, heldRevision: revision, effectiveRevision: revision }
   }
 }
 

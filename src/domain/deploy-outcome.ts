@@ -11,11 +11,7 @@ export type LoadState = 'pending' | 'loaded' | 'failed' | 'away'
 
 export interface LoadsInput {
   readonly deployments: readonly { readonly id: number; readonly min: number }[]
-  readonly loads: readonly {
-    readonly agentId: number
-    readonly deploymentId: number
-    readonly state: LoadState
-  }[]
+  readonly loads: readonly { readonly deploymentId: number; readonly state: LoadState }[]
   /** Since the deploy began. */
   readonly elapsedMs: number
   /** The caller's `wait`; 0: not at all. */

@@ -49,3 +49,45 @@ export async function readGroupPlaces(
     candidateState: row.candidateState as CandidateState | null,
   }))
 }
+
+/** Places of a group that are alike, and how many they are. */
+export interface AlikePlaces {
+  readonly deploymentId: number
+  readonly state: PlacementState
+  readonly hasCandidate: boolean
+  readonly candidateState: CandidateState | null
+  readonly agentState: AgentState
+  readonly count: number
+}
+
+/** For those who look again and again how far a group is: a handful of rows, however many agents there are. */
+export async function countGroupPlaces(queries: Queries, groupId: number): Promise<AlikePlaces[]> {
+  const rows = await queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .where('placements.groupId', '=', groupId)
+    .groupBy([
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateName',
+      'placements.candidateState',
+      'agents.state',
+    ])
+    .select((e) => [
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateName',
+      'placements.candidateState',
+      'agents.state as agentState',
+      e.fn.countAll<number>().as('count'),
+    ])
+    .execute()
+  // States are written by the use cases only.
+  return rows.map(({ candidateName, ...row }) => ({
+    ...row,
+    hasCandidate: candidateName !== null,
+    agentState: row.agentState as AgentState,
+    state: row.state as PlacementState,
+    candidateState: row.candidateState as CandidateState | null,
+  }))
+}

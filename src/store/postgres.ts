@@ -20,6 +20,7 @@ import type { Logger } from 'pino'
 import { FleetError } from '../errors.js'
 import type { Database, DialectSql } from './database.js'
 import type { Tables } from './schema.js'
+import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
 import { Turns } from './turns.js'
 import { ConstraintViolation } from './violation.js'
@@ -80,11 +81,12 @@ export function openPostgres(url: string, log: Logger): Database {
     dialect: dialectSql,
     queries,
     recall: (_, read) => read(),
-    transaction: (work) => repeated(() => transact(queries, guard, work)),
+    transaction: (work, options) => repeated(() => transact(queries, guard, work, options)),
     // In turns: a process whose decisions wait for another's lock holds one connection, not all.
-    decide: async (work) => {
+    decide: async (work, options) => {
       guard.check()
-      return turns.run(() => repeated(() => transact(queries, guard, work, decisionLock)))
+      const lock = decisionLock
+      return turns.run(() => repeated(() => transact(queries, guard, work, { ...options, lock })))
     },
     migrate: (work) => migrate(url, log, work),
     check: () => Promise.race([ask(queries), outwait(checkTimeoutMs)]),
@@ -123,14 +125,16 @@ function transact<T>(
   queries: Kysely<Tables>,
   guard: TransactionGuard,
   work: Work<T>,
-  lock?: number,
+  options: Partial<TransactionOptions> & { readonly lock?: number } = {},
 ): Promise<T> {
+  const { durable = true, lock } = options
   return queries
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (inside) => {
       if (lock !== undefined)
         await sql`select pg_advisory_xact_lock(${lockSpace}, ${lock})`.execute(inside)
+      if (!durable) await sql`set local synchronous_commit to off`.execute(inside)
       return guard.run(() => work(inside))
     })
 }
@@ -165,7 +169,7 @@ async function migrate<T>(url: string, log: Logger, work: Work<T>): Promise<T> {
         await requireUnicode(inside)
         return work(inside)
       },
-      migrationLock,
+      { lock: migrationLock },
     )
   } finally {
     await queries.destroy()

@@ -21,6 +21,7 @@ import { FleetError } from '../errors.js'
 import type { Database, DialectSql } from './database.js'
 import { createReadMemory } from './read-memory.js'
 import type { Tables } from './schema.js'
+import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
 import { Turns } from './turns.js'
 import { ConstraintViolation } from './violation.js'
@@ -53,15 +54,18 @@ export function openSqlite(path: string): Database {
       { file, turns, guard },
     ),
   })
-  const transaction = <T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T> =>
-    queries.transaction().execute((inside) => guard.run(() => work(inside)))
+  const transact = <T>(on: Kysely<Tables>, work: Work<T>): Promise<T> =>
+    on.transaction().execute((inside) => guard.run(() => work(inside)))
+  const transactUnsynced = prepareUnsynced(file, queries, transact)
+  const transaction = <T>(work: Work<T>, options?: TransactionOptions): Promise<T> =>
+    options?.durable === false ? transactUnsynced(work) : transact(queries, work)
   return {
     dialect: dialectSql,
     queries,
     recall: createReadMemory(writes.count),
     transaction,
     decide: transaction,
-    migrate: transaction,
+    migrate: (work) => transaction(work),
     check: async () => {
       await sql`select 1`.execute(queries)
     },
@@ -92,6 +96,27 @@ function openFile(path: string): BetterSqlite3.Database {
       cause: error,
     })
   }
+}
+
+type Work<T> = (queries: Transaction<Tables>) => Promise<T>
+
+/** The level belongs to the connection, and cannot be changed within a transaction: it is held around both. */
+function prepareUnsynced(
+  file: BetterSqlite3.Database,
+  queries: Kysely<Tables>,
+  transact: <T>(on: Kysely<Tables>, work: Work<T>) => Promise<T>,
+): <T>(work: Work<T>) => Promise<T> {
+  const unsync = file.prepare('pragma synchronous = NORMAL')
+  const sync = file.prepare('pragma synchronous = FULL')
+  return (work) =>
+    queries.connection().execute(async (held) => {
+      unsync.run()
+      try {
+        return await transact(held, work)
+      } finally {
+        sync.run()
+      }
+    })
 }
 
 interface Connection {

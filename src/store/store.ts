@@ -18,13 +18,27 @@ export interface Store {
    * PostgreSQL the work runs again after a deadlock, so it leaves nothing behind but rows; what it reads may change
    * until it writes: whoever decides by what it read uses `decide`.
    */
-  transaction<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>
+  transaction<T>(
+    work: (queries: Transaction<Tables>) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T>
   /**
    * A transaction under the one decision lock: "load, decide, save" of placements and desired states.
    * SQLite: an immediate transaction; PostgreSQL: an advisory lock. Await nothing but queries inside.
    */
-  decide<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>
+  decide<T>(
+    work: (queries: Transaction<Tables>) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T>
   /** Rejects when the database does not answer. */
   check(): Promise<void>
   close(): Promise<void>
+}
+
+export interface TransactionOptions {
+  /**
+   * False: answered before it is on disk, for what is said again anyway, as heartbeats are. A power cut may take back the
+   * last of them, in order and each whole; the end of this process takes nothing. Default true.
+   */
+  readonly durable: boolean
 }

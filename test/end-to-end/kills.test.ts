@@ -116,8 +116,11 @@ async function strike(
   const struck = setTrap(stand, victim, step)
   const call = stand.api.act(site.id, 'deploy', '?wait=25').catch(() => null)
   // A coordinator that is killed answers nobody, and that may be seen before the kill is reported.
-  const early = call.then((answer) => answer ?? struck)
-  const first = await Promise.race([struck, early])
+  const early = call.then(async (answer) => {
+    if (answer === null) await struck
+    return answer
+  })
+  const first = await Promise.race([struck.then(() => null), early])
   if (first) throw new Error(`the step was not met: ${JSON.stringify([step, first])}`)
   await revive(stand, victim)
   const answer = await call

@@ -9,7 +9,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open-store.js'
-import type { Store } from '../../src/store/store.js'
+import type { Queries, Store } from '../../src/store/store.js'
 import { listContract } from './list.contract.js'
 import { addTag } from './rows.js'
 import { storeContract } from './store.contract.js'
@@ -65,20 +65,29 @@ void t.test('keeps rows, ids and tables over a restart', async (t) => {
 
 void t.test('is readable by its owner only, and on disk before it answers', async (t) => {
   const folder = folderFor(t)
-  const { queries } = await open(t, urlIn(folder))
+  const store = await open(t, urlIn(folder))
+  const { queries } = store
+  const readPragma = async (on: Queries, name: string): Promise<unknown> => {
+    const { rows } = await sql.raw<Record<string, unknown>>(`pragma ${name}`).execute(on)
+    return Object.values(rows[0] ?? {})[0]
+  }
+  const synchronous: unknown[] = []
   await addTag(queries, 'x')
 
+  for (const durable of [true, false, true])
+    synchronous.push(
+      await store.transaction((inside) => readPragma(inside, 'synchronous'), { durable }),
+    )
+  await t.rejects(store.decide(() => Promise.reject(new Error('no')), { durable: false }))
   const files = readdirSync(folder)
   const pragmas = await Promise.all(
-    ['journal_mode', 'synchronous', 'foreign_keys'].map(async (name) => {
-      const { rows } = await sql.raw<Record<string, unknown>>(`pragma ${name}`).execute(queries)
-      return Object.values(rows[0] ?? {})
-    }),
+    ['journal_mode', 'synchronous', 'foreign_keys'].map((name) => readPragma(queries, name)),
   )
 
+  t.strictSame(synchronous, [2, 1, 2], 'but for what is said again')
   t.ok(files.includes('coordinator.db-wal'))
   for (const file of files) t.equal(statSync(join(folder, file)).mode & 0o777, 0o600, file)
-  t.strictSame(pragmas, [['wal'], [2], [1]])
+  t.strictSame(pragmas, ['wal', 2, 1])
 })
 
 void t.test('decisions of two processes do not overwrite each other', async (t) => {

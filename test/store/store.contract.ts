@@ -78,9 +78,11 @@ export function storeContract(t: Test, factory: StoreFactory): void {
     const { queries } = store
     await queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
 
-    await Promise.all(Array.from({ length: 25 }, () => store.decide(countOne)))
+    await Promise.all(
+      Array.from({ length: 26 }, (_, at) => store.decide(countOne, { durable: at % 2 === 0 })),
+    )
 
-    t.equal(await readCount(queries), 25)
+    t.equal(await readCount(queries), 26)
   })
 
   void t.test('lets decisions, transactions and single queries run side by side', async (t) => {
@@ -91,7 +93,9 @@ export function storeContract(t: Test, factory: StoreFactory): void {
       Array.from({ length: 60 }, async (_, at) => {
         if (at % 3 === 0) await store.decide(countOne)
         else if (at % 3 === 1)
-          await store.transaction((queries) => addTag(queries, `tag-${at}`).then(() => undefined))
+          await store.transaction((queries) => addTag(queries, `tag-${at}`).then(() => undefined), {
+            durable: at % 2 === 0,
+          })
         else await addTag(store.queries, `tag-${at}`)
       }),
     )

@@ -98,14 +98,18 @@ export function createReportRecorder(service: StateService, log: Logger): Report
   }
 }
 
+/** Not on disk at once: an agent whose report the store does not know is asked again (agent-gateway/apply-offer.ts). */
 async function writeBatch(service: StateService, batch: readonly Waiting[]): Promise<void> {
   const now = service.now()
-  await service.store.decide(async (queries) => {
-    await judgeAndSave(queries, batch, now)
-    for (const entry of batch)
-      if ('drift' in entry)
-        await writeDrift(queries, entry.agentId, entry.drift, { traceId: entry.traceId, at: now })
-  })
+  await service.store.decide(
+    async (queries) => {
+      await judgeAndSave(queries, batch, now)
+      for (const entry of batch)
+        if ('drift' in entry)
+          await writeDrift(queries, entry.agentId, entry.drift, { traceId: entry.traceId, at: now })
+    },
+    { durable: false },
+  )
 }
 
 async function judgeAndSave(

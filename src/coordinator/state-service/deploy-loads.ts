@@ -6,6 +6,7 @@ import { judgeLoads, type LoadState } from '../../domain/deploy-outcome.js'
 import { readAgentStates, type AgentStateRow } from '../../store/agent-states.js'
 import type { DeployRecord } from '../../store/deploys.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../../store/deployments.js'
+import { countGroupPlaces, type AlikePlaces } from '../../store/group-places.js'
 import { readPlacements, type PlacementRecord } from '../../store/placements.js'
 import { findSource } from '../../store/sources.js'
 import { tellDesiredChanged } from './agent-hints.js'
@@ -24,12 +25,15 @@ export async function followLoads(
   deploy: DeployRecord,
   waitMs: number,
 ): Promise<LoadVerdict | 'stopping'> {
-  const deployments = await readDeploymentsOf(service.store.queries, deploy.sources.deploymentIds)
+  const { queries } = service.store
+  const deployments = await readDeploymentsOf(queries, deploy.sources.deploymentIds)
+  const judged = { deploy, deployments, waitMs }
   // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
   let replaced = 0
   const verdict = await watchAgents(
     service,
     async () => {
+      if (await mustWait(service, judged, replaced)) return undefined
       const loads = await readLoads(service, deploy)
       const away = loads.filter(({ state }) => state === 'away').length
       if (away > replaced) {
@@ -38,7 +42,7 @@ export async function followLoads(
         tellDesiredChanged(service, agentIds, context.traceId)
         if (agentIds.length > 0) return undefined
       }
-      return judge(service, { deploy, deployments, loads, waitMs })
+      return judge(service, judged, loads)
     },
     { untilMs: deploy.startedAt + longestLoadMs, signal: service.background.signal },
   )
@@ -54,6 +58,30 @@ export interface Load {
   readonly state: LoadState
 }
 
+interface Judged {
+  readonly deploy: DeployRecord
+  readonly deployments: readonly DeploymentRecord[]
+  readonly waitMs: number
+}
+
+/** One small query for the many looks at which nothing is to be done yet. */
+async function mustWait(
+  service: StateService,
+  { deploy, deployments, waitMs }: Judged,
+  replaced: number,
+): Promise<boolean> {
+  const places = await countGroupPlaces(service.store.queries, deploy.groupId)
+  const loads = places
+    .filter(({ hasCandidate }) => hasCandidate)
+    .flatMap((place) => {
+      const load = { deploymentId: place.deploymentId, state: stateOfLoad(place) }
+      return Array.from({ length: place.count }, () => load)
+    })
+  const elapsedMs = service.now() - deploy.startedAt
+  const { verdict } = judgeLoads({ deployments, loads, elapsedMs, waitMs })
+  return verdict === 'wait' && loads.filter(({ state }) => state === 'away').length <= replaced
+}
+
 /** The candidates of a deploy with the state of their agents. Two queries. */
 async function readLoads(service: StateService, deploy: DeployRecord): Promise<Load[]> {
   const { queries } = service.store
@@ -64,30 +92,28 @@ async function readLoads(service: StateService, deploy: DeployRecord): Promise<L
   return placements.flatMap((placement): Load[] => {
     const agent = agents.get(placement.agentId)
     if (!agent) return []
-    const state = placement.candidateState ?? 'pending'
-    // A cache that died while loading says nothing about the VCL.
-    const isAway = state !== 'loaded' && agent.state !== agentStates.Running
-    return [{ placement, agent, state: isAway ? 'away' : state }]
+    const { candidateState } = placement
+    return [{ placement, agent, state: stateOfLoad({ candidateState, agentState: agent.state }) }]
   })
+}
+
+function stateOfLoad({
+  candidateState,
+  agentState,
+}: Pick<AlikePlaces, 'candidateState' | 'agentState'>): LoadState {
+  const state = candidateState ?? 'pending'
+  // A cache that died while loading says nothing about the VCL.
+  return state !== 'loaded' && agentState !== agentStates.Running ? 'away' : state
 }
 
 async function judge(
   service: StateService,
-  following: {
-    readonly deploy: DeployRecord
-    readonly deployments: readonly DeploymentRecord[]
-    readonly loads: readonly Load[]
-    readonly waitMs: number
-  },
+  { deploy, deployments, waitMs }: Judged,
+  loads: readonly Load[],
 ): Promise<LoadVerdict | undefined> {
-  const { deploy, deployments, loads, waitMs } = following
   const judged = judgeLoads({
     deployments,
-    loads: loads.map(({ placement, state }) => ({
-      agentId: placement.agentId,
-      deploymentId: placement.deploymentId,
-      state,
-    })),
+    loads: loads.map(({ placement, state }) => ({ deploymentId: placement.deploymentId, state })),
     elapsedMs: service.now() - deploy.startedAt,
     waitMs,
   })

@@ -116,10 +116,13 @@ export function createHeartbeatRecorder(
   async function save(rows: readonly HeartbeatRow[]): Promise<HeardRow[]> {
     const changed = rows.filter((row) => !isWritten(row))
     const same = rows.filter((row) => isWritten(row))
-    return service.store.transaction(async (queries) => [
-      ...(await writeConditions(queries, changed)),
-      ...(await writeHeartbeats(queries, same)),
-    ])
+    return service.store.transaction(
+      async (queries) => [
+        ...(await writeConditions(queries, changed)),
+        ...(await writeHeartbeats(queries, same)),
+      ],
+      { durable: false },
+    )
   }
 
   function tell(rows: ReadonlyMap<number, HeartbeatRow>, heard: readonly HeardRow[]): void {

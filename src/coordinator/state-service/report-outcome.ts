@@ -75,10 +75,13 @@ function judgeAttempt(
 }
 
 function judgeCandidate(placement: PlacementRecord, evidence: Evidence): PlacementRecord {
-  const { candidate } = placement
+  const { candidate, state } = placement
   if (candidate === null) return placement
-  if (evidence.loaded.has(candidate.name))
-    return { ...placement, candidateState: 'loaded', error: null }
+  if (evidence.loaded.has(candidate.name)) {
+    // Why what serves has failed stays said until the candidate takes its place.
+    const error = state === 'failed' ? placement.error : null
+    return { ...placement, candidateState: 'loaded', error }
+  }
   const error = evidence.failures.get(candidate.name) ?? reasonOfAll(evidence)
   return error === null ? placement : { ...placement, candidateState: 'failed', error }
 }
@@ -92,8 +95,11 @@ function judgeCurrent(placement: PlacementRecord, evidence: Evidence): Placement
   if (evidence.report.result === 'applied' && evidence.loaded.has(current.name))
     return isWanted(placement, evidence) ? asApplied(placement, evidence) : placement
   // What served before this attempt serves on: only a switch that was wanted has failed.
-  const error = state === 'applying' ? reasonOfAll(evidence) : null
-  return error === null ? placement : { ...placement, state: 'failed', error }
+  const reason = state === 'applying' ? reasonOfAll(evidence) : null
+  if (reason === null) return placement
+  // What the engine said of the candidate tells more than that not all was done.
+  const error = placement.candidateState === 'failed' ? placement.error : reason
+  return { ...placement, state: 'failed', error }
 }
 
 /** Not while it is the old one that serves on: beside a candidate that still loads, or in place of one that failed. */

@@ -1,7 +1,7 @@
 /** Waiting for phase two: until the wanted share of the placed agents has applied, or each that is there did or failed. */
 import { agentStates } from '../../domain/agent-state.js'
 import { judgeSwitch } from '../../domain/deploy-outcome.js'
-import { readGroupPlaces, type GroupPlace } from '../../store/group-places.js'
+import { countGroupPlaces, type AlikePlaces } from '../../store/group-places.js'
 import type { StateService } from './service.js'
 import { watchAgents } from './watch-agents.js'
 
@@ -16,15 +16,20 @@ export async function waitForSwitch(
   const done = await watchAgents(
     service,
     async () => {
-      const places = await readGroupPlaces(service.store.queries, [groupId])
-      return judgeSwitch({ places: places.map(toSwitched), percent }).done || undefined
+      const places = await countGroupPlaces(service.store.queries, groupId)
+      return judgeSwitch({ places: places.flatMap(toSwitched), percent }).done || undefined
     },
     { untilMs: service.now() + longestWaitMs, signal: service.background.signal },
   )
   return { completed: done ?? false }
 }
 
-function toSwitched({ state, agentState }: GroupPlace): { readonly state: typeof state | 'away' } {
+function toSwitched({
+  state,
+  agentState,
+  count,
+}: AlikePlaces): { readonly state: typeof state | 'away' }[] {
   const isOver = state === 'applied' || state === 'failed'
-  return { state: isOver || agentState === agentStates.Running ? state : 'away' }
+  const isAway = !isOver && agentState !== agentStates.Running
+  return Array.from({ length: count }, () => ({ state: isAway ? 'away' : state }))
 }

@@ -6,6 +6,9 @@ import type { StateService } from './service.js'
 const withoutHintMs = 1000
 /** Reports of many agents arrive within milliseconds: one look serves them all. */
 const betweenLooksMs = 20
+/** Chosen by us: of a large fleet a look is long, and takes a quarter of the time at most. */
+const pausesPerLook = 3
+const longestPauseMs = 200
 
 /**
  * Calls `look` until it answers something other than undefined, or until `untilMs` (clock of the service).
@@ -27,11 +30,14 @@ export async function watchAgents<T>(
   try {
     for (;;) {
       hinted = false
+      const lookedAtMs = performance.now()
       const seen = await look()
       if (seen !== undefined) return seen
       const leftMs = until.untilMs - service.now()
       if (leftMs <= 0 || until.signal?.aborted) return undefined
-      await pause(Math.min(betweenLooksMs, leftMs))
+      const lookMs = performance.now() - lookedAtMs
+      const restMs = Math.min(Math.max(betweenLooksMs, pausesPerLook * lookMs), longestPauseMs)
+      await pause(Math.min(restMs, leftMs))
       // Read through a function: the hint may have come during the pause.
       if (!isHinted()) await waitForHint(Math.min(withoutHintMs, leftMs))
     }
