@@ -47,9 +47,9 @@ export function compareRates(rates: RateFigure): Figure {
 export function printFigure({ name, measured, baseline, ratio, goal, isMet }: Figure): string {
   const verdict = isMet === undefined ? '' : isMet ? 'met' : 'NOT MET'
   const columns = [
-    name.padEnd(46),
-    measured.padEnd(24),
-    (baseline ?? '-').padEnd(42),
+    name.padEnd(60),
+    measured.padEnd(18),
+    (baseline ?? '-').padEnd(44),
     (ratio === undefined ? '' : `ratio ${ratio.toFixed(2)}`).padEnd(12),
     (goal === null ? 'reported' : `goal ${goal}`).padEnd(26),
     verdict,

@@ -1,6 +1,6 @@
 /** Waits for something to become true without guessing how long it takes. */
 
-const defaultTimeoutMs = 30_000
+const defaultTimeoutMs = 60_000
 const pauseMs = 20
 
 /** Calls `look` until it answers something truthy; throws the last reason when that lasts longer than `timeoutMs`. */
