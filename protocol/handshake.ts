@@ -134,6 +134,10 @@ async function readSecret(options: HandshakeOptions): Promise<Buffer> {
 function authRefusal(verdict: Reply): ManagementPortError {
   const text = replyText(verdict)
   const words = text.trim() === '' ? 'the secret is not the one of this cache' : text.trim()
+  if (verdict.status === cliStatus.truncated) {
+    const reason = 'the greeting of the cache does not fit into its cli_limit, which must be raised'
+    return new ManagementPortError('auth-refused', reason, { status: verdict.status, text })
+  }
   const message = `the cache refused our authentication (${verdict.status}): ${words}`
   return new ManagementPortError('auth-refused', message, { status: verdict.status, text })
 }

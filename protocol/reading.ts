@@ -1,5 +1,6 @@
 /** The reading commands in the form that a release answers: JSON where it has it, else text. The results are the same. */
 
+import { capabilitiesOf, type Capabilities } from './capabilities.js'
 import type { Command } from './command.js'
 import { backendList, type Backend, type BackendListOptions } from './commands/backend.js'
 import { banList, type Ban } from './commands/ban.js'
@@ -15,7 +16,6 @@ import {
   type Storage,
 } from './commands/process.js'
 import { vclList, type VclRow } from './commands/vcl.js'
-import { supportsJson } from './release.js'
 import { backendListText } from './text/backend-list.js'
 import { paramShowAllText, paramShowText } from './text/param-show.js'
 import {
@@ -39,10 +39,14 @@ export interface ReadingCommands {
   readonly help: () => Command<readonly HelpEntry[]>
 }
 
-/** `version` is the banner's; null, a build that does not say, is taken for the newest. */
+/** By what is known of the release; null, a build that does not say, is taken for the newest. */
 export function readingCommandsOf(version: string | null): ReadingCommands {
+  return chooseReadingCommands(capabilitiesOf(version))
+}
+
+export function chooseReadingCommands({ answersJson }: Capabilities): ReadingCommands {
   const choose = <Form>(command: string, json: Form, text: Form) =>
-    supportsJson(version, command) ? json : text
+    answersJson(command) ? json : text
   return {
     vclList: choose('vcl.list', vclList, vclListText),
     backendList: choose('backend.list', backendList, backendListText),

@@ -24,32 +24,50 @@ export function parseBanner(text: string): Banner {
   }
 }
 
-/** `-j` per command since which release of 6.0, and which of the releases after it (the tags' cli_cmds.h and CLI tables). */
-const jsonSince: Readonly<Record<string, readonly [lts: string | null, main: string]>> = {
+/** The first release that can: of the 6.0 branch, null where none of it can, and of those after it. */
+export type Since = readonly [lts: string | null, main: string]
+
+/** `-j` per command (the CLI tables of all release tags). */
+const jsonSince: Readonly<Record<string, Since>> = {
   'ban.list': ['6.0.2', '6.2'],
-  help: ['6.0.2', '6.2'],
+  help: ['6.0.0', '6.1'],
   'panic.show': ['6.0.2', '6.2'],
   'param.show': ['6.0.2', '6.2'],
-  ping: ['6.0.2', '6.2'],
+  ping: ['6.0.2', '6.1'],
   status: ['6.0.2', '6.2'],
   'storage.list': ['6.0.2', '6.2'],
   'vcl.list': ['6.0.2', '6.2'],
   // 6.0 advertises it and answers 102.
-  'backend.list': [null, '6.2'],
+  'backend.list': [null, '6.1'],
   pid: ['6.0.7', '6.4'],
   'vcl.deps': [null, '6.6'],
   'param.set': [null, '7.1'],
   'param.reset': [null, '7.5'],
 }
 
+/** Commands that 6.0.0 does not have. */
+const commandSince: Readonly<Record<string, Since>> = {
+  'param.reset': ['6.0.5', '6.2'],
+  pid: ['6.0.7', '6.4'],
+  'vcl.deps': [null, '6.6'],
+}
+
 /** A build without a version number is taken for the newest. */
 export function supportsJson(version: string | null, command: string): boolean {
   const since = jsonSince[command]
-  if (!since) return false
+  return since !== undefined && isSince(version, since)
+}
+
+/** Whether the command exists; what every release has is true. */
+export function hasCommand(version: string | null, command: string): boolean {
+  const since = commandSince[command]
+  return since === undefined || isSince(version, since)
+}
+
+export function isSince(version: string | null, [lts, main]: Since): boolean {
   if (version === null) return true
-  const [lts, main] = since
-  if (version.startsWith('6.0.') && lts === null) return false
-  return isAtLeast(version, version.startsWith('6.0.') && lts !== null ? lts : main)
+  if (!version.startsWith('6.0.') && version !== '6.0') return isAtLeast(version, main)
+  return lts !== null && isAtLeast(version, lts)
 }
 
 /** Compares dotted numbers; what is behind the third does not count. */

@@ -76,9 +76,8 @@ function parseBackendList(reply: Reply, name: string): readonly Backend[] {
   const { payload } = expectJson(reply, name)
   return Object.entries(readObject(payload[0], name)).map(([backend, value]) => {
     const row = readObject(value, name)
-    const probe = row['probe_message']
-    if (!Array.isArray(probe)) throw garbledAnswer(name, `"${backend}" without probe_message`)
-    const [good, total, health] = probe as readonly unknown[] // unknown[] is what isArray leaves of `any[]`
+    const [good, total, health] = readProbeMessage(row['probe_message'])
+    if (health === undefined) throw garbledAnswer(name, `"${backend}" without probe_message`)
     const adminHealth = textOrNull(row['admin_health']) ?? 'auto'
     const details = row['probe_details']
     return {
@@ -94,8 +93,16 @@ function parseBackendList(reply: Reply, name: string): readonly Backend[] {
   })
 }
 
+/** `[5, 5, "healthy"]`; in 6.1 `"5/5 good"`, or `"healthy"` without a probe. */
+function readProbeMessage(message: unknown): readonly unknown[] {
+  if (typeof message !== 'string') return Array.isArray(message) ? message : []
+  const [, good, total, health] = /^(?:(\d+)\/(\d+) )?([a-z]+)\s*$/.exec(message) ?? []
+  return [Number(good ?? 0), Number(total ?? 0), health]
+}
+
 /** The list shows what probes say also where something else was set (seen on 7.1.1). */
 export function judgeHealth(adminHealth: string, probed: string): boolean {
   if (adminHealth === 'healthy' || adminHealth === 'sick') return adminHealth === 'healthy'
-  return probed.toLowerCase() === 'healthy'
+  // `good` is the word of 6.1.
+  return /^(?:healthy|good)$/i.test(probed)
 }

@@ -24,6 +24,8 @@ export interface VclSurroundings {
   /** Unused definitions are errors (vcc_err_unref). */
   readonly refusesUnused: boolean
   readonly readVclFile: (path: string) => string | undefined
+  /** `backend name none;` is known. */
+  readonly hasNoneBackend: boolean
 }
 
 export type Acceptance =
@@ -42,7 +44,7 @@ export type Acceptance =
 export function acceptVcl(main: VclSource, surroundings: VclSurroundings): Acceptance {
   try {
     const { tokens, sources } = lexProgram(main, surroundings.readVclFile)
-    const scope = createVclScope(tokens, surroundings.labels)
+    const scope = createVclScope(tokens, surroundings)
     parseProgram(new TokenCursor(tokens), scope)
     const warnings = checkReferences(scope, surroundings.refusesUnused)
     if (scope.defaultBackend === undefined)

@@ -45,7 +45,7 @@ export function answerRequest(
   coolPrograms(engine, occasion.nowMs, readNumber(engine, 'vcl_cooldown') * 1000)
   const reply = new ReplyText()
   dispatch({ engine, occasion, reply, side: 'manager' }, request.parsed)
-  applyLimit(reply, readNumber(engine, 'cli_limit'))
+  applyLimit(reply, readNumber(engine, 'cli_limit'), engine.release.cutMark)
   // Strangers are shown the door at the least provocation.
   if (!occasion.caller.isAuthenticated && reply.status !== cliStatus.ok) reply.closes = true
   if (reply.status === cliStatus.close) reply.closes = true
@@ -53,13 +53,11 @@ export function answerRequest(
 }
 
 /** Over the limit the text is cut, and success becomes "truncated". */
-function applyLimit(reply: ReplyText, limitBytes: number): void {
+function applyLimit(reply: ReplyText, limitBytes: number, mark: string): void {
   const { text } = reply
   if (text.length <= limitBytes) return
-  reply
-    .clear()
-    .indent(0)
-    .out(text.slice(0, limitBytes - 1))
+  const kept = mark === '' ? limitBytes - 1 : limitBytes - mark.length
+  reply.clear().indent(0).out(text.slice(0, kept)).out(mark)
   if (reply.status === cliStatus.ok) reply.status = cliStatus.truncated
 }
 
@@ -240,8 +238,8 @@ function help(call: Call): void {
   )
   if (isJson) {
     reply.beginJson(2, words, nowMs)
-    for (const command of commands) reply.out(',\n').out('{').out(describe(command, side))
-    reply.endJson()
+    const described = commands.map((command) => `,\n  {${describe(command, side)}`)
+    reply.out(described.join('')).endJson()
   } else helpInText(reply, commands, args[0])
 }
 
@@ -256,7 +254,19 @@ function helpInText(reply: ReplyText, commands: readonly EngineCommand[], word?:
   } else reply.refuse(cliStatus.unknown, 'Unknown flag\n')
 }
 
+const descriptions = {
+  manager: new WeakMap<EngineCommand, string>(),
+  child: new WeakMap<EngineCommand, string>(),
+}
+
+/** Made once: each agent asks for all of them when it connects. */
 function describe(command: EngineCommand, side: 'manager' | 'child'): string {
+  const known = descriptions[side].get(command) ?? writeDescription(command, side)
+  descriptions[side].set(command, known)
+  return known
+}
+
+function writeDescription(command: EngineCommand, side: 'manager' | 'child'): string {
   const isInternal = side === 'child' && (command.name === 'help' || command.name === 'ping')
   const members = [
     `"request": ${quoteJson(command.name)}`,

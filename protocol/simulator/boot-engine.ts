@@ -1,11 +1,12 @@
 /** The state of a simulated engine that has just been started. */
 import { answerRequest, type Caller } from './answer-request.js'
 import type { EngineSetup, EngineState } from './engine-state.js'
-import type { EngineRelease } from './release.js'
+import { noneBackend, type EngineRelease } from './release.js'
 import { cliStatus } from '../status.js'
 
 /** Chosen by us: serves nobody, as no client reaches a simulated engine. */
 const defaultBootVcl = 'vcl 4.1;\nbackend default none;\n'
+const oldBootVcl = 'vcl 4.1;\nbackend default { .host = "127.0.0.1"; }\n'
 
 export interface BootOptions {
   /** How long an accepted program's compile blocks the engine; 0 unless told. */
@@ -52,7 +53,8 @@ export function bootEngine(
     probes: 'healthy',
     managerDied: false,
   }
-  const source = options.bootVcl === undefined ? defaultBootVcl : options.bootVcl
+  const plain = release.has(noneBackend) ? defaultBootVcl : oldBootVcl
+  const source = options.bootVcl === undefined ? plain : options.bootVcl
   if (source === null) return engine
   const caller: Caller = { isAuthenticated: true, challenge: '', secret: null }
   for (const words of [['vcl.inline', 'boot', toBytes(source)], ['vcl.use', 'boot'], ['start']]) {

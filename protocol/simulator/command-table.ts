@@ -1,7 +1,7 @@
 /** The commands of the engine: syntax, number of arguments, who answers, since when (`help -j` of 7.1.1, 6 of the reference). */
 import { addBan, listBans } from './commands/ban.js'
 import { listBackends, setBackendHealth } from './commands/backend.js'
-import type { AnswerCall } from './commands/call.js'
+import type { AnswerCall, Call } from './commands/call.js'
 import { resetParam, setParam, showParams } from './commands/param.js'
 import {
   clearPanic,
@@ -20,6 +20,8 @@ import {
 import { listDependencies, listVcls, showVcl } from './commands/vcl-list.js'
 import { inlineVcl, loadVclFile } from './commands/vcl-load.js'
 import { discardVcl, labelVcl, setVclState, useVcl } from './commands/vcl-state.js'
+import type { Since } from '../release.js'
+import { countArguments, firstJson, writeSyntax } from './command-syntax.js'
 import type { EngineRelease } from './release.js'
 
 export interface EngineCommand {
@@ -43,9 +45,9 @@ interface Row {
   readonly help: string
   readonly args: readonly [least: number, most?: number]
   readonly answer: AnswerCall
-  /** Releases as major * 100 + minor. `json` too: since when -j works; absent: never. */
-  readonly since?: number
-  readonly json?: number
+  readonly since?: Since
+  /** Since when -j works; absent: never. */
+  readonly json?: Since
   readonly side?: 'child'
   readonly isDebug?: true
   readonly isOpen?: true
@@ -58,8 +60,14 @@ export interface EngineDeeds {
   readonly panicChild: AnswerCall
 }
 
-const anyNumber = Number.NaN
 const noAnswer: AnswerCall = () => undefined
+
+/** A command of which the child may die. */
+function mayKill(deeds: EngineDeeds, answer: (call: Call) => 'died' | undefined): AnswerCall {
+  return (call) => {
+    if (answer(call) === 'died') deeds.panicChild(call)
+  }
+}
 
 function listRows(deeds: EngineDeeds): readonly Row[] {
   return [
@@ -74,24 +82,22 @@ function listRows(deeds: EngineDeeds): readonly Row[] {
       syntax: 'backend.list [-j] [-p] [<backend_pattern>]',
       help: 'List backends.\n',
       args: [0, 2],
-      answer: listBackends,
-      json: 602,
+      answer: mayKill(deeds, listBackends),
+      json: [null, '6.1'],
       side: 'child',
     },
     {
       syntax: 'backend.set_health <backend_pattern> [auto|healthy|sick]',
       help: 'Set health status of backend(s) matching <backend_pattern>.',
       args: [2, 2],
-      answer: setBackendHealth,
+      answer: mayKill(deeds, setBackendHealth),
       side: 'child',
     },
     {
       syntax: 'ban <field> <operator> <arg> [&& <field> <oper> <arg> ...]',
       help: 'Mark obsolete all objects where all the conditions match.',
-      args: [3, anyNumber],
-      answer: (call) => {
-        if (addBan(call) === 'died') deeds.panicChild(call)
-      },
+      args: [3, Infinity],
+      answer: mayKill(deeds, addBan),
       side: 'child',
     },
     {
@@ -99,7 +105,7 @@ function listRows(deeds: EngineDeeds): readonly Row[] {
       help: 'List the active bans.',
       args: [0, 0],
       answer: listBans,
-      json: 600,
+      json: firstJson,
       side: 'child',
     },
     { syntax: 'banner', help: 'Print welcome banner.', args: [0, 0], answer: printBanner },
@@ -109,7 +115,7 @@ function listRows(deeds: EngineDeeds): readonly Row[] {
       help: 'Show command/protocol help.',
       args: [0, 1],
       answer: deeds.help,
-      json: 600,
+      json: ['6.0.0', '6.1'],
       isOpen: true,
     },
     {
@@ -123,41 +129,44 @@ function listRows(deeds: EngineDeeds): readonly Row[] {
       help: 'Return the last panic, if any.',
       args: [0, 0],
       answer: showPanic,
-      json: 600,
+      json: firstJson,
     },
     {
       syntax: 'param.reset <param>',
       help: 'Reset parameter to default value.',
       args: [1, 1],
       answer: resetParam,
+      since: ['6.0.5', '6.2'],
+      json: [null, '7.5'],
     },
     {
       syntax: 'param.set [-j] <param> <value>',
       help: 'Set parameter value.',
       args: [2, 2],
       answer: setParam,
-      json: 701,
+      json: [null, '7.1'],
     },
     {
       syntax: 'param.show [-l|-j] [<param>|changed]',
       help: 'Show parameters and their values.',
       args: [0, 2],
       answer: showParams,
-      json: 600,
+      json: firstJson,
     },
     {
       syntax: 'pid [-j]',
       help: "Show the pid of the master process, and the worker if it's running.",
       args: [0, 0],
       answer: showPids,
-      json: 600,
+      since: ['6.0.7', '6.4'],
+      json: ['6.0.7', '6.4'],
     },
     {
       syntax: 'ping [-j] [<timestamp>]',
       help: 'Keep connection alive.',
       args: [0, 1],
       answer: ping,
-      json: 600,
+      json: ['6.0.2', '6.1'],
       isOpen: true,
     },
     { syntax: 'quit', help: 'Close connection.', args: [0, 0], answer: quit, isOpen: true },
@@ -172,7 +181,7 @@ function listRows(deeds: EngineDeeds): readonly Row[] {
       help: 'Check status of Varnish cache process.',
       args: [0, 0],
       answer: showStatus,
-      json: 600,
+      json: firstJson,
     },
     { syntax: 'stop', help: 'Stop the Varnish cache process.', args: [0, 0], answer: stopProcess },
     {
@@ -180,9 +189,9 @@ function listRows(deeds: EngineDeeds): readonly Row[] {
       help: 'List storage devices.',
       args: [0, 0],
       answer: listStorage,
-      json: 600,
+      json: firstJson,
     },
-    ...listVclRows(),
+    ...listVclRows(deeds),
   ]
 }
 
@@ -224,20 +233,20 @@ function listDebugRows({ panicChild }: EngineDeeds): readonly Row[] {
   ]
 }
 
-function listVclRows(): readonly Row[] {
+function listVclRows(deeds: EngineDeeds): readonly Row[] {
   return [
     {
       syntax: 'vcl.deps [-j]',
       help: 'List all loaded configuration and their dependencies.',
       args: [0, 0],
       answer: listDependencies,
-      since: 606,
-      json: 606,
+      since: [null, '6.6'],
+      json: [null, '6.6'],
     },
     {
       syntax: 'vcl.discard <name_pattern>...',
       help: 'Unload the named configurations (when possible).',
-      args: [1, anyNumber],
+      args: [1, Infinity],
       answer: discardVcl,
     },
     {
@@ -257,7 +266,7 @@ function listVclRows(): readonly Row[] {
       help: 'List all loaded configuration.',
       args: [0, 0],
       answer: listVcls,
-      json: 600,
+      json: firstJson,
     },
     {
       syntax: 'vcl.load <configname> <filename> [auto|cold|warm]',
@@ -269,7 +278,7 @@ function listVclRows(): readonly Row[] {
       syntax: 'vcl.show [-v] [<configname>]',
       help: 'Display the source code for the specified configuration.',
       args: [0, 2],
-      answer: showVcl,
+      answer: mayKill(deeds, showVcl),
       side: 'child',
     },
     {
@@ -283,7 +292,7 @@ function listVclRows(): readonly Row[] {
       help: 'Dump the VCL symbol-tables.',
       args: [0, 0],
       answer: noAnswer,
-      since: 603,
+      since: [null, '6.3'],
       isDebug: true,
     },
     {
@@ -300,25 +309,19 @@ export type CommandTable = ReadonlyMap<string, EngineCommand>
 /** Commands of a release by name, in the order `help` prints them. */
 export function createCommandTable(release: EngineRelease, deeds: EngineDeeds): CommandTable {
   const commands = listRows(deeds)
-    .filter(({ since = 0 }) => release.number >= since)
+    .filter(({ since }) => since === undefined || release.has(since))
     .map((row) => toCommand(row, release))
   return new Map(commands.map((command) => [command.name, command]))
 }
 
-function toCommand(row: Row, { number }: EngineRelease): EngineCommand {
-  const [least, most] = row.args
+function toCommand(row: Row, release: EngineRelease): EngineCommand {
   const name = row.syntax.split(' ', 1)[0] ?? ''
-  // Before 6.6 one name, no globs.
-  const isSingle = name === 'vcl.discard' && number < 606
-  // 7.5 gave param.reset its -j.
-  const json = name === 'param.reset' ? 705 : row.json
   return {
     name,
-    syntax: row.syntax,
+    syntax: writeSyntax(name, row.syntax, release),
     help: row.help,
-    least,
-    most: isSingle ? 1 : Number.isNaN(most) ? undefined : most,
-    hasJson: json !== undefined && number >= json,
+    ...countArguments(name, row.args, release),
+    hasJson: row.json !== undefined && release.has(row.json),
     isDebug: row.isDebug ?? false,
     side: row.side ?? 'manager',
     isOpen: row.isOpen ?? false,

@@ -1,8 +1,11 @@
 /**
  * The parameters of a 7.1.1 engine with their real defaults, units, limits and flags (`param.show -j` of 7.1.1 on Linux).
- * Descriptions are our own short ones; build options have a plain default. One table serves all simulated engines.
+ * Descriptions are our own short ones; build options have a plain default. One table serves all simulated engines,
+ * but for the parameters that older ones do not have; what only older or newer ones have is missing.
  */
 import type { EngineState } from './engine-state.js'
+import { initialMask, printBits } from './param-bits.js'
+import type { EngineRelease } from './release.js'
 
 export type ParamKind =
   | 'none' // not implemented on this platform
@@ -137,7 +140,7 @@ vcl_cooldown|seconds|600.000|seconds|1.000|||An unused program goes cold after t
 vcl_path|text|/etc/varnish:/usr/share/varnish/vcl||||build_options|Where VCL files are looked for.
 vmod_path|text|/usr/lib/varnish/vmods||||build_options|Where modules are looked for.
 vsl_buffer|bytes|16k|bytes|*|||Buffer of log records.
-vsl_mask|bits|-Debug,-ObjProtocol,-ObjStatus,-ObjReason,-ObjHeader,-VCL_trace,-ExpKill,-WorkThread,-Hash,-VfpAcct,-H2RxHdr,-H2RxBody,-H2TxHdr,-H2TxBody,-VdpAcct|||||Log records that are left out.
+vsl_mask|bits|${initialMask}|||||Log records that are left out.
 vsl_reclen|bytes|255b|bytes|16b|*||Longest log record.
 vsl_space|bytes|80M|bytes|1M|4G|must_restart|Shared memory for the log.
 vsm_free_cooldown|seconds|60.000|seconds|10.000|600.000||Freed shared memory stays for this.
@@ -145,23 +148,6 @@ workspace_backend|bytes|96k|bytes|1k||delayed_effect|Workspace of a fetch.
 workspace_client|bytes|96k|bytes|9k||delayed_effect|Workspace of a request.
 workspace_session|bytes|0.75k|bytes|384b||delayed_effect|Workspace of a session.
 workspace_thread|bytes|2k|bytes|0.25k|8k|delayed_effect|Workspace of a thread.`
-
-/** Names of bits in the order the engine prints them. */
-export const bitNames: Readonly<Record<string, readonly string[]>> = {
-  debug:
-    'req_state workspace waitinglist syncvsl hashedge vclrel lurker esi_chop flush_head vtc_mode witness vsm_keep slow_acceptor h2_nocheck vmod_so_keep processors protocol vcl_keep lck'.split(
-      ' ',
-    ),
-  feature:
-    'http2 short_panic no_coredump https_scheme http_date_postel esi_ignore_https esi_disable_xml_check esi_ignore_other_elements esi_remove_bom esi_include_onerror wait_silo validate_headers busy_stats_rate'.split(
-      ' ',
-    ),
-  experimental: ['drop_pools'],
-  vsl_mask:
-    'Debug Error CLI SessOpen SessClose BackendOpen BackendReuse BackendClose HttpGarbage Proxy ProxyGarbage Backend Length FetchError ReqMethod ReqURL ReqProtocol ReqStatus ReqReason ReqHeader ReqUnset ReqLost RespMethod RespURL RespProtocol RespStatus RespReason RespHeader RespUnset RespLost BereqMethod BereqURL BereqProtocol BereqStatus BereqReason BereqHeader BereqUnset BereqLost BerespMethod BerespURL BerespProtocol BerespStatus BerespReason BerespHeader BerespUnset BerespLost ObjMethod ObjURL ObjProtocol ObjStatus ObjReason ObjHeader ObjUnset ObjLost BogoHeader LostHeader TTL Fetch_Body VCL_acl VCL_call VCL_trace VCL_return ReqStart Hit HitPass ExpBan ExpKill WorkThread ESI_xmlerror Hash Backend_health VCL_Log VCL_Error Gzip Link Begin End VSL Storage Timestamp ReqAcct PipeAcct BereqAcct VfpAcct Witness BackendStart H2RxHdr H2RxBody H2TxHdr H2TxBody HitMiss Filters SessError VCL_use Notice VdpAcct'.split(
-      ' ',
-    ),
-}
 
 const kinds: readonly ParamKind[] = [
   'none',
@@ -206,20 +192,39 @@ function parseKind(text: string): ParamKind {
 }
 
 /** In the engine's order, by name. */
-export function listParams(): IterableIterator<ParamSpec> {
-  return specs.values()
+export function listParams(release: EngineRelease): readonly ParamSpec[] {
+  return [...specs.values()].filter(({ name }) => isKnown(release, name))
 }
 
-export function findParam(name: string): ParamSpec | undefined {
-  return specs.get(name)
+export function findParam(name: string, release?: EngineRelease): ParamSpec | undefined {
+  return release === undefined || isKnown(release, name) ? specs.get(name) : undefined
 }
 
+function isKnown(release: EngineRelease, name: string): boolean {
+  if (name === 'experimental') return release.has([null, '7.1'])
+  return !name.startsWith('pcre2_') || release.has([null, '7.0'])
+}
+
+/** What `Default is:` says. */
 export function defaultOf(engine: EngineState, spec: ParamSpec): string {
-  return spec.name === 'cli_limit' ? engine.release.cliLimit : spec.defaultText
+  const { release } = engine
+  // Until 7.0 these have a word for it, by which they are not printed.
+  if (spec.name === 'feature' && release.feature.defaultText === 'default') return 'default'
+  if (spec.name === 'vsl_mask' && !release.has([null, '7.1'])) return 'default'
+  return initialOf(engine, spec)
 }
 
 export function settingOf(engine: EngineState, spec: ParamSpec): string {
-  return engine.params.get(spec.name) ?? defaultOf(engine, spec)
+  return engine.params.get(spec.name) ?? initialOf(engine, spec)
+}
+
+/** What is printed while nothing was set. */
+export function initialOf({ release }: EngineState, spec: ParamSpec): string {
+  if (spec.name === 'cli_limit') return release.cliLimit
+  if (spec.kind !== 'bits') return spec.defaultText
+  const own = spec.defaultText.split(',').filter((bit) => /^[+-]/.test(bit))
+  const bits = spec.name === 'feature' ? release.feature.bits : own.map((bit) => bit.slice(1))
+  return printBits(release, spec.name, new Set(bits))
 }
 
 /** The value of a parameter that is a plain number (count, seconds, decimal) or bytes; `unlimited` is Infinity. */

@@ -1,8 +1,9 @@
 /** Values of parameters: reading what a caller wrote, printing as text and as JSON (mgt_param_tweak.c, mgt_param_bits.c). */
 import type { EngineState } from './engine-state.js'
 import { quoteJson } from './reply-text.js'
+import { parseBits, type BitParam } from './param-bits.js'
 import {
-  bitNames,
+  defaultOf,
   limitsOf,
   readBytes,
   settingOf,
@@ -29,7 +30,7 @@ export function parseParamValue(engine: EngineState, spec: ParamSpec, input: str
     case 'bytes':
       return parseBytes(input, minimum, maximum)
     case 'bits':
-      return parseBits(engine, spec, input)
+      return parseBits(engine.release, describeBits(engine, spec), input)
     case 'pool':
       return parsePool(input)
     case 'storage':
@@ -38,6 +39,11 @@ export function parseParamValue(engine: EngineState, spec: ParamSpec, input: str
     case 'none':
       return { text: input }
   }
+}
+
+function describeBits(engine: EngineState, spec: ParamSpec): BitParam {
+  const setting = settingOf(engine, spec)
+  return { name: spec.name, setting, defaultText: defaultOf(engine, spec) }
 }
 
 /** The value as JSON: numbers plain, bytes as an integer, booleans, objects for pools, else a string. */
@@ -142,45 +148,6 @@ function printBytes(bytes: number): string {
     if (left % 256 !== 0) return `${left}${unit}`
   }
   return '(bogus number)'
-}
-
-/** A mask shows what is left out (`-Hash`), the others what is set (`+http2`). */
-function parseBits(engine: EngineState, spec: ParamSpec, input: string): ParsedValue {
-  const sign = spec.name === 'vsl_mask' ? '-' : '+'
-  const names = bitNames[spec.name] ?? []
-  const current = settingOf(engine, spec).split(',')
-  const set = new Set(current.map((bit) => bit.slice(1)))
-  const start = startWord(spec, input)
-  if (start !== undefined) clearWholeBytes(names, set)
-  for (const change of (start ?? input).split(/[,\s]+/).filter((word) => word !== '')) {
-    const name = findBit(names, change)
-    if (name === undefined) return { refusal: refuseBit(spec, change) }
-    if (change.startsWith(sign)) set.add(name)
-    else set.delete(name)
-  }
-  const printed = names.filter((name) => set.has(name)).map((name) => `${sign}${name}`)
-  return { text: printed.join(',') || (sign === '+' ? 'none' : '(all enabled)') }
-}
-
-/** The changes behind the words `default` and `none`, which both clear first; undefined for other input. */
-function startWord({ name, defaultText }: ParamSpec, input: string): string | undefined {
-  if (input === 'default' && defaultText !== 'none') return defaultText
-  return input === 'none' && name !== 'vsl_mask' ? '' : undefined
-}
-
-/** `none` and `default` clear whole bytes only: bits behind the last full eight stay (mgt_param_bits.c, tested on 7.1.1). */
-function clearWholeBytes(names: readonly string[], set: Set<string>): void {
-  for (const name of names.slice(0, names.length - (names.length % 8))) set.delete(name)
-}
-
-function findBit(names: readonly string[], change: string): string | undefined {
-  const wanted = change.slice(1).toLowerCase()
-  return /^[+-]/.test(change) ? names.find((name) => name.toLowerCase() === wanted) : undefined
-}
-
-function refuseBit({ name }: ParamSpec, change: string): string {
-  if (!/^[+-]/.test(change)) return `Missing '+' or '-' (${change})\n`
-  return `Unknown ${name === 'vsl_mask' ? 'VSL tag' : `${name} bit`} (${change})\n`
 }
 
 function parsePool(input: string): ParsedValue {

@@ -1,31 +1,71 @@
-/** What differs between the engine's releases, for the ones a simulated engine can be (management-protocol: 6). */
+/** What differs between the engine's releases, for the ones a simulated engine can be (management-protocol: 6; the release tags). */
+import { isAtLeast, isSince, type Since } from '../release.js'
 
 export interface EngineRelease {
   readonly version: string
-  /** major * 100 + minor: 600, 701, 705. */
-  readonly number: number
+  /** Of this release, or not yet: `[in the 6.0 branch, in the releases after it]`. */
+  readonly has: (since: Since) => boolean
   /** Quotes between words: not checked before 7.0; 7.0 to 7.4 refuse neighbours; later only touching ones. */
   readonly quoting: Quoting
   /** Errors before the command is known begin with "Unknown request" (until 7.4). */
   readonly isUnknownPrefixed: boolean
   readonly cliLimit: string
-  /** vcl.list prints state and temperature as one field, backend.list four columns (6.0). */
-  readonly hasOldLists: boolean
+  /** What stands at the end of an answer that was cut (until 6.3); empty: nothing. */
+  readonly cutMark: string
+  /** How vcl.list is printed: one field `auto/warm` (until 6.1), columns, columns with numbers to the right (from 7.4). */
+  readonly vclList: 'joined' | 'columns' | 'right'
+  /** How backend.list is: `Healthy 5/5` (6.0), `5/5 good` (6.1), columns. */
+  readonly backendList: 'lts' | 'single' | 'columns'
+  /** How bits are printed: those set, behind `none` or `all` (7.5), or that word alone (7.7). */
+  readonly bits: 'plain' | 'prefixed' | 'words'
+  /** Of the parameter `feature`: what is printed, and what `Default is:` says. */
+  readonly feature: { readonly bits: readonly string[]; readonly defaultText: string }
 }
+
+/** `backend name none;` in VCL (vcc_backend.c). */
+export const noneBackend: Since = ['6.0.6', '6.4']
 
 export type Quoting = 'loose' | 'neighbours' | 'touching'
 
 export function parseRelease(version: string): EngineRelease {
-  const match = /^(\d+)\.(\d+)/.exec(version)
-  if (match === null)
+  if (!/^\d+\.\d+/.test(version))
     throw new TypeError(`engine version ${JSON.stringify(version)}: expected one like 7.1.1`)
-  const number = Number(match[1]) * 100 + Number(match[2])
+  const isFrom = (least: string) => isAtLeast(version, least)
+  const has = (since: Since) => isSince(version, since)
   return {
     version,
-    number,
-    quoting: number < 700 ? 'loose' : number < 705 ? 'neighbours' : 'touching',
-    isUnknownPrefixed: number < 705,
-    cliLimit: number === 600 || number >= 705 ? '64k' : '48k',
-    hasOldLists: number < 602,
+    has,
+    quoting: choose(version, { '7.5': 'touching', '7.0': 'neighbours', '0': 'loose' }),
+    isUnknownPrefixed: !isFrom('7.5'),
+    cliLimit: has(['6.0.13', '7.5']) || hasLateFixes(version) ? '64k' : '48k',
+    cutMark: isFrom('6.4') ? '' : '!\n[response was truncated]\n',
+    vclList: choose(version, { '7.4': 'right', '6.2': 'columns', '0': 'joined' }),
+    backendList: choose(version, { '6.2': 'columns', '6.1': 'single', '0': 'lts' }),
+    bits: choose(version, { '7.7': 'words', '7.5': 'prefixed', '0': 'plain' }),
+    feature: featureOf(version, has),
   }
+}
+
+/** What the newest of these releases has that is not newer than `version`; every version is from `0`. */
+function choose<Form extends string>(version: string, forms: Readonly<Record<string, Form>>): Form {
+  const since = Object.keys(forms).toSorted((a, b) => (isAtLeast(a, b) ? -1 : 1))
+  const form = forms[since.find((least) => isAtLeast(version, least)) ?? '']
+  if (form === undefined) throw new TypeError(`no form for ${version}`)
+  return form
+}
+
+/** What 7.5 brought and the last ones of 7.3 and 7.4 got too. */
+function hasLateFixes(version: string): boolean {
+  return isAtLeast(version, version.startsWith('7.3.') ? '7.3.1' : '7.4.2')
+}
+
+/** mgt_param_bits.c and params.h of the tags. */
+function featureOf(version: string, has: EngineRelease['has']): EngineRelease['feature'] {
+  if (has([null, '7.1'])) {
+    const bits = ['validate_headers', ...(hasLateFixes(version) ? ['vcl_req_reset'] : [])]
+    return { bits, defaultText: bits.map((bit) => `+${bit}`).join(',') }
+  }
+  if (has([null, '6.6'])) return { bits: ['validate_headers'], defaultText: 'default' }
+  if (has(['6.0.12', '6.6'])) return { bits: ['vcl_req_reset'], defaultText: 'default' }
+  return { bits: [], defaultText: 'none' }
 }

@@ -102,7 +102,7 @@ export function alignColumns(rows: string): string {
     Math.max(0, ...table.map((cells) => (cells[column]?.length ?? 0) + (column > 0 ? 1 : 0))),
   )
   const widest = Math.max(...table.map((cells) => cells.join('').length + cells.length - 1))
-  const gap = Math.min(3, Math.max(1, Math.trunc((pageWidth - widest) / columnCount)))
+  const gap = clampGap(Math.trunc((pageWidth - widest) / columnCount))
   const pad = (cells: readonly string[]) =>
     cells
       .map((cell, column) =>
@@ -114,5 +114,32 @@ export function alignColumns(rows: string): string {
     .map((line) => `${line}\n`)
     .join('')
 }
+
+/**
+ * The same from 7.4 on: a cell's tab is no part of it, and a cell that begins with a vertical tab stands at the right of its
+ * column (vte.c VTE_format).
+ */
+export function alignFields(rows: string): string {
+  const lines = rows.split('\n').slice(0, -1)
+  const table = lines.filter((line) => !line.startsWith(' ')).map((line) => line.split('\t'))
+  const fieldCount = Math.max(0, ...table.map((cells) => cells.length - 1))
+  const sizeOf = (cell: string) => cell.replace('\v', '').length
+  const widest = Math.max(0, ...table.map((cells) => sizeOf(cells.join('')) + cells.length - 1))
+  const gap = fieldCount === 0 ? 0 : clampGap(Math.trunc((pageWidth - widest) / fieldCount))
+  const widths = Array.from({ length: fieldCount + 1 }, (_, field) =>
+    Math.max(0, ...table.map((cells) => sizeOf(cells[field] ?? ''))),
+  )
+  const place = (cell: string, width: number) =>
+    cell.startsWith('\v') ? cell.slice(1).padStart(width) : cell.padEnd(width)
+  const pad = (cells: readonly string[]) =>
+    cells
+      .map((cell, field) =>
+        field === cells.length - 1 ? cell : place(cell, widths[field] ?? 0) + ' '.repeat(gap),
+      )
+      .join('')
+  return lines.map((line) => `${line.startsWith(' ') ? line : pad(line.split('\t'))}\n`).join('')
+}
+
+const clampGap = (columns: number) => Math.min(3, Math.max(1, columns))
 
 const pageWidth = 80

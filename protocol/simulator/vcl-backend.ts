@@ -16,7 +16,7 @@ export function parseBackend(cursor: TokenCursor, scope: VclScope): void {
     throw cursor.refuse('Only one default director possible.', start)
   if (name.text === 'default' || scope.defaultBackend === undefined)
     scope.defaultBackend = name.text
-  if (cursor.is('ID') && cursor.token.text.toLowerCase() === 'none') {
+  if (scope.hasNoneBackend && cursor.is('ID') && cursor.token.text.toLowerCase() === 'none') {
     cursor.advance()
     cursor.take(';')
     return // without an endpoint it is in no list of backends

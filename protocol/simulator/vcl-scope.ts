@@ -22,6 +22,8 @@ export interface VclScope {
   readonly backends: NewBackend[]
   readonly probes: Map<string, NonNullable<NewBackend['probe']>>
   readonly usedLabels: Set<string>
+  /** `backend name none;` is known. */
+  readonly hasNoneBackend: boolean
   /** The first backend, or the one of that name. */
   defaultBackend: string | undefined
   initFailure: string | undefined
@@ -29,7 +31,13 @@ export interface VclScope {
 }
 
 /** Names may be used before they are defined, so definitions are collected first. */
-export function createVclScope(tokens: readonly VclToken[], labels: readonly string[]): VclScope {
+export function createVclScope(
+  tokens: readonly VclToken[],
+  {
+    labels,
+    hasNoneBackend,
+  }: { readonly labels: readonly string[]; readonly hasNoneBackend: boolean },
+): VclScope {
   return {
     labels: new Set(labels),
     definitions: collectDefinitions(tokens),
@@ -40,6 +48,7 @@ export function createVclScope(tokens: readonly VclToken[], labels: readonly str
     backends: [],
     probes: new Map(),
     usedLabels: new Set(),
+    hasNoneBackend,
     defaultBackend: undefined,
     initFailure: undefined,
     hasInitEnded: false,

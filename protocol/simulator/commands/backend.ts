@@ -2,7 +2,7 @@
 import { cliStatus } from '../../status.js'
 import type { VclBackend, VclProgram } from '../engine-state.js'
 import { matchesGlob } from '../glob.js'
-import { alignColumns, quoteJson } from '../reply-text.js'
+import { alignColumns, alignFields, quoteJson } from '../reply-text.js'
 import type { Call } from './call.js'
 
 interface Row {
@@ -11,33 +11,43 @@ interface Row {
   readonly backend: VclBackend
 }
 
-export function listBackends(call: Call): void {
-  const { reply, words, nowMs } = call
+/** 'died': the child would have died of it. */
+export function listBackends(call: Call): 'died' | undefined {
+  const { reply, words, nowMs, engine } = call
   // `words`, not `args`: after a first -j more flags may follow.
   const flags = takeWhile(words.slice(1), (word) => word.startsWith('-'))
   const letters = flags.flatMap((flag) => flag.slice(1).split(''))
   const unknown = letters.find((letter) => letter !== 'p' && letter !== 'j')
   if (unknown !== undefined) {
     reply.refuse(cliStatus.parameter, `Invalid flag ${unknown}`)
-    return
+    return undefined
   }
   // Twice is not at all.
   const isDetailed = letters.filter((letter) => letter === 'p').length % 2 === 1
   const [pattern, more] = words.slice(1 + flags.length)
   if (more !== undefined) {
     reply.refuse(cliStatus.parameter, 'Too many arguments')
-    return
+    return undefined
   }
+  if (isDeadly(call, pattern)) return 'died'
   const rows = findBackends(call, pattern)
   if (!letters.includes('j')) {
     writeTable(call, rows, isDetailed)
-    return
+    return undefined
   }
-  reply.beginJson(3, words, nowMs).out(',\n').out('{\n').indent(2)
+  const version = engine.release.backendList === 'columns' ? 3 : 2
+  reply.beginJson(version, words, nowMs).out(',\n').out('{\n').indent(2)
   rows.forEach((row, at) => {
     writeJsonRow(call, row, { isFirst: at === 0, isDetailed })
   })
   reply.indent(-2).out('\n').out('}').endJson()
+  return undefined
+}
+
+/** VCL_IterDirector of 7.6 and later takes a label for a program (varnish-cache #4390; choices: 3, Backends). */
+function isDeadly({ engine }: Call, pattern: string | undefined): boolean {
+  if (pattern?.includes('.') !== true || !engine.release.has([null, '7.6'])) return false
+  return engine.programs.some(({ state }) => state === 'label')
 }
 
 function takeWhile(words: readonly string[], fits: (word: string) => boolean): readonly string[] {
@@ -53,6 +63,8 @@ function findBackends({ engine }: Call, pattern: string | undefined): readonly R
   const programs = isLocal ? (active === undefined ? [] : [active]) : (engine.child?.programs ?? [])
   return programs.flatMap((program) =>
     program.backends
+      // 6.0 knows nothing of directors here.
+      .filter(({ members }) => members === undefined || engine.release.backendList !== 'lts')
       .map((backend) => ({ name: `${program.name}.${backend.name}`, program, backend }))
       .filter(({ name }) => matchesGlob(full, name)),
   )
@@ -82,8 +94,11 @@ function judgeHealth({ engine }: Call, { program, backend }: Row): Health {
       healthy: healthyMembers.length > 0,
     }
   }
-  if (probe === undefined)
-    return { admin: admin === 'auto' ? 'healthy' : admin, good: 0, window: 0, healthy: true }
+  if (probe === undefined) {
+    // Until 6.1 what is not set is called probe, whether there is one or not.
+    const unset = engine.release.backendList === 'columns' ? 'healthy' : 'probe'
+    return { admin: admin === 'auto' ? unset : admin, good: 0, window: 0, healthy: true }
+  }
   return {
     admin: admin === 'auto' ? 'probe' : admin,
     good: isUp ? probe.window : 0,
@@ -94,9 +109,8 @@ function judgeHealth({ engine }: Call, { program, backend }: Row): Health {
 
 function writeTable(call: Call, rows: readonly Row[], isDetailed: boolean): void {
   const { engine, reply } = call
-  if (engine.release.hasOldLists) {
-    reply.out(`${'Backend name'.padEnd(30)} Admin      Probe                Last updated\n`)
-    for (const row of rows) reply.out(printOldRow(call, row))
+  if (engine.release.backendList !== 'columns') {
+    writeOldTable(call, rows)
     return
   }
   const table = rows.map((row) => {
@@ -106,15 +120,40 @@ function writeTable(call: Call, rows: readonly Row[], isDetailed: boolean): void
     const details = isDetailed ? printDetails(call, row) : ''
     return `${row.name}\t${admin}\t${good}/${window}\t${health}\t${changed}${details}\n`
   })
-  reply.out(alignColumns(`Backend name\tAdmin\tProbe\tHealth\tLast change\n${table.join('')}`))
+  const text = `Backend name\tAdmin\tProbe\tHealth\tLast change\n${table.join('')}`
+  reply.out(engine.release.vclList === 'right' ? alignFields(text) : alignColumns(text))
 }
 
-function printOldRow(call: Call, row: Row): string {
-  const { admin, good, window, healthy } = judgeHealth(call, row)
-  const word = healthy ? 'Healthy' : 'Sick'
-  const probe = window === 0 ? `${word} (no probe)` : `${word} ${good}/${window}`
-  const changed = new Date(row.backend.changedAtMs).toUTCString()
-  return `${row.name.padEnd(30)} ${admin.padEnd(10)} ${probe.padEnd(20)} ${changed}\n`
+/** A row begins with its line feed, the text ends without one. */
+function writeOldTable(call: Call, rows: readonly Row[]): void {
+  const { engine, reply } = call
+  const isLts = engine.release.backendList === 'lts'
+  const heading = isLts ? ['Probe', 'Last updated'] : ['Probe', 'Last change']
+  const widths = isLts ? [30, 10, 20] : [30, 7, 10]
+  const join = (...cells: readonly string[]) =>
+    cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' ')
+  reply.out(join('Backend name', 'Admin', ...heading))
+  for (const row of rows) {
+    const { admin } = judgeHealth(call, row)
+    const changed = new Date(row.backend.changedAtMs).toUTCString()
+    reply.out(
+      `\n${join(row.name, admin, isLts ? printLtsProbe(call, row) : printOldProbe(call, row), changed)}`,
+    )
+  }
+}
+
+/** `%-20s` is closed before the counts: a probed row is wider (6.0, do_list). */
+function printLtsProbe(call: Call, row: Row): string {
+  const { good, window, healthy } = judgeHealth(call, row)
+  if (window === 0) return 'Healthy (no probe)'
+  return `${(healthy ? 'Healthy ' : 'Sick ').padEnd(20)}${good}/${window}`
+}
+
+/** 6.1, VBP_Status. */
+function printOldProbe(call: Call, row: Row): string {
+  const { good, window, healthy } = judgeHealth(call, row)
+  if (window === 0) return healthy ? 'healthy' : 'sick'
+  return `${good}/${window} ${healthy ? 'good' : 'bad'}`
 }
 
 const historyLength = 64
@@ -148,7 +187,11 @@ function writeJsonRow(
     .out(': {\n')
     .indent(2)
   reply.out(`"type": "${backend.type}",\n`).out(`"admin_health": "${admin}",\n`)
-  reply.out(`"probe_message": [${good}, ${window}, "${healthy ? 'healthy' : 'sick'}"]`).out(',\n')
+  const message =
+    call.engine.release.backendList === 'single'
+      ? quoteJson(printOldProbe(call, row))
+      : `[${good}, ${window}, "${healthy ? 'healthy' : 'sick'}"]`
+  reply.out(`"probe_message": ${message}`).out(',\n')
   if (isDetailed) {
     reply.out('"probe_details": ')
     if (backend.members !== undefined) reply.out('{\n"backends": {}\n},\n')
@@ -165,13 +208,14 @@ function writeJsonRow(
     .out('}')
 }
 
-export function setBackendHealth(call: Call): void {
+export function setBackendHealth(call: Call): 'died' | undefined {
   const { reply, nowMs } = call
   const [pattern = '', word = ''] = call.args
   if (word !== 'auto' && word !== 'healthy' && word !== 'sick') {
     reply.refuse(cliStatus.parameter, `Invalid state ${word}`)
-    return
+    return undefined
   }
+  if (isDeadly(call, pattern)) return 'died'
   const rows = findBackends(call, pattern)
   if (rows.length === 0) reply.refuse(cliStatus.parameter, 'No Backends matches')
   for (const { backend } of rows) {
@@ -179,4 +223,5 @@ export function setBackendHealth(call: Call): void {
     backend.admin = word
     backend.changedAtMs = nowMs
   }
+  return undefined
 }

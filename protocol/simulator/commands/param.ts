@@ -4,6 +4,7 @@ import { quoteBare, quoteJson } from '../reply-text.js'
 import {
   defaultOf,
   findParam,
+  initialOf,
   limitsOf,
   listParams,
   settingOf,
@@ -28,7 +29,9 @@ export function showParams(call: Call): void {
     reply.refuse(cliStatus.tooMany, 'Too many parameters')
     return
   }
-  const specs = [...listParams()].filter((spec) => wanted === undefined || spec.name === wanted)
+  const specs = listParams(call.engine.release).filter(
+    (spec) => wanted === undefined || spec.name === wanted,
+  )
   if (wanted !== undefined && specs.length === 0) {
     refuseUnknown(call, wanted)
     return
@@ -65,7 +68,7 @@ function changeParam(
   name: string,
   value: string | undefined,
 ): void {
-  const spec = findParam(name)
+  const spec = findParam(name, engine.release)
   if (spec === undefined) {
     refuseUnknown({ engine, reply, ...call }, name)
     return
@@ -87,7 +90,7 @@ function changeParam(
     )
     return
   }
-  if (parsed.text === defaultOf(engine, spec)) engine.params.delete(name)
+  if (parsed.text === initialOf(engine, spec)) engine.params.delete(name)
   else engine.params.set(name, parsed.text)
   if (engine.child !== undefined && spec.flags.includes('must_restart'))
     reply.out('\nChange will take effect when child is restarted')

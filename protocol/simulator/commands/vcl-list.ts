@@ -1,7 +1,7 @@
 /** vcl.list, vcl.deps, vcl.show: what is loaded, as the manager and the child tell it (mgt_vcl.c, cache_vcl.c). */
 import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
-import { alignColumns } from '../reply-text.js'
+import { alignColumns, alignFields, type ReplyText } from '../reply-text.js'
 import type { Call } from './call.js'
 
 export function listVcls(call: Call): void {
@@ -11,19 +11,22 @@ export function listVcls(call: Call): void {
     return
   }
   const programs = engine.child?.programs ?? engine.programs
-  if (engine.release.hasOldLists)
-    for (const program of programs) reply.out(printOldRow(call, program))
-  else reply.out(alignColumns(programs.map((program) => printRow(call, program)).join('')))
+  const { vclList } = engine.release
+  if (vclList === 'joined') for (const program of programs) reply.out(printOldRow(call, program))
+  else {
+    const rows = programs.map((program) => printRow(call, program)).join('')
+    reply.out(vclList === 'columns' ? alignColumns(rows) : alignFields(rows))
+  }
 }
 
-/** Six columns with tabs between; `-` for busy while the child is stopped. */
+/** Six columns with tabs between; `-` for busy while the child is stopped. From 7.4 a number is marked for the right side. */
 function printRow(call: Call, program: VclProgram): string {
   const busy = call.engine.child === undefined ? '-' : String(countBusy(program))
   const row = [
     statusOf(call, program),
     program.state,
     temperatureOf(program),
-    busy.padStart(6),
+    printBusy(call, busy),
     program.name,
   ]
   const { length: uses } = program.usedBy
@@ -34,15 +37,25 @@ function printRow(call: Call, program: VclProgram): string {
   return `${row.join('\t')}\n`
 }
 
-/** 6.0: `%-10s %5s/%-8s %6u %s` and the label behind. */
+function printBusy({ engine }: Call, busy: string): string {
+  if (engine.release.vclList === 'columns') return busy.padStart(6)
+  // The manager of 7.4 pads its dash, that of 7.5 does not.
+  if (engine.child === undefined) return engine.release.has([null, '7.5']) ? busy : busy.padStart(6)
+  return `\v${busy}`
+}
+
+/** Until 6.1: `%-10s %5s/%-8s %6u %s` and the label behind. */
 function printOldRow(call: Call, program: VclProgram): string {
   const temperature = `${program.state.padStart(5)}/${temperatureOf(program).padEnd(8)}`
-  const busy = call.engine.child === undefined ? '' : String(countBusy(program))
-  const { length: uses } = program.usedBy
-  const count = uses === 0 ? '' : ` (${uses} label${uses > 1 ? 's' : ''})`
-  const label = program.state === 'label' ? ` -> ${program.uses[0]?.name ?? ''}` : count
+  const busy = call.engine.child === undefined ? '-' : String(countBusy(program))
   const row = `${statusOf(call, program).padEnd(10)} ${temperature} ${busy.padStart(6)}`
-  return `${row} ${program.name}${label}\n`
+  return `${row} ${program.name}${printOldLabel(program)}\n`
+}
+
+function printOldLabel({ state, uses, usedBy: { length } }: VclProgram): string {
+  if (state !== 'label') return length === 0 ? '' : ` (${length} label${length > 1 ? 's' : ''})`
+  const count = length === 0 ? '' : ` (${length} return(vcl)${length > 1 ? "'s" : ''})`
+  return ` -> ${uses[0]?.name ?? ''}${count}`
 }
 
 function statusOf({ engine }: Call, program: VclProgram): string {
@@ -112,24 +125,30 @@ export function listDependencies({ engine, reply, words, nowMs, isJson }: Call):
   reply.endJson()
 }
 
-/** Without a name the active program; a label shows its target; -v adds includes and what is built in. */
-export function showVcl({ engine, reply, args }: Call): void {
+/**
+ * Without a name the active program; a label shows its target, or kills the child (until 6.2: `died`); -v adds includes and
+ * what is built in.
+ */
+export function showVcl({ engine, reply, args }: Call): 'died' | undefined {
   const isVerbose = args[0] === '-v'
-  const [name, more] = isVerbose ? args.slice(1) : args
-  const named = name === undefined ? engine.active : findProgram(engine, name)
-  if (more !== undefined) {
-    reply.refuse(cliStatus.parameter, `Too many parameters: '${more}'`)
-    return
-  }
-  if (named === undefined) {
-    reply.refuse(cliStatus.parameter, `No VCL named '${name ?? ''}'`)
-    return
-  }
-  const program = named.state === 'label' ? (named.uses[0] ?? named) : named
-  if (!isVerbose) {
-    reply.out(program.sources[0]?.text ?? '')
-    return
-  }
+  const [name = '', more] = isVerbose ? args.slice(1) : args
+  const named = name === '' ? engine.active : findProgram(engine, name)
+  if (more !== undefined) reply.refuse(cliStatus.parameter, `Too many parameters: '${more}'`)
+  else if (named === undefined) reply.refuse(cliStatus.parameter, `No VCL named '${name}'`)
+  else if (named.state === 'label' && !engine.release.has([null, '6.3'])) return 'died'
+  else printSource(reply, targetOf(named), isVerbose)
+  return undefined
+}
+
+const targetOf = (program: VclProgram) =>
+  program.state === 'label' ? (program.uses[0] ?? program) : program
+
+function printSource(reply: ReplyText, program: VclProgram, isVerbose: boolean): void {
+  if (isVerbose) printParts(reply, program)
+  else reply.out(program.sources[0]?.text ?? '')
+}
+
+function printParts(reply: ReplyText, program: VclProgram): void {
   program.sources.forEach((source, at) => {
     reply.out(`// VCL.SHOW ${at} ${source.text.length} ${source.name}\n${source.text}\n`)
   })

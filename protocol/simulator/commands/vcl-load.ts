@@ -9,6 +9,7 @@ import {
   type VclProgram,
 } from '../engine-state.js'
 import { readNumber, settingOf, findParam } from '../param-table.js'
+import { noneBackend } from '../release.js'
 import type { ReplyText } from '../reply-text.js'
 import type { VclSource } from '../vcl-lexer.js'
 import type { Call } from './call.js'
@@ -102,6 +103,7 @@ function compile(call: Call, name: string, origin: Origin): Accepted | undefined
           labels: engine.programs.filter(({ state }) => state === 'label').map((each) => each.name),
           refusesUnused: isOn(engine, 'vcc_err_unref'),
           readVclFile: engine.setup.readVclFile,
+          hasNoneBackend: engine.release.has(noneBackend),
         })
   if (!acceptance.isAccepted) {
     refuseCompilation(reply, acceptance.message)

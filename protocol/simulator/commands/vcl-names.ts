@@ -23,6 +23,8 @@ export function mayBeName({ engine, reply }: Call, name: string): boolean {
 export function findNamed(call: Call, name: string): VclProgram | undefined {
   if (!mayBeName(call, name)) return undefined
   const program = findProgram(call.engine, name)
-  if (program === undefined) call.reply.refuse(cliStatus.parameter, `No VCL named ${name} known\n`)
+  const end = call.engine.release.has([null, '6.6']) ? '\n' : '.'
+  if (program === undefined)
+    call.reply.refuse(cliStatus.parameter, `No VCL named ${name} known${end}`)
   return program
 }

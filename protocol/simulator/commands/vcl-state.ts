@@ -94,10 +94,27 @@ function findTarget(call: Call): VclProgram | undefined {
     return undefined
   }
   if (target === undefined || existing === undefined || existing.uses[0] === target) return target
-  if (!reaches(call, target, existing)) return target
-  const loop = `Pointing label ${name} at ${targetName} would create a loop`
-  reply.refuse(cliStatus.parameter, loop)
-  return undefined
+  return mayMove(call, existing, target) ? target : undefined
+}
+
+function mayMove(call: Call, label: VclProgram, target: VclProgram): boolean {
+  if (mustBeActive(call, label, target)) return false
+  if (!reaches(call, target, label)) return true
+  const loop = `Pointing label ${label.name} at ${target.name} would create a loop`
+  call.reply.refuse(cliStatus.parameter, loop)
+  return false
+}
+
+/** Until 6.2 (mgt_vcl.c mcf_vcl_label). */
+function mustBeActive({ engine, reply }: Call, label: VclProgram, target: VclProgram): boolean {
+  const [user] = label.usedBy
+  if (engine.release.has([null, '6.3']) || user === undefined || target.uses.length === 0)
+    return false
+  reply
+    .refuse(cliStatus.parameter, 'return(vcl) can only be used from the active VCL.\n\n')
+    .out(`Label ${label.name} is used in return(vcl) from VCL ${user.name}\n`)
+    .out(`and VCL ${target.name} also has return(vcl)`)
+  return true
 }
 
 /** Tells, from the end, the way by which `from` leads to `wanted` (mcf_vcl_check_dag). */
@@ -134,12 +151,9 @@ function addLabel(engine: EngineState, name: string): VclProgram {
 
 /** All or nothing; what depends on what is sorted out among the named (mgt_vcl_discard_mark, _depcheck). */
 export function discardVcl(call: Call): void {
-  const { engine } = call
-  const patterns = engine.release.number < 606 ? call.args.slice(0, 1) : call.args
   const marked = new Set<VclProgram>()
-  for (const pattern of patterns) {
-    if (!markMatching(call, pattern, marked)) return
-  }
+  const mark = takesSeveral(call) ? markMatching : markNamed
+  for (const pattern of call.args) if (!mark(call, pattern, marked)) return
   for (const program of marked) {
     if (program.usedBy.some((user) => !marked.has(user))) {
       refuseDependents(call, program)
@@ -149,36 +163,46 @@ export function discardVcl(call: Call): void {
   for (const program of marked) discardProgram(call, program)
 }
 
+const takesSeveral = ({ engine }: Call) => engine.release.has([null, '6.6'])
+
 function markMatching(call: Call, pattern: string, marked: Set<VclProgram>): boolean {
   const { engine, reply } = call
-  const hasGlobs = engine.release.number >= 606
-  const matching = engine.programs.filter((program) =>
-    hasGlobs ? matchesGlob(pattern, program.name) : program.name === pattern,
-  )
+  const matching = engine.programs.filter((program) => matchesGlob(pattern, program.name))
   if (engine.active !== undefined && matching.includes(engine.active)) {
     reply.refuse(cliStatus.cannot, `Cannot discard active VCL program ${engine.active.name}\n`)
     return false
   }
-  if (matching.length === 0) {
-    const text = hasGlobs ? `No VCL name matches ${pattern}\n` : `No VCL named ${pattern} known\n`
-    reply.refuse(cliStatus.parameter, text)
+  if (matching.length === 0) reply.refuse(cliStatus.parameter, `No VCL name matches ${pattern}\n`)
+  for (const program of matching) marked.add(program)
+  return matching.length > 0
+}
+
+/** Before 6.6 (mgt_vcl.c mcf_vcl_discard). */
+function markNamed(call: Call, name: string, marked: Set<VclProgram>): boolean {
+  const program = findNamed(call, name)
+  if (program === undefined) return false
+  if (program === call.engine.active) {
+    call.reply.refuse(cliStatus.cannot, 'Cannot discard active VCL program\n')
     return false
   }
-  for (const program of matching) marked.add(program)
+  marked.add(program)
   return true
 }
 
 const listedDependents = 5
 
-function refuseDependents({ reply }: Call, program: VclProgram): void {
-  reply.refuse(
-    cliStatus.cannot,
-    program.state === 'label'
-      ? `Cannot discard VCL label ${program.name}, other VCLs depend on it:\n`
-      : `Cannot discard labeled VCL program ${program.name}:\n`,
-  )
+function refuseDependents(call: Call, program: VclProgram): void {
+  const { reply } = call
+  reply.refuse(cliStatus.cannot, `${describeUse(program, takesSeveral(call))}\n`)
   for (const user of program.usedBy.slice(0, listedDependents)) reply.out(`\t${user.name}\n`)
   if (program.usedBy.length > listedDependents) reply.out('\t[...]')
+}
+
+function describeUse({ name, state }: VclProgram, isNamed: boolean): string {
+  if (state !== 'label') return `Cannot discard labeled VCL program${isNamed ? ` ${name}:` : '.'}`
+  return isNamed
+    ? `Cannot discard VCL label ${name}, other VCLs depend on it:`
+    : 'Cannot discard this VCL label, other VCLs depend on it.'
 }
 
 function discardProgram({ engine, nowMs }: Call, program: VclProgram): void {
