@@ -33,9 +33,17 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
     read: (text) => (/^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(text) ? text : undefined),
     valid: 'sqlite:PATH or postgres://USER@HOST/DATABASE',
   },
-  'websocket-url': {
-    read: (text) => (isUrl(text, ['ws:', 'wss:']) ? text : undefined),
-    valid: 'ws://HOST:PORT or wss://HOST:PORT',
+  bus: {
+    read: (text) => (text === 'in-process' || areUrls(text, ['nats:', 'tls:']) ? text : undefined),
+    valid: 'in-process or nats://USER:PASSWORD@HOST:PORT, several servers separated by commas',
+  },
+  'web-origin': {
+    read: (text) => readWebOrigin(text),
+    valid: 'https://HOST[:PORT] or http://HOST[:PORT], without a path',
+  },
+  'websocket-urls': {
+    read: (text) => (areUrls(text, ['ws:', 'wss:']) ? text : undefined),
+    valid: 'ws://HOST:PORT or wss://HOST:PORT, several separated by commas',
   },
 }
 
@@ -85,6 +93,19 @@ export function readHostPort(text: string): HostPort | undefined {
   return host !== undefined && port <= 65535 ? { host, port } : undefined
 }
 
-function isUrl(text: string, protocols: readonly string[]): boolean {
-  return URL.canParse(text) && protocols.includes(new URL(text).protocol)
+/** The origin of an http or https URL that is nothing more. */
+function readWebOrigin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined
+  const { protocol, origin, href } = new URL(text)
+  const isWeb = protocol === 'https:' || protocol === 'http:'
+  return isWeb && href === `${origin}/` ? origin : undefined
+}
+
+/** Separated by commas, each with a host. */
+function areUrls(text: string, protocols: readonly string[]): boolean {
+  return text.split(',').every((one) => {
+    if (!URL.canParse(one)) return false
+    const { protocol, hostname } = new URL(one)
+    return protocols.includes(protocol) && hostname !== ''
+  })
 }

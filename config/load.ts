@@ -152,6 +152,7 @@ function freeze(raw: RawSettings): Settings {
     ...raw,
     stateDir: resolve(raw.stateDir),
     listen: toAddress(raw.listen),
+    publicUrl: raw.publicUrl === null ? null : new URL(raw.publicUrl).origin,
     engineAddress: toAddress(raw.engineAddress),
     engineHttp: toAddress(raw.engineHttp),
   })

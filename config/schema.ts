@@ -20,6 +20,7 @@ export interface Settings {
   readonly tlsCert: string | null
   readonly tlsKey: string | null
   readonly store: string | null
+  readonly bus: string
   readonly coordinatorUrl: string
   readonly coordinatorCa: string | null
   readonly joinToken: string | null
@@ -32,10 +33,12 @@ export interface Settings {
   readonly engineName: string | null
   readonly engineHttp: HostPort
   readonly heartbeat: number
-  readonly takeover: 'registration' | 'first-deploy'
+  readonly takeover: 'registration' | 'first-deploy' | 'adopt'
   readonly warmup: number
+  readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly secretKeyFile: string | null
+  readonly vmods: readonly string[]
   readonly includes: readonly string[]
   readonly apilogDays: number
   readonly simulate: number
@@ -115,10 +118,26 @@ function coordinatorSettings() {
       ),
       sensitive: true,
     },
+    // May hold a password.
+    bus: {
+      ...setting(
+        'in-process, or nats://… between several coordinators of one PostgreSQL store',
+        'bus',
+        'in-process',
+        'bus',
+      ),
+      sensitive: true,
+    },
     heartbeat: {
       ...setting('time between heartbeats, told to agents', '1..3600', 5, 'heartbeat'),
       unit: 's',
     },
+    publicUrl: setting(
+      'how browsers and identity providers reach the coordinator; without it by the listener',
+      'web-origin',
+      null,
+      'public-url',
+    ),
     trustedProxies: setting(
       'addresses whose forwarded addresses count',
       'list',
@@ -130,6 +149,12 @@ function coordinatorSettings() {
       'text',
       null,
       'secret-key-file',
+    ),
+    vmods: setting(
+      'modules that VCL of organizations may import',
+      'list',
+      ['std', 'directors'],
+      'vmods',
     ),
     includes: setting("names of the cache's own VCL that may be included", 'list', [], 'includes'),
     apilogDays: {
@@ -148,8 +173,8 @@ function agentSettings(surroundings: Surroundings) {
   return {
     readOnly: setting('the agent only retrieves', 'flag', false, 'read-only'),
     coordinatorUrl: setting(
-      'where the agent connects',
-      'websocket-url',
+      'where the agent connects; several coordinators of one store separated by commas',
+      'websocket-urls',
       'ws://127.0.0.1:8002',
       'coordinator-url',
     ),
@@ -167,8 +192,8 @@ function agentSettings(surroundings: Surroundings) {
     name: setting('agent name, unique', 'name', surroundings.name, 'name'),
     tags: setting('static tags', 'list', [], 'tags'),
     takeover: setting(
-      'when existing VCL is unloaded',
-      ['registration', 'first-deploy'],
+      'when existing VCL is unloaded; adopt: what runs becomes a deployed root group',
+      ['registration', 'first-deploy', 'adopt'],
       'registration',
       'takeover',
     ),
