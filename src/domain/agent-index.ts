@@ -9,10 +9,30 @@ export interface PlacementAgent {
   readonly state: AgentState
   /** Static and assigned ones. */
   readonly tagIds: readonly number[]
-  /** Every group that is placed there. */
+  /** Every group that is placed there, and every stage (`holderId`). */
   readonly groupIds: readonly number[]
-  /** The one of them that is a root group. */
+  /** The one of them whose VCL is the whole VCL there. */
   readonly rootGroupId: number | null
+  /** What its cache runs is to be adopted: nothing new is placed there before. */
+  readonly adopting?: boolean
+}
+
+/** A group, or a stage by its `holderId`, has this domain on this agent. */
+export interface DomainOnAgent {
+  readonly agentId: number
+  readonly fqdn: string
+  readonly groupId: number
+}
+
+/** Who has a place: a group, or its stage. */
+export interface PlaceHolder {
+  readonly groupId: number
+  readonly stage: boolean
+}
+
+/** A group's stage holds places of its own: it goes by the negative of the group's id. */
+export function holderId({ groupId, stage }: PlaceHolder): number {
+  return stage ? -groupId : groupId
 }
 
 export interface IndexedAgent {
@@ -20,7 +40,12 @@ export interface IndexedAgent {
   readonly state: AgentState
   readonly tagIds: ReadonlySet<number>
   readonly groupIds: Set<number>
+  /** Their number, in the agent itself: a pass over a large fleet asks each agent that fits, for each group. */
+  groupCount: number
   rootGroupId: number | null
+  readonly adopting?: boolean
+  /** Name → the group that has it here, as far as `noteDomains` was told. */
+  readonly domains: Map<string, number>
 }
 
 export interface AgentIndex {
@@ -33,7 +58,8 @@ export function indexAgents(agents: Iterable<PlacementAgent>): AgentIndex {
   const byTag = new Map<number, IndexedAgent[]>()
   for (const agent of agents) {
     const tagIds = new Set(agent.tagIds)
-    const indexed = { ...agent, tagIds, groupIds: new Set(agent.groupIds) }
+    const groupIds = new Set(agent.groupIds)
+    const indexed = { ...agent, tagIds, groupIds, groupCount: groupIds.size, domains: new Map() }
     byId.set(agent.id, indexed)
     for (const tagId of tagIds) {
       const bearers = byTag.get(tagId)
@@ -56,10 +82,20 @@ export function isFitting(agent: IndexedAgent, tagIds: readonly number[]): boole
   return tagIds.length > 0 && tagIds.every((tagId) => agent.tagIds.has(tagId))
 }
 
+/** What the placement of groups with domains is to look at. */
+export function noteDomains(index: AgentIndex, domains: readonly DomainOnAgent[]): void {
+  for (const { agentId, fqdn, groupId } of domains)
+    index.byId.get(agentId)?.domains.set(fqdn, groupId)
+}
+
 /** Takes the outcome of a group's placement over, before the next group of the same pass is placed. */
 export function recordPlacement(
   index: AgentIndex,
-  group: { readonly id: number; readonly root: boolean },
+  group: {
+    readonly id: number
+    readonly root: boolean
+    readonly fqdns?: readonly string[] | undefined
+  },
   change: {
     readonly add: readonly { readonly agentId: number }[]
     readonly remove: readonly { readonly agentId: number }[]
@@ -67,12 +103,21 @@ export function recordPlacement(
 ): void {
   for (const { agentId } of change.remove) {
     const agent = index.byId.get(agentId)
-    agent?.groupIds.delete(group.id)
-    if (agent?.rootGroupId === group.id) agent.rootGroupId = null
+    if (agent) removeGroup(agent, group.id)
   }
   for (const { agentId } of change.add) {
     const agent = index.byId.get(agentId)
-    agent?.groupIds.add(group.id)
-    if (agent && group.root) agent.rootGroupId = group.id
+    if (!agent) continue
+    agent.groupIds.add(group.id)
+    agent.groupCount = agent.groupIds.size
+    if (group.root) agent.rootGroupId = group.id
+    for (const fqdn of group.fqdns ?? []) agent.domains.set(fqdn, group.id)
   }
+}
+
+function removeGroup(agent: IndexedAgent, groupId: number): void {
+  agent.groupIds.delete(groupId)
+  agent.groupCount = agent.groupIds.size
+  if (agent.rootGroupId === groupId) agent.rootGroupId = null
+  for (const [fqdn, holder] of agent.domains) if (holder === groupId) agent.domains.delete(fqdn)
 }

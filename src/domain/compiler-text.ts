@@ -3,7 +3,8 @@
  * the compiler's text: `('<vcl.inline>' Line 3 Pos 35)`, maybe behind `At: `, maybe with ` -- (Pos 40)`
  * (vcc_token.c vcc_ErrWhere2); two lines follow, the source and its marks.
  */
-import { describePlace, locateSource, type SourceMap } from './source-map.js'
+import { prologueFile } from './prologue.js'
+import { describePlace, locateSource, type SourceMap, type SourcePlace } from './source-map.js'
 
 export interface LoadFailure {
   readonly agentName: string
@@ -111,7 +112,7 @@ function printCompilerText(pieces: readonly Piece[], sourceMap: SourceMap, main:
   const below = before.length > 0 ? undefined : behind.find(isWords)
   const [headline = below?.text ?? 'refused', ...rest] = before
   const after = behind.filter((piece) => piece !== below)
-  const lines = [...rest, ...cutExcerpt(first.excerpt), ...toLines(after, sourceMap)]
+  const lines = [...rest, ...showExcerpt(first, sourceMap), ...toLines(after, sourceMap)]
   // The built-in VCL is read behind the author's: what is missing at the end shows there.
   const place =
     first.file === '<builtin>' ? `${main}, behind its end` : describeEnginePlace(first, sourceMap)
@@ -126,7 +127,7 @@ function toLines(pieces: readonly Piece[], sourceMap: SourceMap): string[] {
   const lines = pieces.flatMap((piece) =>
     piece.kind === 'line'
       ? [piece.text]
-      : [`at ${describeEnginePlace(piece, sourceMap)}`, ...cutExcerpt(piece.excerpt)],
+      : [`at ${describeEnginePlace(piece, sourceMap)}`, ...showExcerpt(piece, sourceMap)],
   )
   return lines.filter((line) => line.trim() !== '')
 }
@@ -134,12 +135,17 @@ function toLines(pieces: readonly Piece[], sourceMap: SourceMap): string[] {
 /** Texts that were sent, by their names in releases from 4.1 on; other names are files of the cache's own. */
 const sentNames = new Set(['<vcl.inline>', 'input'])
 
-function describeEnginePlace(
-  { file, line, position }: { file: string; line: number; position: number },
-  sourceMap: SourceMap,
-): string {
-  const place = sentNames.has(file) ? locateSource(sourceMap, { line, position }) : null
-  return describePlace(place ?? { file, line, position })
+function describeEnginePlace(enginePlace: SourcePlace, sourceMap: SourceMap): string {
+  return describePlace(findPlace(enginePlace, sourceMap) ?? enginePlace)
+}
+
+function findPlace({ file, line, position }: SourcePlace, sourceMap: SourceMap) {
+  return sentNames.has(file) ? locateSource(sourceMap, { line, position }) : null
+}
+
+/** None of what was generated: it holds secrets. */
+function showExcerpt(piece: Piece & { kind: 'place' }, sourceMap: SourceMap): readonly string[] {
+  return findPlace(piece, sourceMap)?.file === prologueFile ? [] : cutExcerpt(piece.excerpt)
 }
 
 /** Around the marks, when the author's line is long. */

@@ -59,6 +59,16 @@ export function judgeLoads({ deployments, loads, elapsedMs, waitMs }: LoadsInput
   return isComplete || elapsedMs >= untilMs ? { verdict: 'switch' } : { verdict: 'wait', untilMs }
 }
 
+/**
+ * A stage goes to all of its agents or to none: one refusal is enough. Who is away gets it when it is back.
+ */
+export function judgeStageLoads(loads: readonly LoadState[]): LoadVerdict {
+  const there = loads.filter((state) => state !== 'away')
+  if (there.includes('failed')) return { verdict: 'fail', reason: 'uncompilable' }
+  if (there.length === 0) return { verdict: 'fail', reason: 'unavailable' }
+  return there.includes('pending') ? { verdict: 'wait', untilMs: null } : { verdict: 'switch' }
+}
+
 export interface SwitchInput {
   /** Every place that the group has. `away`: its agent or cache does not answer; it goes forward when it does. */
   readonly places: readonly { readonly state: PlacementState | 'away' }[]

@@ -8,6 +8,9 @@ const sizeOfNames = /^[^]{1,255}$/u
 /** C0, DEL, C1, the two separators that break lines, and halves of surrogate pairs. */
 const refusedInNames = /[\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]/u
 
+/** RFC 5321, 4.5.3.1: what a path can hold. */
+const emailLimit = 254
+
 /** Longest name that `--name` takes; the agent link takes 63, for `-sim-00001` behind it. */
 export const agentNameLimit = 52
 export const linkedAgentNameLimit = 63
@@ -30,6 +33,15 @@ export function findNameProblem(name: string): string | null {
 /** As findNameProblem; a colon would end the user's part of basic credentials. */
 export function findAccountNameProblem(name: string): string | null {
   return name.includes(':') ? 'an account name has no colon' : findNameProblem(name)
+}
+
+/** Chosen by us: nothing is sent there, so only what cannot be one is refused. Empty: there is none. */
+export function findEmailProblem(email: string): string | null {
+  const isPossible =
+    email.length <= emailLimit && /^[^\s@]+@[^\s@]+$/u.test(email) && !refusedInNames.test(email)
+  return email === '' || isPossible
+    ? null
+    : 'an address like name@example.com, or nothing, is right'
 }
 
 export function findAgentNameProblem(name: string, limit = agentNameLimit): string | null {

@@ -1,4 +1,4 @@
-/** May this actor do this here: the permission types and the two questions (choices: 2). */
+/** May this actor do this here, and what may it hand out: permission types, grants, roles (choices: 2, Who). */
 
 export const permissionTypes = [
   'vclgroup',
@@ -23,6 +23,16 @@ export type Access = 'read' | 'write'
 /** What one account may do in one organization; write implies read. */
 export type Grants = Readonly<Partial<Record<PermissionType, Access>>>
 
+/** Of a user; the system administrator is of no organization. */
+export const organizationRoles = ['administrator', 'regular'] as const
+export type OrganizationRole = (typeof organizationRoles)[number]
+
+/** What an account is in an organization. The grants of an administrator are kept, and count once it is regular. */
+export interface Standing {
+  readonly role: OrganizationRole
+  readonly grants: Grants
+}
+
 /** Who is asking. */
 export interface Actor {
   readonly accountId: number
@@ -30,12 +40,68 @@ export interface Actor {
   readonly sessionId: number
   /** Null: the system administrator, who belongs to no organization and sees all. */
   readonly organizationId: number | null
-  readonly role: 'system' | 'administrator' | 'regular'
+  readonly role: 'system' | OrganizationRole
   readonly grants: Grants
+  /** Of an API token: it may do no more than this, whatever its account may. Left out: a login. */
+  readonly limits?: Grants
+}
+
+/** As the API writes it. */
+export interface Permission {
+  readonly type: PermissionType
+  readonly read: boolean
+  readonly write: boolean
 }
 
 export function may(actor: Actor, type: PermissionType, access: Access): boolean {
-  if (actor.role !== 'regular') return true
-  const grant = actor.grants[type]
+  const { role, grants, limits } = actor
+  if (limits && !allows(limits, type, access)) return false
+  return role !== 'regular' || allows(grants, type, access)
+}
+
+/** Write on `perm` amounts to administrator: whoever has it could give itself the rest (choices: 2, Who). */
+export function isAdministrator({ role, grants }: Standing): boolean {
+  return role === 'administrator' || grants.perm === 'write'
+}
+
+/** Whether the actor may make an account this, or become it by a password of its choice: nobody grants more than they hold. */
+export function mayGrant(actor: Actor, standing: Standing): boolean {
+  if (may(actor, 'perm', 'write')) return true
+  return !isAdministrator(standing) && findExcess(actor, standing.grants) === undefined
+}
+
+/** The first of these that the actor does not hold itself. */
+export function findExcess(actor: Actor, wanted: Grants): PermissionType | undefined {
+  return permissionTypes.find((type) => {
+    const access = wanted[type]
+    return access !== undefined && !may(actor, type, access)
+  })
+}
+
+/** A type that is named twice gets the larger; neither read nor write is nothing. */
+export function toGrants(permissions: readonly Permission[]): Grants {
+  const grants: Partial<Record<PermissionType, Access>> = {}
+  for (const { type, read, write } of permissions)
+    if (write) grants[type] = 'write'
+    else if (read) grants[type] ??= 'read'
+  return grants
+}
+
+export function toPermissions(grants: Grants): Permission[] {
+  return permissionTypes
+    .map((type) => ({
+      type,
+      read: allows(grants, type, 'read'),
+      write: allows(grants, type, 'write'),
+    }))
+    .filter(({ read }) => read)
+}
+
+export function isPermissionType(text: string): text is PermissionType {
+  return permissionTypes.some((type) => type === text)
+}
+
+function allows(grants: Grants, type: PermissionType, access: Access): boolean {
+  const grant = grants[type]
   return grant === 'write' || grant === access
 }

@@ -28,13 +28,21 @@ export function explainPlacement(
       const agentId = agent.id
       const deploymentId = kept.get(agentId) ?? added.get(agentId)
       if (deploymentId !== undefined) {
-        const reason = kept.has(agentId) ? 'it keeps its place' : describeChoice(input, agent)
+        const reason = kept.has(agentId) ? describeStay(input, agent) : describeChoice(input, agent)
         return { agentId, deploymentId, chosen: true, reason }
       }
       const fitting = deployments.find(({ tagIds }) => isFitting(agent, tagIds))?.id ?? null
       const reason = removed.get(agentId) ?? describeRefusal(input, agent, fitting !== null)
       return { agentId, deploymentId: fitting, chosen: false, reason }
     })
+}
+
+function describeStay({ failed }: PlacementInput, { id, state }: IndexedAgent): string {
+  if (failed?.has(id) === true)
+    return 'what is deployed failed there: it serves its old VCL, and another may fill its place'
+  return state === agentStates.Down
+    ? 'the agent went Down with most of the fleet; its place stays until it returns or the group is deployed again'
+    : 'it keeps its place'
 }
 
 function describeChoice({ group }: PlacementInput, agent: IndexedAgent): string {

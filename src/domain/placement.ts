@@ -6,6 +6,7 @@
  */
 import { findFitting, isFitting, type AgentIndex, type IndexedAgent } from './agent-index.js'
 import { agentStateName, agentStates } from './agent-state.js'
+import { chooseBest } from './placement-rank.js'
 
 export interface PlacementDeployment {
   readonly id: number
@@ -18,7 +19,13 @@ export interface PlacementDeployment {
 export interface PlacementGroup {
   readonly id: number
   readonly root: boolean
+  /** What it answers for; none of a root group. */
+  readonly fqdns?: readonly string[]
   readonly deployments: readonly PlacementDeployment[]
+  /** Where this one is, it makes way: the stage that is promoted. */
+  readonly supersedes?: number
+  /** Never on an agent with this one, whatever domains they have: a stage and its group. */
+  readonly apartFrom?: number
 }
 
 export interface Place {
@@ -34,10 +41,13 @@ export interface PlacementInput {
   readonly placed: readonly Place[]
   /** Passed over: not placed, and those that are placed are neither counted nor touched. */
   readonly exclude?: ReadonlySet<number>
-  /** Agents where another group has one of this group's domains. */
-  readonly domainConflicts?: ReadonlySet<number>
-  /** More than half of the fleet is gone at once: Down agents keep their places. */
-  readonly keepDown?: boolean
+  /**
+   * Placed agents where what is wanted did not load: they keep what they serve, and others fill their places up to max
+   * (choices: 3, Deploy). They count again where nobody else is there.
+   */
+  readonly failed?: ReadonlySet<number>
+  /** Down agents that keep their places: it is not known yet what they went with, or more than half of the fleet did. */
+  readonly keepDown?: ReadonlySet<number>
 }
 
 export interface PlacementDecision {
@@ -46,8 +56,8 @@ export interface PlacementDecision {
   /** In the order in which they were chosen. */
   readonly add: readonly Place[]
   /**
-   * Chosen by us: Down holders whose place nobody takes have it when they return, so that a coordinator or a network that
-   * was away never takes a site down. They count for no min; whoever comes later may take the place.
+   * Chosen by us: Down and Locked holders whose place nobody takes have it when they return, so that a coordinator or a
+   * network that was away, or an unlock, never takes a site down. They count for no min; whoever comes later may take the place.
    */
   readonly waiting: readonly Place[]
   /** The one that was placed last goes first. */
@@ -74,15 +84,44 @@ export function placeGroup(input: PlacementInput): PlacementDecision {
 
 /** Why an agent cannot hold this group at all; null when it can. Whether it fits by its tags is another question. */
 export function findConflict(input: PlacementInput, agent: IndexedAgent): string | null {
-  const { group, domainConflicts } = input
-  const others = agent.groupIds.size - (agent.groupIds.has(group.id) ? 1 : 0)
-  if (agent.rootGroupId !== null && agent.rootGroupId !== group.id)
-    return 'a root group is placed there'
-  if (group.root && others > 0)
+  if (agent.adopting === true && !agent.groupIds.has(input.group.id))
+    return 'what its cache runs is to be adopted first'
+  return findOtherHolder(input.group, agent)
+}
+
+function findOtherHolder(group: PlacementGroup, agent: IndexedAgent): string | null {
+  if (group.apartFrom !== undefined && agent.groupIds.has(group.apartFrom))
+    return 'the group itself is placed there'
+  const root = agent.rootGroupId
+  if (root !== null && isOther(group, root))
+    return nameOwnOther(group, root) ?? 'a root group is placed there'
+  if (group.root && countOthers(group, agent) > 0)
     return 'other groups are placed there, and a root group must be alone'
-  return domainConflicts?.has(agent.id) === true
-    ? 'another group has one of the domains there'
-    : null
+  return findDomainHolder(group, agent)
+}
+
+function findDomainHolder(group: PlacementGroup, { domains }: IndexedAgent): string | null {
+  for (const fqdn of group.fqdns ?? []) {
+    const holder = domains.get(fqdn)
+    if (holder !== undefined && isOther(group, holder))
+      return nameOwnOther(group, holder) ?? 'another group has one of the domains there'
+  }
+  return null
+}
+
+function isOther({ id, supersedes }: PlacementGroup, holder: number): boolean {
+  return holder !== id && holder !== supersedes
+}
+
+/** A group and its stage are in each other's way (`holderId`). */
+function nameOwnOther({ id }: PlacementGroup, holder: number): string | null {
+  if (holder !== -id) return null
+  return holder < 0 ? 'the stage of the group is placed there' : 'the group itself is placed there'
+}
+
+function countOthers({ id, supersedes }: PlacementGroup, { groupIds }: IndexedAgent): number {
+  const superseded = supersedes !== undefined && groupIds.has(supersedes) ? 1 : 0
+  return groupIds.size - superseded - (groupIds.has(id) ? 1 : 0)
 }
 
 /** A deployment while it is being filled. */
@@ -92,6 +131,8 @@ interface Slot extends PlacementDeployment {
   readonly candidates: readonly Chosen[]
   /** Candidates before this one are taken. */
   next: number
+  /** Those that failed here: they stay, whoever is chosen. */
+  readonly failed: readonly Chosen[]
 }
 
 interface Chosen {
@@ -113,10 +154,12 @@ function beginPlacement(input: PlacementInput): PlacementWork {
   const leaving = new Map<number, string>()
   const keeping = new Map<number, Chosen[]>(deployments.map(({ id }) => [id, []]))
   const spare: Chosen[] = []
+  const failed = new Map<number, Chosen[]>(deployments.map(({ id }) => [id, []]))
   for (const { place, agent } of findHolders(input, leaving)) {
     const own = deployments.find(({ id }) => id === place.deploymentId)
-    const kept = keeping.get(place.deploymentId) ?? spare
-    const stays = own && kept.length < own.max && isFitting(agent, own.tagIds)
+    const hasFailed = input.failed?.has(agent.id) === true
+    const kept = (hasFailed ? failed : keeping).get(place.deploymentId) ?? spare
+    const stays = own && (hasFailed || kept.length < own.max) && isFitting(agent, own.tagIds)
     const list = stays ? kept : spare
     list.push({ agent, position: place.position })
   }
@@ -125,7 +168,12 @@ function beginPlacement(input: PlacementInput): PlacementWork {
     const chosen = keeping.get(deployment.id) ?? []
     const returning = spare.filter(({ agent }) => isFitting(agent, deployment.tagIds))
     const fresh = findNewAgents(input, deployment, countOpen(deployments, keeping))
-    return { ...deployment, chosen, candidates: [...returning, ...fresh], next: 0 }
+    const own = failed.get(deployment.id) ?? []
+    const last = [...failed.values()]
+      .flat()
+      .filter(({ agent }) => isFitting(agent, deployment.tagIds))
+    const candidates = [...returning, ...fresh, ...last]
+    return { ...deployment, chosen, candidates, next: 0, failed: own }
   })
   return { input, slots, taken, leaving }
 }
@@ -158,7 +206,7 @@ function countOpen(
 /** Chosen by us: Failing agents keep their places, ReadOnly and Locked ones do not, since nothing can be deployed to them. */
 function findReasonToLeave(input: PlacementInput, agent: IndexedAgent): string | null {
   const { Running, Failing, Down } = agentStates
-  const mayStay = [Running, Failing, ...(input.keepDown === true ? [Down] : [])]
+  const mayStay = [Running, Failing, ...(input.keepDown?.has(agent.id) === true ? [Down] : [])]
   if (!mayStay.some((state) => state === agent.state))
     return `the agent is ${agentStateName(agent.state)}`
   return findConflict(input, agent)
@@ -172,54 +220,16 @@ function findNewAgents(
 ): Chosen[] {
   const { group, agents, exclude, placed } = input
   const holders = new Set(placed.map(({ agentId }) => agentId))
-  const best: Ranked[] = []
-  if (count === 0) return []
-  for (const agent of findFitting(agents, deployment.tagIds)) {
-    const rank = rankOf(group.id, agent)
-    const last = best.length < count ? undefined : best.at(-1)
-    // In a large fleet this comparison is the end of it for nearly all.
-    if (last && rank > last.rank) continue
-    if (agent.state !== agentStates.Running || holders.has(agent.id)) continue
-    if (exclude?.has(agent.id) === true || findConflict(input, agent) !== null) continue
-    insertRanked(best, { agent, rank }, count)
-  }
-  return best.map(({ agent }) => ({ agent, position: null }))
-}
-
-interface Ranked {
-  readonly agent: IndexedAgent
-  readonly rank: number
-}
-
-/** Keeps the `limit` best in order. */
-function insertRanked(best: Ranked[], item: Ranked, limit: number): void {
-  let low = 0
-  let high = best.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const other = best[middle]
-    if (other && isBefore(other, item)) low = middle + 1
-    else high = middle
-  }
-  best.splice(low, 0, item)
-  if (best.length > limit) best.pop()
-}
-
-function isBefore(a: Ranked, b: Ranked): boolean {
-  return a.rank < b.rank || (a.rank === b.rank && a.agent.id < b.agent.id)
-}
-
-/** Groups count more than any hash; below 2^53 for two million groups on an agent. */
-function rankOf(groupId: number, agent: IndexedAgent): number {
-  return agent.groupIds.size * 2 ** 32 + hashPair(groupId, agent.id)
-}
-
-/** A 32-bit integer hash (the finalizer of MurmurHash3), so that groups of equal agents spread over them. */
-function hashPair(groupId: number, agentId: number): number {
-  let hash = Math.imul(groupId, 0x9e3779b1) ^ Math.imul(agentId, 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
+  const best = chooseBest(
+    findFitting(agents, deployment.tagIds),
+    { groupId: group.id, limit: count },
+    (agent) =>
+      agent.state === agentStates.Running &&
+      !holders.has(agent.id) &&
+      exclude?.has(agent.id) !== true &&
+      findConflict(input, agent) === null,
+  )
+  return best.map((agent) => ({ agent, position: null }))
 }
 
 function takeFree(work: PlacementWork, slot: Slot): boolean {
@@ -260,8 +270,19 @@ function toDecision(work: PlacementWork): PlacementDecision {
       if (held === null) add.push({ ...place, position: ++position })
       else keep.push({ ...place, position: held })
     }
+  const apart = slots.flatMap(({ id, failed }) =>
+    failed
+      .filter(({ agent }) => !taken.has(agent.id))
+      .map(({ agent, position }) => ({
+        agentId: agent.id,
+        deploymentId: id,
+        position: position ?? 0,
+      })),
+  )
+  keep.push(...apart)
+  const stays = new Set([...taken, ...apart.map(({ agentId }) => agentId)])
   const gone = input.placed.filter(
-    ({ agentId }) => !taken.has(agentId) && input.exclude?.has(agentId) !== true,
+    ({ agentId }) => !stays.has(agentId) && input.exclude?.has(agentId) !== true,
   )
   const waiting = findWaiting(work, gone)
   const remove = gone
@@ -281,17 +302,21 @@ function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): P
       const agent = input.agents.byId.get(agentId)
       const slot = slots.find(({ id }) => id === deploymentId)
       const left = room.get(deploymentId) ?? 0
-      if (agent?.state !== agentStates.Down || !slot || left === 0) return false
+      const isAway = agent?.state === agentStates.Down || agent?.state === agentStates.Locked
+      if (!isAway || !slot || left === 0) return false
       if (!isFitting(agent, slot.tagIds) || findConflict(input, agent) !== null) return false
       room.set(deploymentId, left - 1)
       return true
     })
 }
 
+/** Why an agent leaves that would fit. */
+export const fullReason = 'its deployment has its max'
+
 function reasonToGo({ input, slots }: PlacementWork, place: Place): string {
   const agent = input.agents.byId.get(place.agentId)
   const fits = agent && slots.some(({ tagIds }) => isFitting(agent, tagIds))
-  return fits === true ? 'its deployment has its max' : 'it no longer has the tags of a deployment'
+  return fits === true ? fullReason : 'it no longer has the tags of a deployment'
 }
 
 function findShortages({ input, slots, taken }: PlacementWork): Shortage[] {

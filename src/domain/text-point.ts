@@ -35,10 +35,3 @@ export function utf8Length(code: number): number {
   if (code < 0x800 || (code >= 0xd800 && code <= 0xdfff)) return 2
   return 3
 }
-
-/** Bytes of `text[from]` to `text[to]` in UTF-8. */
-export function utf8Size(text: string, from = 0, to = text.length): number {
-  let size = 0
-  for (let at = from; at < to; at++) size += utf8Length(text.charCodeAt(at))
-  return size
-}

@@ -1,8 +1,9 @@
 /**
  * A main VCL and its includes as one text, the only thing that a cache ever sees (choices: 3, "Includes are flattened").
- * Nothing is added but a line feed where two files would otherwise grow together.
+ * Nothing is added but a line feed where two files would otherwise grow together, and the prologue of a group with domains.
  */
 import { createHash } from 'node:crypto'
+import { findProloguePlace, prologueFile, renderPrologue, type Prologue } from './prologue.js'
 import {
   describePlace,
   segmentsOf,
@@ -11,14 +12,11 @@ import {
   type SourcePlace,
   type SourceSegment,
 } from './source-map.js'
-import { advancePoint, textStart, utf8Size, type TextPoint } from './text-point.js'
-import { lexVcl, type Token } from './vcl-lexer.js'
-import {
-  createDepthCheck,
-  flattenedLimitBytes,
-  includeExpansionLimit,
-  nestedBlockLimit,
-} from './vcl-limits.js'
+import { advancePoint, textStart, type TextPoint } from './text-point.js'
+import { lexVcl } from './vcl-lexer.js'
+import { flattenedLimitBytes, includeExpansionLimit } from './vcl-limits.js'
+import { findRefusals, type VclRules } from './vcl-refusals.js'
+import { findStatements, type IncludeStatement, type VclFinding } from './vcl-statements.js'
 
 export interface VclText {
   readonly name: string
@@ -51,11 +49,17 @@ export function bundleVcl(
   options: {
     /** Names of the cache's own VCL; statements that include them stay in the text. */
     readonly allowedExternal: ReadonlySet<string>
+    /** Of a group with domains: its VCL is one of several on a cache. */
+    readonly prologue?: Prologue | undefined
+    /** Modules that VCL of an organization may import; null: the VCL is the system administrator's. */
+    readonly modules: ReadonlySet<string> | null
   },
 ): Bundle | RefusedBundle {
+  const { allowedExternal, prologue, modules } = options
   const flat: Flat = {
     includes,
-    allowedExternal: options.allowedExternal,
+    allowedExternal,
+    prologue,
     chunks: [],
     point: textStart,
     sizeBytes: 0,
@@ -70,9 +74,28 @@ export function bundleVcl(
   appendFile(flat, main, [{ name: main.name, place: { file: main.name, ...textStart } }])
   const text = flat.chunks.join('')
   const sourceMap = { files: [...flat.files.keys()], segments: flat.segments }
-  if (flat.errors.size === 0) refuseFlattened(flat, text, sourceMap)
+  if (flat.errors.size === 0) {
+    const rules = { allowedExternal, modules, amongOthers: prologue !== undefined }
+    for (const error of refuseFlattened({ text, sourceMap }, rules)) flat.errors.add(error)
+  }
   if (flat.errors.size > 0) return { ok: false, errors: [...flat.errors] }
   return { ok: true, text, sha: createHash('sha256').update(text).digest('hex'), sourceMap }
+}
+
+/**
+ * What only shows in the whole text, in the form of the compiler's errors; at most 20, none when it is taken. Also for a text
+ * that was flattened before, under the rules of that time.
+ */
+export function refuseFlattened(
+  { text, sourceMap }: Pick<Bundle, 'text' | 'sourceMap'>,
+  rules: VclRules,
+): readonly string[] {
+  const errors = new Set<string>()
+  for (const refusal of findRefusals(text, rules)) {
+    const place = locateSource(sourceMap, refusal)
+    if (place && errors.size < errorLimit) errors.add(`${describePlace(place)}: ${refusal.reason}`)
+  }
+  return [...errors]
 }
 
 /** Whether the text begins with `vcl 4.1;` or the like: what makes it a main file (choices: 2, fileType). */
@@ -88,6 +111,7 @@ export function vclDeclaresVersion(text: string): boolean {
 interface Flat {
   readonly includes: ReadonlyMap<string, VclText>
   readonly allowedExternal: ReadonlySet<string>
+  readonly prologue: Prologue | undefined
   readonly chunks: string[]
   /** Where the next chunk will stand. */
   point: TextPoint
@@ -111,22 +135,21 @@ interface Opened {
 
 function appendFile(flat: Flat, file: VclText, opened: readonly Opened[]): void {
   if (!isReadable(flat, file, opened)) return
-  let from = 0
-  let origin = textStart
+  let { from, origin } = appendBeginning(flat, file, opened)
   let end = 0
-  for (const token of lexStatements(file.text)) {
-    end = token.end
-    if (token.kind === 'error') giveUp(flat, placeOf(file, token), token.value)
-    if (token.kind === 'include') {
-      const included = findIncluded(flat, file, token, opened)
-      if (!included) continue
-      appendText(flat, file, { from, to: token.start, origin })
+  for (const found of findExpandable(file, opened)) {
+    if (found.kind === 'end') ({ end } = found)
+    if (found.kind === 'error' || found.kind === 'flag')
+      giveUp(flat, placeOf(file, found), found.reason)
+    const included = found.kind === 'include' && findIncluded(flat, file, found, opened)
+    if (included) {
+      appendText(flat, file, { from, to: found.start, origin })
       appendIncluded(flat, included, [
         ...opened,
-        { name: included.name, place: placeOf(file, token) },
+        { name: included.name, place: placeOf(file, found) },
       ])
-      from = token.end
-      origin = token.behind
+      from = found.end
+      origin = found.behind
     }
     if (flat.hopeless) return
   }
@@ -136,15 +159,50 @@ function appendFile(flat: Flat, file: VclText, opened: readonly Opened[]): void 
   if (open) append(flat, '\n')
 }
 
+/** A main file without the word is read once only, with the flattened text. */
+function findExpandable({ text }: VclText, opened: readonly Opened[]): Iterable<VclFinding> {
+  return opened.length === 1 && !text.includes('include') ? [] : findStatements(text)
+}
+
 function appendIncluded(flat: Flat, file: VclText, opened: readonly Opened[]): void {
   flat.joining = true
   appendFile(flat, file, opened)
   flat.joining = true
 }
 
+/** Of the main file of a group with domains its version declaration and the prologue; answers where the rest begins. */
+function appendBeginning(flat: Flat, file: VclText, opened: readonly Opened[]): Beginning {
+  const start = { from: 0, origin: textStart }
+  if (!flat.prologue || opened.length > 1) return start
+  const place = findProloguePlace(lexVcl(file.text))
+  if (!place) {
+    giveUp(flat, { file: file.name, ...textStart }, versionNeeded)
+    return start
+  }
+  appendText(flat, file, { ...start, to: place.end })
+  appendPrologue(flat, flat.prologue)
+  return { from: place.end, origin: advancePoint(place, ';') }
+}
+
+interface Beginning {
+  readonly from: number
+  readonly origin: TextPoint
+}
+
+const versionNeeded =
+  'The main file of a group with domains begins with its version declaration, such as vcl 4.1;'
+
+function appendPrologue(flat: Flat, prologue: Prologue): void {
+  const text = renderPrologue(prologue)
+  const index = flat.files.size
+  flat.files.set(prologueFile, index)
+  flat.segments.push(...segmentsOf(index, text, 0, { origin: textStart, point: flat.point }))
+  append(flat, text)
+}
+
 function isReadable(flat: Flat, file: VclText, opened: readonly Opened[]): boolean {
   const asked = opened.at(-1)?.place ?? { file: file.name, ...textStart }
-  const bytes = file.text.length > flattenedLimitBytes ? Infinity : utf8Size(file.text)
+  const bytes = file.text.length > flattenedLimitBytes ? Infinity : Buffer.byteLength(file.text)
   if (bytes > flattenedLimitBytes) giveUp(flat, asked, tooLarge(file.name))
   const bad = /\0|\p{Surrogate}/u.exec(file.text)
   if (bad) {
@@ -154,55 +212,6 @@ function isReadable(flat: Flat, file: VclText, opened: readonly Opened[]): boole
   }
   return !flat.hopeless
 }
-
-/** `include "name";` as one: it stands where its string stands. */
-interface IncludeStatement extends TextPoint {
-  readonly kind: 'include'
-  readonly name: string
-  readonly start: number
-  readonly end: number
-  /** The point behind its semicolon. */
-  readonly behind: TextPoint
-}
-
-/**
- * The tokens, and behind the three tokens of an include statement the statement. As in vcc_lex_include any identifier
- * `include` begins one, wherever it stands. One without a string or a semicolon is the compiler's to refuse.
- */
-function* lexStatements(text: string): Generator<Token | IncludeStatement, void, undefined> {
-  let before: Token | undefined
-  let last: Token | undefined
-  for (const token of lexVcl(text)) {
-    yield token
-    if (isInclude(last) && (token.text === '+' || token.text === '-'))
-      yield { ...token, kind: 'error', value: flagRefused }
-    if (isInclude(before) && last?.kind === 'string' && token.text === ';')
-      yield toStatement(before, last, token)
-    before = last
-    last = token
-  }
-}
-
-function isInclude(token: Token | undefined): token is Token {
-  return token?.kind === 'identifier' && token.text === 'include'
-}
-
-function toStatement(word: Token, name: Token, semicolon: Token): IncludeStatement {
-  const { line, position, value } = name
-  const behind = advancePoint(semicolon, semicolon.text)
-  return {
-    kind: 'include',
-    name: value,
-    line,
-    position,
-    start: word.start,
-    end: semicolon.end,
-    behind,
-  }
-}
-
-const flagRefused =
-  'include takes no flag such as +glob here: name each file in a statement of its own'
 
 function findIncluded(
   flat: Flat,
@@ -257,26 +266,8 @@ function appendText(
 function append(flat: Flat, text: string): void {
   flat.chunks.push(text)
   flat.point = advancePoint(flat.point, text)
-  flat.sizeBytes += utf8Size(text)
+  flat.sizeBytes += Buffer.byteLength(text)
   flat.lastCharacter = text.at(-1) ?? '\n'
-}
-
-/** What only shows in the whole text. */
-function refuseFlattened(flat: Flat, text: string, sourceMap: SourceMap): void {
-  const isTooDeep = createDepthCheck()
-  // `include` at the end of one file and a string in the next: the cache would read a file of its own.
-  for (const token of lexStatements(text)) {
-    if (token.kind === 'include' && !flat.allowedExternal.has(token.name))
-      refuseAt(flat, sourceMap, token, 'An include statement must stand in one file')
-    else if (token.kind === 'error') refuseAt(flat, sourceMap, token, token.value)
-    else if (token.kind !== 'include' && isTooDeep(token))
-      refuseAt(flat, sourceMap, token, `Blocks are nested deeper than ${nestedBlockLimit}`)
-  }
-}
-
-function refuseAt(flat: Flat, sourceMap: SourceMap, point: TextPoint, message: string): void {
-  const place = locateSource(sourceMap, point)
-  if (place) refuse(flat, place, message)
 }
 
 function tooLarge(what: string): string {

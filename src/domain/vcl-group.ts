@@ -13,6 +13,7 @@
  * ```
  */
 import { agentStates, type AgentState } from './agent-state.js'
+import type { PlacedProgram } from './desired-engine.js'
 import { deploymentStates, type DeploymentState } from './deployment.js'
 
 /** A file at the version that was pinned at the deploy. */
@@ -20,6 +21,22 @@ export interface WishedFile {
   readonly id: number
   readonly version: number
   readonly name: string
+}
+
+/** A domain with its name at the deploy. */
+export interface WishedDomain {
+  readonly id: number
+  readonly fqdn: string
+}
+
+/** Whom a stage is for, and what its group gets by a promote. */
+export interface StageTarget {
+  /** All of them are needed. */
+  readonly tagIds: readonly number[]
+  /** False: its domains are the group's, so the two are never on one agent. */
+  readonly ownDomains: boolean
+  /** Of the main file, as it was asked for; null: the newest at each deploy. */
+  readonly mainFileVersion: number | null
 }
 
 /** What a deploy puts on caches; JSON in `vclGroups.wish`, `deploys.sources` and `history.sources`. */
@@ -32,6 +49,29 @@ export interface WishedSources {
   readonly programName: string
   /** Who may hold it: the group's deployments at the deploy (choices: 3, Placement). */
   readonly deploymentIds: readonly number[]
+  /** What it answers for; none: its VCL is the whole VCL of each cache. */
+  readonly domains: readonly WishedDomain[]
+  /** They are staged: no deployments say where. */
+  readonly stage?: StageTarget
+}
+
+/** Reads the column, which is written from such an object only. Before there were domains it had none. */
+export function parseSources(json: string): WishedSources {
+  const sources = JSON.parse(json) as Omit<WishedSources, 'domains'> & Partial<WishedSources>
+  return { ...sources, domains: sources.domains ?? [] }
+}
+
+/** As it is placed on an agent. */
+export function programOf(
+  sources: Pick<WishedSources, 'programName' | 'sha' | 'domains'>,
+): PlacedProgram {
+  const { programName: name, sha, domains } = sources
+  return { name, sha, fqdns: fqdnsOf(domains) }
+}
+
+/** Null without domains: a root group. */
+export function fqdnsOf(domains: readonly { readonly fqdn: string }[]): readonly string[] | null {
+  return domains.length === 0 ? null : domains.map(({ fqdn }) => fqdn)
 }
 
 /** `applied` and `failed` tell how the wanted revision ended on the agent. */
@@ -91,7 +131,11 @@ function countPlaces(group: GroupCondition, { id, min }: DeploymentOfGroup): Pla
   return { min, serving, coming, trouble }
 }
 
-/** Chosen by us: a cache that does not answer (Failing) is told as a failed place, though nothing is moved for it. */
+/**
+ * Chosen by us: a cache that does not answer (Failing), or that nobody may change (Locked), is told as a failed place, though
+ * nothing is moved for it: what it serves is not what is wanted, or nobody knows.
+ */
 function isInTrouble({ state, agentState }: PlacementCondition): boolean {
-  return state === 'failed' || agentState === agentStates.Down || agentState === agentStates.Failing
+  const { Down, Failing, Locked } = agentStates
+  return state === 'failed' || [Down, Failing, Locked].some((trouble) => trouble === agentState)
 }

@@ -13,6 +13,8 @@ export type VclStep =
   | { readonly do: 'load'; readonly name: string; readonly sha: string }
   | { readonly do: 'label'; readonly label: string; readonly program: string }
   | { readonly do: 'use'; readonly name: string }
+  /** All that is stored, so that what is used next never serves it. */
+  | { readonly do: 'ban' }
   | { readonly do: 'start' }
   /** Keep the source of a VCL that is not ours. */
   | { readonly do: 'save'; readonly name: string }
@@ -26,6 +28,8 @@ export interface PlanInput {
   readonly ours: ReadonlySet<string>
   /** The agent began to start the child and did not see it running: the only way to tell that from an operator's stop. */
   readonly startUnfinished?: boolean
+  /** What the cache stores is not for the VCL that becomes active: it is banned right before that. */
+  readonly banFirst?: boolean
 }
 
 /** SHA-256 (hex) of the idle VCL's source. */
@@ -62,9 +66,11 @@ interface Plan {
   active: string | null
   running: boolean
   readonly mayStart: boolean
+  banFirst: boolean
 }
 
-function beginPlan({ desired, inventory, ours, startUnfinished = false }: PlanInput): Plan {
+function beginPlan(input: PlanInput): Plan {
+  const { desired, inventory, ours, startUnfinished = false, banFirst = false } = input
   const programs = new Map(desired.load.map(({ name, sha }) => [name, sha]))
   const labels = new Map(desired.labels.map(({ label, program }) => [label, program]))
   for (const needed of [desired.active, ...labels.values()]) {
@@ -84,6 +90,8 @@ function beginPlan({ desired, inventory, ours, startUnfinished = false }: PlanIn
     running: inventory.childRunning,
     // With an active VCL somebody stopped it on purpose; without one it never ran.
     mayStart: active === null || startUnfinished,
+    // A stopped child has stored nothing.
+    banFirst: banFirst && inventory.childRunning,
   }
 }
 
@@ -130,25 +138,32 @@ function makeWay(plan: Plan, blocking: readonly string[]): void {
   clearAway(plan, new Set([standIn, ...kept, ...targets]))
 }
 
-/** Loads what can be active while what is in the way goes: the desired VCL, or an idle one. */
+/** Loads what can be active while what is in the way goes: the desired VCL, its text under another name, or an idle one. */
 function findStandIn(plan: Plan, inTheWay: ReadonlySet<string>): string {
   const { active, labels } = plan.desired
   const sha = plan.programs.get(active)
   const isThere = plan.loaded.get(active) === null
   // A routing VCL does not compile before its labels are there.
-  if (inTheWay.has(active) || sha === undefined || (!isThere && labels.length > 0))
-    return loadIdle(plan)
+  if (sha === undefined || (!isThere && labels.length > 0)) return loadIdle(plan)
+  if (inTheWay.has(active)) {
+    const isBare = active === idleVclName || labels.length > 0 || plan.banFirst
+    return isBare ? loadIdle(plan) : loadFree(plan, `cf-standin-${sha.slice(0, 8)}`, sha)
+  }
   load(plan, active, sha)
   return active
 }
 
 /** Chosen by us: a 503 for as long as a load takes. The name is the idle VCL's own, or a free one beside it. */
 function loadIdle(plan: Plan): string {
+  return loadFree(plan, idleVclName, idleVclSha)
+}
+
+function loadFree(plan: Plan, wanted: string, sha: string): string {
   for (let count = 1; ; count++) {
-    const name = count === 1 ? idleVclName : `${idleVclName}-${count}`
+    const name = count === 1 ? wanted : `${wanted}-${count}`
     const there = plan.loaded.get(name)
     if (there !== undefined && (there !== null || !plan.ours.has(name))) continue
-    load(plan, name, idleVclSha)
+    load(plan, name, sha)
     return name
   }
 }
@@ -177,7 +192,13 @@ function moveLabel(plan: Plan, label: string, program: string): void {
 }
 
 function useVcl(plan: Plan, name: string): void {
-  if (plan.active !== name) plan.steps.push({ do: 'use', name })
+  if (plan.active !== name) {
+    if (plan.banFirst && name === plan.desired.active) {
+      plan.steps.push({ do: 'ban' })
+      plan.banFirst = false
+    }
+    plan.steps.push({ do: 'use', name })
+  }
   plan.active = name
   if (plan.running || !plan.mayStart) return
   plan.steps.push({ do: 'start' })

@@ -1,0 +1,91 @@
+/**
+ * Parameters and backend health as desired state (choices: 3): what a cache must be set to, in the words of the API and
+ * of the agent link. Whose VCL a rule means is said by group, so that it holds for every later load of that group too.
+ */
+
+export interface DesiredParam {
+  readonly name: string
+  /** As the caller wrote it; the cache prints it in a form of its own. */
+  readonly value: string
+}
+
+/** `auto`: as probed; a rule only where a broader one says otherwise. */
+export type BackendHealth = 'healthy' | 'sick' | 'auto'
+
+export interface DesiredHealth {
+  /** The name in VCL. */
+  readonly backend: string
+  readonly health: BackendHealth
+  /** The groups whose VCL is meant; null: every VCL of ours, the idle one too. */
+  readonly groups: readonly number[] | null
+}
+
+/** Absent: none. A state without settings is written as it was before there were any. */
+export interface DesiredSettings {
+  readonly params?: readonly DesiredParam[]
+  /** Broader rules first: of those that mean a VCL the last one counts. */
+  readonly health?: readonly DesiredHealth[]
+}
+
+/** A `{name}` of the API: a backend in every VCL, or in that of one group. */
+export interface BackendSelection {
+  readonly groupId: number | null
+  readonly backend: string
+}
+
+/** Chosen by us: what the compiler takes for a name, and no longer than a counter's name may be. */
+const backendName = '[A-Za-z][A-Za-z0-9_-]{0,126}'
+const selectionPattern = new RegExp(`^(?:([1-9][0-9]{0,15})\\.)?(${backendName})$`)
+/** Chosen by us: no parameter of any release has a longer name or value. */
+const paramNamePattern = /^[a-z][a-z0-9_]{0,99}$/
+const paramValueLimitCharacters = 1024
+
+/** `default`, or `12.default` for group 12 alone; null for all else, patterns among it. */
+export function parseBackendSelection(name: string): BackendSelection | null {
+  const [, group, backend] = selectionPattern.exec(name) ?? []
+  if (backend === undefined) return null
+  const groupId = group === undefined ? null : Number(group)
+  return groupId === null || Number.isSafeInteger(groupId) ? { groupId, backend } : null
+}
+
+/** `probe` is the older word for `auto` (releases before 5.2). */
+export function parseBackendHealth(word: string): BackendHealth | null {
+  if (word === 'probe') return 'auto'
+  return word === 'healthy' || word === 'sick' || word === 'auto' ? word : null
+}
+
+/** Why this cannot be a parameter with its value; null when it can: whether it is one, the cache knows. */
+export function findParamProblem(name: string, value: string | null): string | null {
+  // `changed` is a word of `param.show`.
+  if (!paramNamePattern.test(name) || name === 'changed')
+    return `${JSON.stringify(name.slice(0, 80))} is no parameter: lower-case letters, digits and _ are right`
+  if (value === null) return null
+  if (value.length > paramValueLimitCharacters)
+    return `value has ${value.length} characters, at most ${paramValueLimitCharacters}`
+  if (/[\p{Cc}\u2028\u2029\p{Cs}]/u.test(value)) return 'value holds control characters'
+  return value.includes('<<')
+    ? 'value holds <<, which the cache takes for the start of a text'
+    : null
+}
+
+/** The group that a VCL of ours belongs to; null: the idle and the routing VCL, which are nobody's own. */
+export function groupOfVcl(name: string): number | null {
+  const [, group] = /^cf-([1-9][0-9]{0,15})-/.exec(name) ?? []
+  return group === undefined ? null : Number(group)
+}
+
+/** What a rule means for this VCL: the last one that covers it; undefined when none does. */
+export function findHealth(
+  rules: readonly DesiredHealth[],
+  vcl: string,
+  backend: string,
+): BackendHealth | undefined {
+  return rules.findLast((rule) => rule.backend === backend && coversVcl(rule.groups, vcl))?.health
+}
+
+export function coversVcl(groups: readonly number[] | null, vcl: string): boolean {
+  if (groups === null) return true
+  const group = groupOfVcl(vcl)
+  // A VCL that was adopted kept its name; the root group that it belongs to is alone on its cache.
+  return group === null ? !vcl.startsWith('cf-') : groups.includes(group)
+}
