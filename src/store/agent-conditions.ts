@@ -25,7 +25,7 @@ export interface HeardRow {
   readonly lastStateChangeAt: number
 }
 
-/** Rows a statement: 7 columns each, far below the 32,766 parameters of SQLite. */
+/** Rows a statement: 8 columns each, far below the 32,766 parameters of SQLite. */
 const rowsPerStatement = 1000
 
 /** Agents that are gone are left out of the answer. */
@@ -37,15 +37,18 @@ export async function writeConditions(
     const rows = piece.map(
       (row) =>
         sql`(${whole(row.id)}, ${whole(row.at)}, ${whole(row.state)}, ${words(row.engineState)},
-          ${words(row.engineError)}, ${whole(row.effectiveRevision)}, ${words(row.lockedBecause)})`,
+          ${words(row.engineError)}, ${whole(row.effectiveRevision)}, ${words(row.lockedBecause)},
+          ${whole(row.cachePid)})`,
     )
     const { rows: heard } = await sql<HeardRow>`
-      with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause")
+      with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause", "cachePid")
         as (values ${sql.join(rows)})
       update agents set "lastHeartbeatAt" = given.at,
         "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
         state = given.state, "engineState" = given."engineState", "engineError" = given."engineError",
-        "effectiveRevision" = given."effectiveRevision", "lockedBecause" = given."lockedBecause"
+        "effectiveRevision" = given."effectiveRevision", "lockedBecause" = given."lockedBecause",
+        "cacheRestarted" = case when agents."cachePid" <> given."cachePid" then 1 else agents."cacheRestarted" end,
+        "cachePid" = coalesce(given."cachePid", agents."cachePid")
       from given where agents.id = given.id returning ${heardColumns}`.execute(queries)
     return heard
   })
@@ -70,6 +73,16 @@ export async function writeHeartbeats(
 
 const heardColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
   agents."attemptedRevision", agents."attemptedResult", agents."lastStateChangeAt"`
+
+/** What had failed there is being tried again. */
+export async function forgetRestarts(queries: Queries, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await queries
+    .updateTable('agents')
+    .set({ cacheRestarted: 0 })
+    .where('id', 'in', [...ids])
+    .execute()
+}
 
 /** Answers the agents that became Down by this call: each is answered to one caller only. */
 export async function markSilentDown(

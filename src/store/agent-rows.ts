@@ -9,6 +9,8 @@ export interface AgentIdentity {
   readonly organizationId: number | null
   readonly name: string
   readonly state: number
+  /** The link that counted when this was read. */
+  readonly linkId: string | null
 }
 
 /** Whose key this is. The digest is looked up whole: no comparison that a clock could watch. */
@@ -28,7 +30,7 @@ export async function findAgentByName(
 }
 
 function selectIdentity(queries: Queries) {
-  return queries.selectFrom('agents').select(['id', 'organizationId', 'name', 'state'])
+  return queries.selectFrom('agents').select(['id', 'organizationId', 'name', 'state', 'linkId'])
 }
 
 /** What a hello says of an agent, as the row keeps it. */
@@ -48,6 +50,8 @@ export interface RegisteredRow extends DescribedColumns {
   readonly organizationId: number | null
   readonly keyDigest: string
   readonly desiredRevision: number
+  readonly adopting: 0 | 1
+  readonly adoption: string | null
 }
 
 export async function findRegistered(
@@ -68,6 +72,8 @@ export async function findRegistered(
       'engineVersion',
       'engineWorkingDirectory',
       'desiredRevision',
+      'adopting',
+      'adoption',
     ])
     .where('id', '=', id)
     .executeTakeFirst()
@@ -76,7 +82,7 @@ export async function findRegistered(
 /** What the row says of a moment: written at registration, then by agent-conditions.ts. */
 export type ConditionColumns = Pick<
   Selectable<AgentsTable>,
-  'state' | 'engineState' | 'engineError' | 'effectiveRevision' | 'lockedBecause'
+  'state' | 'engineState' | 'engineError' | 'effectiveRevision' | 'lockedBecause' | 'cachePid'
 >
 
 export interface NewAgent extends DescribedColumns, ConditionColumns {
@@ -85,6 +91,8 @@ export interface NewAgent extends DescribedColumns, ConditionColumns {
   readonly desiredRevision: number
   /** JSON of DesiredEngine. */
   readonly desired: string
+  /** What its cache runs is to be adopted first. */
+  readonly adopting?: 0 | 1
 }
 
 export async function insertAgent(queries: Queries, agent: NewAgent, now: number): Promise<number> {
@@ -123,6 +131,7 @@ export async function replaceAgent(
       attemptedResult: null,
       attemptedError: null,
       attemptedAt: null,
+      adopting: 0,
     })
     .where('id', '=', id)
     .where('state', '=', agentStates.Down)

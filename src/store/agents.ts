@@ -31,6 +31,8 @@ export interface AgentRecord {
   readonly attempted: AttemptRecord | null
   readonly effectiveRevision: number | null
   readonly drift: DriftRecord | null
+  /** Null: the agent never asked for it. */
+  readonly adoption: AdoptionRecord | null
   /** By id. */
   readonly tags: readonly AgentTag[]
 }
@@ -50,6 +52,18 @@ export interface DriftRecord {
   readonly foreign: readonly string[]
   readonly action: string
   readonly healedAt: string | null
+}
+
+/** What became of the VCL that the cache ran when its agent came (choices: 1, --takeover adopt). */
+export interface AdoptionRecord {
+  /** ISO 8601. */
+  readonly at: string
+  /** `refused`: it serves on until the first deploy. */
+  readonly result: 'adopted' | 'refused'
+  /** Why it was refused. */
+  readonly error: string | null
+  /** Of what was adopted: the static tag that its deployment asks for. */
+  readonly tag: string | null
 }
 
 /** Agents that the scope may see, with everything but the content of the desired state, which may be long. */
@@ -82,6 +96,7 @@ export function selectAgents(queries: Queries, scope: Scope) {
       'agents.attemptedAt',
       'agents.effectiveRevision',
       'agents.drift',
+      'agents.adoption',
     ])
     .select('organizations.name as organizationName')
     .where(visibleAgents(scope))
@@ -152,8 +167,14 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
     effectiveRevision: row.effectiveRevision,
     // Checked by the codec before it is written.
     drift: row.drift === null ? null : (JSON.parse(row.drift) as DriftRecord),
+    adoption: parseAdoption(row.adoption),
     tags,
   }
+}
+
+/** Reads the column, which adoptions.ts alone writes. */
+export function parseAdoption(json: string | null): AdoptionRecord | null {
+  return json === null ? null : (JSON.parse(json) as AdoptionRecord)
 }
 
 function toAttempt(row: AgentRow): AttemptRecord | null {

@@ -2,7 +2,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { ListFields, ListQuery } from '../domain/list-query.js'
 import { readList, type ListColumns } from './list-query.js'
-import type { ApiLogsTable } from './schema.js'
+import type { ApiLogsTable } from './schema-identity.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 

@@ -18,6 +18,8 @@ export interface DialectSql {
   readonly text: string
   /** Written behind a table's closing parenthesis. */
   readonly tableOptions: string
+  /** 128 random bits as 32 lower-case hexadecimal digits, for each row anew. */
+  readonly randomKey: string
   /** Makes the functions that queries use: `iso_time(ms)`. Repeated at each start. */
   readonly definitions: readonly string[]
 }

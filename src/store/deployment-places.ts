@@ -1,5 +1,6 @@
 /** Where groups stand by their deployments: what a deployment's state and its agents follow from. */
 import type { AgentState } from '../domain/agent-state.js'
+import { stageDeploymentId } from '../domain/stage.js'
 import type { PlacementState } from '../domain/vcl-group.js'
 import type { Queries } from './store.js'
 import { parseWish } from './vcl-groups.js'
@@ -37,7 +38,10 @@ export async function readDeploymentUses(
     const rows = await queries
       .selectFrom('vclGroupDeployments')
       .innerJoin('vclGroups', 'vclGroups.id', 'vclGroupDeployments.groupId')
-      .leftJoin('deploys', 'deploys.groupId', 'vclGroups.id')
+      .leftJoin('deploys', (join) =>
+        // What is staged is no deployment's.
+        join.onRef('deploys.groupId', '=', 'vclGroups.id').on('deploys.action', '!=', 'stage'),
+      )
       .select(['vclGroupDeployments.deploymentId', 'vclGroups.id as groupId', 'vclGroups.wish'])
       .select('deploys.id as deployId')
       .where('vclGroupDeployments.deploymentId', 'in', ids)
@@ -66,6 +70,7 @@ export async function readDeploymentPlaces(
       .execute()
     return rows.map(({ currentName, candidateName, candidateState, ...row }) => ({
       ...row,
+      deploymentId: row.deploymentId ?? stageDeploymentId,
       agentState: row.agentState as AgentState, // written from stateOfLiveAgent and markSilentDown only
       // Written by savePlacements and the report recorder only.
       state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),

@@ -1,6 +1,6 @@
 /** Deployments with their tags. A list is read with a constant number of queries. */
 import type { Selectable } from 'kysely'
-import { ownedBy, toOwner, type NamedReference } from './owner.js'
+import { toOwner, type NamedReference } from './owner.js'
 import type { DeploymentsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -95,21 +95,6 @@ async function readTagsOf(
     .execute()
   for (const { deploymentId, id, name } of rows) byDeployment.get(deploymentId)?.push({ id, name })
   return byDeployment
-}
-
-/** Which of these ids an object of `owner` may refer to. */
-export async function readUsableDeploymentIds(
-  queries: Queries,
-  owner: number | null,
-  ids: readonly number[],
-): Promise<number[]> {
-  const rows = await queries
-    .selectFrom('deployments')
-    .select('id')
-    .where('id', 'in', [...ids])
-    .where(ownedBy(owner, 'deployments'))
-    .execute()
-  return rows.map((row) => row.id)
 }
 
 export async function insertDeployment(

@@ -2,38 +2,67 @@
 import { sql } from 'kysely'
 import { composeDesired } from '../domain/desired-engine.js'
 import { groupBy } from '../domain/group-by.js'
-import { readPlacements } from './placements.js'
+import { findOldestPrevious, loadedLimit } from '../domain/loaded-limit.js'
+import { readSettings } from './engine-settings.js'
+import { readPlacements, savePlacements, type PlacementRecord } from './placements.js'
+import { keepRoutings, type AgentRoutings } from './routings.js'
 import type { Queries } from './store.js'
 
 /** Rows a statement; each has three parameters. */
 const rowsPerStatement = 1000
 
-/** Gives each of these agents whose composition changed its next revision; answers their ids. Call under the decision lock. */
+/**
+ * Gives each of these agents whose composition changed its next revision; answers their ids. Those of `anew` get one in
+ * any case, so that they try again and report. Call under the decision lock.
+ */
 export async function recomposeDesired(
   queries: Queries,
   agentIds: readonly number[],
+  { anew = new Set() }: { readonly anew?: ReadonlySet<number> } = {},
 ): Promise<number[]> {
   const changed: { id: number; revision: number; desired: string }[] = []
+  const routed: AgentRoutings[] = []
   for (let start = 0; start < agentIds.length; start += rowsPerStatement) {
     const ids = agentIds.slice(start, start + rowsPerStatement)
     const placed = groupBy(
       await readPlacements(queries, { agentIds: ids }),
       (placement) => placement.agentId,
     )
+    const settings = await readSettings(queries, ids, placed)
     const agents = await queries
       .selectFrom('agents')
       .select(['id', 'desired', 'desiredRevision'])
       .where('id', 'in', ids)
       .execute()
     for (const agent of agents) {
-      const desired = JSON.stringify(composeDesired(placed.get(agent.id) ?? []))
-      if (desired === agent.desired) continue
+      const composed = composeDesired(await limitLoaded(queries, placed.get(agent.id) ?? []))
+      const desired = JSON.stringify({ ...composed.desired, ...settings.get(agent.id) })
+      if (desired === agent.desired && !anew.has(agent.id)) continue
+      routed.push({ agentId: agent.id, routings: composed.routings })
       changed.push({ id: agent.id, revision: agent.desiredRevision + 1, desired })
     }
   }
+  await keepRoutings(queries, routed)
   for (let start = 0; start < changed.length; start += rowsPerStatement)
     await writeRevisions(queries, changed.slice(start, start + rowsPerStatement))
   return changed.map((agent) => agent.id)
+}
+
+/** While more VCLs of ours are wanted on an agent than may be, the oldest previous revisions go (choices: 3, Deploy). */
+async function limitLoaded(
+  queries: Queries,
+  places: readonly PlacementRecord[],
+): Promise<readonly PlacementRecord[]> {
+  // A group has three VCLs at most; beside them are the idle VCL and two for routing.
+  if (places.length * 3 + 3 <= loadedLimit) return places
+  const loaded = composeDesired(places).desired.load.length + 1
+  const dropped = new Set(findOldestPrevious(places, loaded))
+  const limited = places.map((place) => (dropped.has(place) ? { ...place, previous: null } : place))
+  await savePlacements(
+    queries,
+    limited.filter((place, index) => place !== places[index]),
+  )
+  return limited
 }
 
 async function writeRevisions(

@@ -1,4 +1,5 @@
 /** The texts of chosen file versions, as a deploy needs them. */
+import type { VclText } from '../domain/vcl-bundle.js'
 import type { Queries } from './store.js'
 
 export interface FileText {
@@ -28,6 +29,7 @@ export async function readFileTexts(
     .select([
       'files.id',
       'files.name',
+      'files.version as newest',
       'fileVersions.version',
       'fileVersions.source',
       'fileVersions.encoded',
@@ -45,6 +47,21 @@ export async function readFileTexts(
       ),
     )
     .execute()
-  const byId = new Map(rows.map((row) => [row.id, { ...row, encoded: row.encoded === 1 }]))
-  return chosen.flatMap(({ id }) => byId.get(id) ?? [])
+  // One file may be chosen at two versions.
+  const found = new Map<string, FileText>()
+  for (const { newest, encoded, ...row } of rows) {
+    const text = { ...row, encoded: encoded === 1 }
+    found.set(keyOf({ id: row.id, version: row.version }), text)
+    if (row.version === newest) found.set(keyOf({ id: row.id, version: null }), text)
+  }
+  return chosen.flatMap((one) => found.get(keyOf(one)) ?? [])
+}
+
+function keyOf({ id, version }: ChosenVersion): string {
+  return `${id} ${version ?? 'newest'}`
+}
+
+/** As it is flattened. */
+export function toVclText({ name, source, encoded }: FileText): VclText {
+  return { name, text: encoded ? Buffer.from(source, 'base64').toString('utf8') : source }
 }

@@ -1,6 +1,6 @@
 /** VCL files and their versions. A version is never changed; the file's row repeats what its newest version says. */
 import type { Selectable } from 'kysely'
-import { ownedBy, toOwner, type NamedReference } from './owner.js'
+import { toOwner, type NamedReference } from './owner.js'
 import type { FileVersionsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -60,21 +60,6 @@ export function selectFiles(queries: Queries, scope: Scope) {
     .selectAll('files')
     .select('organizations.name as organizationName')
     .where(within(scope, 'files'))
-}
-
-/** Which of these ids an object of `owner` may refer to. */
-export async function readUsableFileIds(
-  queries: Queries,
-  owner: number | null,
-  ids: readonly number[],
-): Promise<number[]> {
-  const rows = await queries
-    .selectFrom('files')
-    .select('files.id')
-    .where('files.id', 'in', [...ids])
-    .where(ownedBy(owner, 'files'))
-    .execute()
-  return rows.map((row) => row.id)
 }
 
 export async function insertFile(
@@ -180,7 +165,7 @@ export async function deleteFile(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('files').where('id', '=', id).execute()
 }
 
-/** Names of groups whose main file or include this is; at most `limit`. */
+/** Names of groups whose main file or include this is, or that are staged with it; at most `limit`. */
 export async function readGroupsUsingFile(
   queries: Queries,
   id: number,
@@ -199,6 +184,7 @@ export async function readGroupsUsingFile(
             .whereRef('groupId', '=', 'vclGroups.id')
             .where('fileId', '=', id),
         ),
+        e('id', 'in', e.selectFrom('stageUses').select('groupId').where('fileId', '=', id)),
       ]),
     )
     .orderBy('id')

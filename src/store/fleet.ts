@@ -1,5 +1,6 @@
 /** The agents as placement sees them: state, tags, and what other groups hold there. */
 import type { AgentState } from '../domain/agent-state.js'
+import { holderId } from '../domain/agent-index.js'
 import { groupBy } from '../domain/group-by.js'
 import { visibleAgents, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -9,8 +10,14 @@ export interface FleetAgent {
   readonly name: string
   readonly organizationId: number | null
   readonly state: AgentState
+  readonly lastStateChangeAt: number
+  readonly lastHeartbeatAt: number
+  /** Its cache is another process than before, and what failed there was not tried again yet. */
+  readonly cacheRestarted: boolean
+  /** What its cache runs is to be adopted first. */
+  readonly adopting: boolean
   readonly tagIds: readonly number[]
-  /** The groups that have a place on it. */
+  /** The groups and stages (`holderId`) that have a place on it. */
   readonly groupIds: readonly number[]
   readonly rootGroupId: number | null
 }
@@ -19,7 +26,16 @@ export interface FleetAgent {
 export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAgent[]> {
   const agents = await queries
     .selectFrom('agents')
-    .select(['id', 'name', 'organizationId', 'state'])
+    .select([
+      'id',
+      'name',
+      'organizationId',
+      'state',
+      'lastStateChangeAt',
+      'lastHeartbeatAt',
+      'cacheRestarted',
+      'adopting',
+    ])
     .where(visibleAgents(scope))
     .orderBy('id')
     .execute()
@@ -30,8 +46,8 @@ export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAg
   const groups = groupBy(
     await queries
       .selectFrom('placements')
-      .innerJoin('vclGroups', 'vclGroups.id', 'placements.groupId')
-      .select(['placements.agentId', 'vclGroups.id', 'vclGroups.root'])
+      .select(['placements.agentId', 'placements.groupId', 'placements.stage'])
+      .select(['currentName', 'currentFqdns', 'candidateName', 'candidateFqdns'])
       // What failed before it ever served holds no place.
       .where((e) =>
         e.or([
@@ -43,13 +59,32 @@ export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAg
     (row) => row.agentId,
   )
   return agents.map((agent) => {
-    const held = groups.get(agent.id) ?? []
+    const held = (groups.get(agent.id) ?? []).map((place) => ({
+      ...place,
+      holder: holderId({ groupId: place.groupId, stage: place.stage === 1 }),
+    }))
     return {
       ...agent,
+      cacheRestarted: agent.cacheRestarted === 1,
+      adopting: agent.adopting === 1,
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
       tagIds: (tags.get(agent.id) ?? []).map((row) => row.tagId),
-      groupIds: held.map(({ id }) => id),
-      rootGroupId: held.find(({ root }) => root === 1)?.id ?? null,
+      groupIds: held.map(({ holder }) => holder),
+      rootGroupId: held.find(isRoot)?.holder ?? null,
     }
   })
+}
+
+/** What the group's own fields say takes effect at its next deploy; here it counts what is on the cache. */
+function isRoot(place: {
+  readonly currentName: string | null
+  readonly currentFqdns: string | null
+  readonly candidateName: string | null
+  readonly candidateFqdns: string | null
+}): boolean {
+  const { currentName, currentFqdns, candidateName, candidateFqdns } = place
+  return (
+    (currentName !== null && currentFqdns === null) ||
+    (candidateName !== null && candidateFqdns === null)
+  )
 }

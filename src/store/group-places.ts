@@ -1,5 +1,7 @@
 /** The places of groups with their agents' names and states. */
+import type { PlaceHolder } from '../domain/agent-index.js'
 import type { AgentState } from '../domain/agent-state.js'
+import { stageDeploymentId } from '../domain/stage.js'
 import type { PlacementState } from '../domain/vcl-group.js'
 import type { CandidateState } from './placements.js'
 import type { Queries } from './store.js'
@@ -17,12 +19,13 @@ export interface GroupPlace {
   readonly deployedAt: number | null
 }
 
-/** In the order of placement. */
+/** In the order of placement; with those of their stages when asked for. */
 export async function readGroupPlaces(
   queries: Queries,
   groupIds: readonly number[],
+  { withStages = false }: { readonly withStages?: boolean } = {},
 ): Promise<GroupPlace[]> {
-  const rows = await queries
+  let places = queries
     .selectFrom('placements')
     .innerJoin('agents', 'agents.id', 'placements.agentId')
     .select([
@@ -40,10 +43,12 @@ export async function readGroupPlaces(
     .where('placements.groupId', 'in', [...groupIds])
     .orderBy('placements.groupId')
     .orderBy('placements.position')
-    .execute()
+  if (!withStages) places = places.where('placements.stage', '=', 0)
+  const rows = await places.execute()
   // States are written by the use cases only.
   return rows.map((row) => ({
     ...row,
+    deploymentId: row.deploymentId ?? stageDeploymentId,
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
@@ -60,12 +65,16 @@ export interface AlikePlaces {
   readonly count: number
 }
 
-/** For those who look again and again how far a group is: a handful of rows, however many agents there are. */
-export async function countGroupPlaces(queries: Queries, groupId: number): Promise<AlikePlaces[]> {
+/** For those who look again and again how far a group or its stage is: a handful of rows, however many agents there are. */
+export async function countGroupPlaces(
+  queries: Queries,
+  { groupId, stage }: PlaceHolder,
+): Promise<AlikePlaces[]> {
   const rows = await queries
     .selectFrom('placements')
     .innerJoin('agents', 'agents.id', 'placements.agentId')
     .where('placements.groupId', '=', groupId)
+    .where('placements.stage', '=', stage ? 1 : 0)
     .groupBy([
       'placements.deploymentId',
       'placements.state',
@@ -85,6 +94,7 @@ export async function countGroupPlaces(queries: Queries, groupId: number): Promi
   // States are written by the use cases only.
   return rows.map(({ candidateName, ...row }) => ({
     ...row,
+    deploymentId: row.deploymentId ?? stageDeploymentId,
     hasCandidate: candidateName !== null,
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,

@@ -10,6 +10,7 @@ export async function readVisibleGroupIds(
   const rows = await queries
     .selectFrom('placements')
     .select('groupId')
+    .distinct()
     .where('agentId', '=', agentId)
     .where(within(scope, 'placements'))
     .execute()

@@ -1,11 +1,20 @@
 /** What happened to a group: one entry for each deploy, also a failed one (choices: 3, `/history`). */
-import type { WishedSources } from '../domain/vcl-group.js'
+import type { Selectable } from 'kysely'
+import { parseSources, type WishedSources } from '../domain/vcl-group.js'
+import type { HistoryTable } from './schema.js'
 import type { Queries } from './store.js'
 
 /** Chosen by us: entries kept of each group; older ones are forgotten. */
 const entriesKept = 1000
 
-export type GroupAction = 'deploy' | 'undeploy'
+/** In this name the coordinator deploys kept wishes by itself. */
+export const placementAccount = 'placement'
+
+export type GroupAction =
+  'adopt' | 'deploy' | 'undeploy' | 'reload' | 'rollback' | 'stage' | 'promote' | 'delstage'
+
+/** They make no revision: theirs is the group's of that time. */
+const withoutRevision = ['undeploy', 'stage', 'delstage'] satisfies readonly GroupAction[]
 
 export interface HistoryEntry {
   readonly groupId: number
@@ -21,6 +30,7 @@ export interface HistoryEntry {
 }
 
 export async function addHistory(queries: Queries, entry: HistoryEntry): Promise<void> {
+  if (await isRepeated(queries, entry)) return
   const { id } = await queries
     .insertInto('history')
     .values({ ...entry, sources: JSON.stringify(entry.sources), sha: entry.sources.sha })
@@ -41,6 +51,25 @@ export async function addHistory(queries: Queries, entry: HistoryEntry): Promise
     .execute()
 }
 
+/** What fails again and again by itself must not push out what an administrator may want to go back to. */
+async function isRepeated(queries: Queries, entry: HistoryEntry): Promise<boolean> {
+  if (entry.account !== placementAccount || entry.revision !== null) return false
+  const last = await queries
+    .selectFrom('history')
+    .select(['account', 'revision', 'action', 'result', 'sha'])
+    .where('groupId', '=', entry.groupId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return (
+    last?.account === entry.account &&
+    last.revision === null &&
+    last.action === entry.action &&
+    last.result === entry.result &&
+    last.sha === entry.sources.sha
+  )
+}
+
 /** Newest first. */
 export async function readHistory(queries: Queries, groupId: number): Promise<HistoryEntry[]> {
   const rows = await queries
@@ -49,7 +78,30 @@ export async function readHistory(queries: Queries, groupId: number): Promise<Hi
     .where('groupId', '=', groupId)
     .orderBy('id', 'desc')
     .execute()
-  return rows.map((row) => ({
+  return rows.map(fromRow)
+}
+
+/** The entry that made a revision: that one, or without it the newest below `below`. */
+export async function findRevision(
+  queries: Queries,
+  groupId: number,
+  which: { readonly revision: number } | { readonly below: number },
+): Promise<HistoryEntry | undefined> {
+  const made = queries
+    .selectFrom('history')
+    .selectAll()
+    .where('groupId', '=', groupId)
+    .where('action', 'not in', withoutRevision)
+  const found =
+    'revision' in which
+      ? made.where('revision', '=', which.revision)
+      : made.where('revision', '<', which.below)
+  const row = await found.orderBy('revision', 'desc').limit(1).executeTakeFirst()
+  return row && fromRow(row)
+}
+
+function fromRow(row: Selectable<HistoryTable>): HistoryEntry {
+  return {
     groupId: row.groupId,
     organizationId: row.organizationId,
     revision: row.revision,
@@ -57,6 +109,6 @@ export async function readHistory(queries: Queries, groupId: number): Promise<Hi
     account: row.account,
     action: row.action as GroupAction, // written by addHistory only
     result: row.result,
-    sources: JSON.parse(row.sources) as WishedSources, // written by addHistory only
-  }))
+    sources: parseSources(row.sources),
+  }
 }

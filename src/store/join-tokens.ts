@@ -1,7 +1,7 @@
 /** Join tokens: what lets a new agent in. Kept as digests; a use is counted by one conditional statement. */
 import type { Selectable } from 'kysely'
 import { toOwner, type NamedReference } from './owner.js'
-import type { JoinTokensTable } from './schema.js'
+import type { JoinTokensTable } from './schema-identity.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 

@@ -4,6 +4,7 @@ import { agentStates } from '../domain/agent-state.js'
 import type { ListColumns, NestedColumn, PlainColumn } from './list-query.js'
 import type { Tables } from './schema.js'
 import { staticTag } from './tags.js'
+import { deployedGroup } from './vcl-groups.js'
 
 /** Of a table that was joined with `organizations`. */
 const organization = {
@@ -169,6 +170,16 @@ const deploymentOfGroup: Exists = (condition) =>
       .where(condition),
   )
 
+const domainOfGroup: Exists = (condition) =>
+  expressionBuilder<Tables, 'vclGroups'>().exists((e) =>
+    e
+      .selectFrom('vclGroupDomains')
+      .innerJoin('domains', 'domains.id', 'vclGroupDomains.domainId')
+      .select('vclGroupDomains.domainId')
+      .whereRef('vclGroupDomains.groupId', '=', 'vclGroups.id')
+      .where(condition),
+  )
+
 /** Beside these a group's `state` and `stateName` follow from its places, and are no column. */
 export const groupColumns = {
   id: { column: 'vclGroups.id', type: 'number' },
@@ -176,7 +187,7 @@ export const groupColumns = {
   ...organization,
   root: { column: 'vclGroups.root', type: 'flag' },
   keepOnFailure: { column: 'vclGroups.keepOnFailure', type: 'flag' },
-  deployed: { column: 'vclGroups.deployed', type: 'flag' },
+  deployed: { column: deployedGroup(), type: 'flag' },
   revision: { column: 'vclGroups.revision', type: 'number' },
   'mainVCL.id': { column: 'files.id', type: 'number' },
   'mainVCL.name': { column: 'files.name', type: 'text' },
@@ -190,6 +201,16 @@ export const groupColumns = {
     of: { column: 'files.name', type: 'text' },
     exists: includeOfGroup,
   },
+  'domains.id': {
+    type: 'nested',
+    of: { column: 'domains.id', type: 'number' },
+    exists: domainOfGroup,
+  },
+  'domains.fqdn': {
+    type: 'nested',
+    of: { column: 'domains.fqdn', type: 'text' },
+    exists: domainOfGroup,
+  },
   'deployments.id': {
     type: 'nested',
     of: { column: 'deployments.id', type: 'number' },
@@ -202,6 +223,24 @@ export const groupColumns = {
   },
   created: { column: 'vclGroups.createdAt', type: 'time' },
   updated: { column: 'vclGroups.updatedAt', type: 'time' },
+} satisfies ListColumns
+
+export const domainColumns = {
+  id: { column: 'domains.id', type: 'number' },
+  fqdn: { column: 'domains.fqdn', type: 'text' },
+  ...organization,
+  created: { column: 'domains.createdAt', type: 'time' },
+  updated: { column: 'domains.updatedAt', type: 'time' },
+} satisfies ListColumns
+
+export const organizationColumns = {
+  id: { column: 'organizations.id', type: 'number' },
+  name: { column: 'organizations.name', type: 'text' },
+  accessTTL: { column: 'organizations.accessTtlSeconds', type: 'number' },
+  refreshTTL: { column: 'organizations.refreshTtlSeconds', type: 'number' },
+  locked: { column: 'organizations.locked', type: 'flag' },
+  created: { column: 'organizations.createdAt', type: 'time' },
+  updated: { column: 'organizations.updatedAt', type: 'time' },
 } satisfies ListColumns
 
 export const joinTokenColumns = {

@@ -1,6 +1,7 @@
 /** Organizations: separate owners of objects, by name (choices: 2, Who). */
 import type { Selectable } from 'kysely'
-import type { OrganizationsTable } from './schema.js'
+import type { OrganizationsTable } from './schema-identity.js'
+import { visibleOrganizations, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 
 export interface OrganizationRecord {
@@ -9,26 +10,95 @@ export interface OrganizationRecord {
   readonly accessTtlSeconds: number
   readonly refreshTtlSeconds: number
   readonly locked: boolean
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export type OrganizationFields = Omit<OrganizationRecord, 'id' | 'createdAt' | 'updatedAt'>
+
+export function selectOrganizations(queries: Queries, scope: Scope) {
+  return queries.selectFrom('organizations').selectAll().where(visibleOrganizations(scope))
 }
 
 export async function findOrganization(
   queries: Queries,
+  scope: Scope,
   id: number,
 ): Promise<OrganizationRecord | undefined> {
-  const row = await queries
-    .selectFrom('organizations')
-    .selectAll()
-    .where('id', '=', id)
+  const row = await selectOrganizations(queries, scope)
+    .where('organizations.id', '=', id)
     .executeTakeFirst()
   return row && fromRow(row)
 }
 
-function fromRow(row: Selectable<OrganizationsTable>): OrganizationRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    accessTtlSeconds: row.accessTtlSeconds,
-    refreshTtlSeconds: row.refreshTtlSeconds,
-    locked: row.locked === 1,
-  }
+export async function findOrganizationByName(
+  queries: Queries,
+  name: string,
+): Promise<OrganizationRecord | undefined> {
+  const row = await queries
+    .selectFrom('organizations')
+    .selectAll()
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Answers the new organization's id. */
+export async function insertOrganization(
+  queries: Queries,
+  fields: OrganizationFields,
+  now: number,
+): Promise<number> {
+  const { id } = await queries
+    .insertInto('organizations')
+    .values({ ...toColumns(fields), createdAt: now, updatedAt: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+export async function updateOrganization(
+  queries: Queries,
+  id: number,
+  fields: OrganizationFields,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('organizations')
+    .set({ ...toColumns(fields), updatedAt: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Its users, sessions and tokens go with it; the foreign keys refuse it while it owns anything else. */
+export async function deleteOrganization(queries: Queries, id: number): Promise<void> {
+  await queries.deleteFrom('organizations').where('id', '=', id).execute()
+}
+
+const ownedTables = ['agents', 'tags', 'files', 'deployments', 'domains', 'vclGroups'] as const
+
+/** What keeps it from being deleted: table → how many. */
+export async function countOwned(
+  queries: Queries,
+  id: number,
+): Promise<{ readonly table: (typeof ownedTables)[number]; readonly count: number }[]> {
+  const counts = await Promise.all(
+    ownedTables.map(async (table) => {
+      const { count } = await queries
+        .selectFrom(table)
+        .select((e) => e.fn.countAll<number>().as('count'))
+        .where('organizationId', '=', id)
+        .executeTakeFirstOrThrow()
+      return { table, count }
+    }),
+  )
+  return counts.filter(({ count }) => count > 0)
+}
+
+export function fromRow(row: Selectable<OrganizationsTable>): OrganizationRecord {
+  return { ...row, locked: row.locked === 1 }
+}
+
+function toColumns({ locked, ...rest }: OrganizationFields) {
+  return { ...rest, locked: locked ? (1 as const) : (0 as const) }
 }

@@ -17,6 +17,22 @@ export function ownedBy(owner: number | null, table: ScopedTable): Expression<Sq
     : e(`${table}.organizationId`, '=', owner)
 }
 
+/** Which of these ids an object of `owner` may refer to. */
+export async function readUsableIds(
+  queries: Queries,
+  table: 'files' | 'deployments' | 'domains',
+  owner: number | null,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await queries
+    .selectFrom(table)
+    .select(`${table}.id`)
+    .where(`${table}.id`, 'in', [...ids])
+    .where(ownedBy(owner, table))
+    .execute()
+  return rows.map((row) => row.id)
+}
+
 /** From a row that was joined with its organization's name. */
 export function toOwner(row: {
   readonly organizationId: number | null
@@ -34,6 +50,14 @@ export async function organizationExists(queries: Queries, id: number): Promise<
     .where('id', '=', id)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Which of these ids there are. */
+export async function readExistingOrganizationIds(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<number[]> {
+  return [...(await readOrganizationNames(queries, ids)).keys()]
 }
 
 export async function readOrganizationNames(

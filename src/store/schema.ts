@@ -3,72 +3,31 @@
  * the query files convert (`fromRow`). `organizationId` null is the system administrator's own, or shared.
  */
 import type { Generated } from 'kysely'
+import type {
+  IdpsTable,
+  IdpSubjectsTable,
+  LoginCodesTable,
+  UsedLoginStatesTable,
+} from './schema-idps.js'
+import type {
+  AccountsTable,
+  ApiLogsTable,
+  JoinTokensTable,
+  OrganizationsTable,
+  PermissionsTable,
+  SessionsTable,
+  SettingsTable,
+  SigningKeysTable,
+  UsersTable,
+} from './schema-identity.js'
+import type {
+  PlacementDomainsTable,
+  PlacementsTable,
+  StagesTable,
+  StageUsesTable,
+} from './schema-places.js'
 
 type Flag = 0 | 1
-
-/** One row: who this coordinator is, kept for the life of the store. */
-export interface SettingsTable {
-  name: string
-  value: string
-}
-
-export interface OrganizationsTable {
-  id: Generated<number>
-  name: string
-  accessTtlSeconds: number
-  refreshTtlSeconds: number
-  locked: Flag
-  createdAt: number
-  updatedAt: number
-}
-
-export interface AccountsTable {
-  id: Generated<number>
-  name: string
-  /** argon2id, in its own encoding. */
-  passwordHash: string
-  email: string
-  locked: Flag
-  systemAdministrator: Flag
-  createdAt: number
-  updatedAt: number
-}
-
-export interface SessionsTable {
-  id: Generated<number>
-  accountId: number
-  organizationId: number | null
-  label: string
-  /** SHA-256 (hex) of the refresh token in force. */
-  refreshDigest: string
-  createdAt: number
-  lastUsedAt: number
-  accessExpiresAt: number
-  refreshExpiresAt: number
-}
-
-export interface SigningKeysTable {
-  /** Key id in the JWT header. */
-  kid: string
-  /** JWK (JSON). */
-  publicJwk: string
-  /** Private JWK, sealed with the secret key. */
-  sealedPrivateJwk: string
-  createdAt: number
-}
-
-export interface JoinTokensTable {
-  id: Generated<number>
-  organizationId: number | null
-  label: string
-  digest: string
-  expiresAt: number | null
-  maxUses: number
-  uses: number
-  /** Assigned to each agent that enrols: JSON array of tag ids. */
-  tagIds: string
-  createdAt: number
-}
 
 export interface AgentsTable {
   id: Generated<number>
@@ -98,8 +57,37 @@ export interface AgentsTable {
   attemptedError: string | null
   attemptedAt: number | null
   effectiveRevision: number | null
+  /** Of the cache's manager, as the agent told it last. */
+  cachePid: number | null
+  /** Set when another one was told than before: what failed there is tried again. */
+  cacheRestarted: Generated<Flag>
+  /** The VCL that its cache runs shall be adopted and was not yet: no group is placed there meanwhile. */
+  adopting: Generated<Flag>
+  /** JSON of AdoptionRecord; null: it never asked for one. */
+  adoption: string | null
   /** JSON of Drift, the last one. */
   drift: string | null
+  /** The link that counts, where several coordinators may have one; null: none was claimed. */
+  linkId: string | null
+}
+
+/** A parameter that the cache must be set to. */
+export interface AgentParamsTable {
+  agentId: number
+  name: string
+  value: string
+}
+
+/** The health that backends of this name must be set to, in all VCLs of ours or in those of some groups. */
+export interface AgentBackendsTable {
+  agentId: number
+  /** Null: of any organization, or a system administrator's group. */
+  organizationId: number | null
+  /** Null: every group of the organization. */
+  groupId: number | null
+  backend: string
+  /** 'healthy', 'sick' or 'auto': an exception to a broader rule. */
+  health: string
 }
 
 export interface TagsTable {
@@ -164,6 +152,16 @@ export interface DeploymentTagsTable {
   tagId: number
 }
 
+/** What groups answer for. */
+export interface DomainsTable {
+  id: Generated<number>
+  organizationId: number | null
+  /** Lower case, ASCII, maybe `*.` before it. */
+  fqdn: string
+  createdAt: number
+  updatedAt: number
+}
+
 export interface VclGroupsTable {
   id: Generated<number>
   organizationId: number | null
@@ -183,6 +181,8 @@ export interface VclGroupsTable {
   wishSha: string | null
   /** The wish was kept although too few agents were available: it is deployed as soon as enough are. */
   wishPending: Flag
+  /** Random, 32 hexadecimal digits: keeps its objects apart from other groups' on one cache. */
+  cacheKey: Generated<string>
   createdAt: number
   updatedAt: number
 }
@@ -196,6 +196,12 @@ export interface VclGroupIncludesTable {
 export interface VclGroupDeploymentsTable {
   groupId: number
   deploymentId: number
+  position: number
+}
+
+export interface VclGroupDomainsTable {
+  groupId: number
+  domainId: number
   position: number
 }
 
@@ -217,29 +223,10 @@ export interface SourceGrantsTable {
   expiresAt: number
 }
 
-/** A group's place on an agent: what serves, what is being loaded, what served before. */
-export interface PlacementsTable {
-  groupId: number
+/** The generated VCLs that an agent's desired state names, so that unused sources are found. */
+export interface AgentRoutingsTable {
   agentId: number
-  organizationId: number | null
-  deploymentId: number
-  /** Order of placement; the highest leaves first. */
-  position: number
-  state: string
-  /** Group revision that is wanted here. */
-  wantedRevision: number
-  /** Group revision that serves here; null before the first switch. */
-  appliedRevision: number | null
-  currentName: string | null
-  currentSha: string | null
-  candidateName: string | null
-  candidateSha: string | null
-  /** 'pending', 'loaded' or 'failed' while there is a candidate. */
-  candidateState: string | null
-  previousName: string | null
-  previousSha: string | null
-  error: string | null
-  deployedAt: number | null
+  sha: string
 }
 
 /** A deploy in progress: written before the first instruction, deleted with its history entry. */
@@ -257,6 +244,21 @@ export interface DeploysTable {
   traceId: string
   account: string
   startedAt: number
+  /** The coordinator process that runs it. */
+  owner: string
+  /** Counts its owners: what an earlier one still wants to write is refused. */
+  epoch: number
+  /** The owner prolongs it; when it is over, whoever notices ends the deploy. */
+  leaseExpiresAt: number
+}
+
+/** Who does a periodic duty now; `epoch` counts the holders. */
+export interface LeasesTable {
+  name: string
+  /** A coordinator process. */
+  holder: string
+  epoch: number
+  expiresAt: number
 }
 
 export interface HistoryTable {
@@ -276,42 +278,42 @@ export interface HistoryTable {
   sha: string
 }
 
-export interface ApiLogsTable {
-  id: Generated<number>
-  organizationId: number | null
-  createdAt: number
-  severity: number
-  msg: string
-  keyType: string
-  keyId: number | null
-  traceId: string
-  account: string
-  method: string
-  path: string
-  status: number
-}
-
 export interface Tables {
   settings: SettingsTable
   organizations: OrganizationsTable
   accounts: AccountsTable
+  users: UsersTable
+  permissions: PermissionsTable
   sessions: SessionsTable
   signingKeys: SigningKeysTable
   joinTokens: JoinTokensTable
+  idps: IdpsTable
+  idpSubjects: IdpSubjectsTable
+  loginCodes: LoginCodesTable
+  usedLoginStates: UsedLoginStatesTable
   agents: AgentsTable
+  agentParams: AgentParamsTable
+  agentBackends: AgentBackendsTable
   tags: TagsTable
   agentTags: AgentTagsTable
   files: FilesTable
   fileVersions: FileVersionsTable
   deployments: DeploymentsTable
   deploymentTags: DeploymentTagsTable
+  domains: DomainsTable
   vclGroups: VclGroupsTable
+  vclGroupDomains: VclGroupDomainsTable
   vclGroupIncludes: VclGroupIncludesTable
   vclGroupDeployments: VclGroupDeploymentsTable
   sources: SourcesTable
   sourceGrants: SourceGrantsTable
   placements: PlacementsTable
+  placementDomains: PlacementDomainsTable
+  stages: StagesTable
+  stageUses: StageUsesTable
+  agentRoutings: AgentRoutingsTable
   deploys: DeploysTable
+  leases: LeasesTable
   history: HistoryTable
   apiLogs: ApiLogsTable
 }

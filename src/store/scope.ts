@@ -36,6 +36,21 @@ export function visibleTags(scope: Scope): Expression<SqlBool> {
     where ${sql.ref('agentTags.tagId')} = ${sql.ref('tags.id')} and ${ownerColumn('agents')} is null)))`
 }
 
+/** The organization itself. */
+export function visibleOrganizations(scope: Scope): Expression<SqlBool> {
+  if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
+  return sql<SqlBool>`${sql.ref('organizations.id')} = ${scope.organizationId}`
+}
+
+/** The accounts that are its users, and those that it made and that are a user of none. */
+export function visibleAccounts(scope: Scope): Expression<SqlBool> {
+  if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
+  const uses = sql`select 1 from ${sql.table('users')}
+    where ${sql.ref('users.accountId')} = ${sql.ref('accounts.id')}`
+  return sql<SqlBool>`(exists (${uses} and ${within(scope, 'users')})
+    or (${within(scope, 'accounts')} and not exists (${uses})))`
+}
+
 /** The organization that a new object belongs to. */
 export function ownerOf(scope: Scope): number | null {
   return scope.kind === 'all' ? null : scope.organizationId

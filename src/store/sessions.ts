@@ -1,6 +1,7 @@
 /** Logins that live: one row from login to logout, its refresh token as a digest that each refresh replaces. */
 import { sql } from 'kysely'
 import type { ListFields, ListQuery } from '../domain/list-query.js'
+import type { Grants, OrganizationRole } from '../domain/permission.js'
 import { readList, type ListColumns } from './list-query.js'
 import { toOwner, type NamedReference } from './owner.js'
 import { within, type Scope } from './scope.js'
@@ -20,7 +21,19 @@ export interface SessionRecord {
     readonly locked: boolean
     readonly systemAdministrator: boolean
   }
-  readonly organizationLocked: boolean
+  /** Null: the system administrator's. */
+  readonly organization: SessionOrganization | null
+  /** In the organization; null: the account is no user of it, or there is none. */
+  readonly role: OrganizationRole | null
+  /** Of an API token; null: a login. */
+  readonly limits: Grants | null
+}
+
+export interface SessionOrganization {
+  readonly name: string
+  readonly locked: boolean
+  readonly accessTtlSeconds: number
+  readonly refreshTtlSeconds: number
 }
 
 /** As the list of sessions tells it. */
@@ -31,12 +44,15 @@ export interface ListedSession extends SessionTimes {
   readonly organization: NamedReference | null
   /** Empty: a login. */
   readonly label: string
+  /** What an API token was made for; null: a login. */
+  readonly limits: Grants | null
   readonly createdAt: number
 }
 
 export interface SessionTimes {
   readonly lastUsedAt: number
   readonly accessExpiresAt: number
+  /** 0: it cannot be refreshed. */
   readonly refreshExpiresAt: number
 }
 
@@ -47,7 +63,11 @@ export const sessionColumns = {
   created: { column: 'sessions.createdAt', type: 'time' },
   lastUsed: { column: 'sessions.lastUsedAt', type: 'time' },
   accessExpire: { column: sql`(sessions."accessExpiresAt" / 1000)`, type: 'number' },
-  refreshExpire: { column: sql`(sessions."refreshExpiresAt" / 1000)`, type: 'number' },
+  refreshExpire: {
+    column: sql`(nullif(sessions."refreshExpiresAt", 0) / 1000)`,
+    type: 'number',
+    nullable: true,
+  },
   'account.id': { column: 'sessions.accountId', type: 'number' },
   'account.name': { column: 'accounts.name', type: 'text' },
   'organization.id': { column: 'sessions.organizationId', type: 'number', nullable: true },
@@ -65,7 +85,12 @@ export async function listSessions(
     e.or([e('sessions.refreshExpiresAt', '>', now), e('sessions.accessExpiresAt', '>', now)]),
   )
   const { rows, total } = await readList(query, list, sessionColumns)
-  return { rows: rows.map((row) => ({ ...row, organization: toOwner(row) })), total }
+  const listed = rows.map(({ limits, ...row }) => ({
+    ...row,
+    organization: toOwner(row),
+    limits: parseLimits(limits),
+  }))
+  return { rows: listed, total }
 }
 
 export async function findScopedSession(
@@ -86,6 +111,7 @@ function selectListed(queries: Queries, scope: Scope) {
       'sessions.accountId',
       'sessions.organizationId',
       'sessions.label',
+      'sessions.limits',
       'sessions.createdAt',
       'sessions.lastUsedAt',
       'sessions.accessExpiresAt',
@@ -105,42 +131,93 @@ export async function findSession(
     .selectFrom('sessions')
     .innerJoin('accounts', 'accounts.id', 'sessions.accountId')
     .leftJoin('organizations', 'organizations.id', 'sessions.organizationId')
+    .leftJoin('users', (join) =>
+      join
+        .onRef('users.organizationId', '=', 'sessions.organizationId')
+        .onRef('users.accountId', '=', 'sessions.accountId'),
+    )
     .select([
       'sessions.id',
       'sessions.accountId',
       'sessions.organizationId',
+      'sessions.limits',
       'sessions.refreshDigest',
       'sessions.lastUsedAt',
       'sessions.refreshExpiresAt',
       'accounts.name',
       'accounts.locked',
       'accounts.systemAdministrator',
+      'users.role',
+      'organizations.name as organizationName',
       'organizations.locked as organizationLocked',
+      'organizations.accessTtlSeconds',
+      'organizations.refreshTtlSeconds',
     ])
     .where('sessions.id', '=', id)
     .executeTakeFirst()
-  if (!row) return undefined
-  const { name, locked, systemAdministrator, organizationLocked, ...session } = row
+  return row && toSessionRecord(row)
+}
+
+interface SessionRow {
+  readonly id: number
+  readonly accountId: number
+  readonly organizationId: number | null
+  readonly limits: string | null
+  readonly refreshDigest: string
+  readonly lastUsedAt: number
+  readonly refreshExpiresAt: number
+  readonly name: string
+  readonly locked: 0 | 1
+  readonly systemAdministrator: 0 | 1
+  readonly role: OrganizationRole | null
+  readonly organizationName: string | null
+  readonly organizationLocked: 0 | 1 | null
+  readonly accessTtlSeconds: number | null
+  readonly refreshTtlSeconds: number | null
+}
+
+function toSessionRecord(row: SessionRow): SessionRecord {
+  const { id, accountId, organizationId, refreshDigest, lastUsedAt, refreshExpiresAt, role } = row
   return {
-    ...session,
-    account: { name, locked: locked === 1, systemAdministrator: systemAdministrator === 1 },
-    organizationLocked: organizationLocked === 1,
+    ...{ id, accountId, organizationId, refreshDigest, lastUsedAt, refreshExpiresAt, role },
+    limits: parseLimits(row.limits),
+    account: {
+      name: row.name,
+      locked: row.locked === 1,
+      systemAdministrator: row.systemAdministrator === 1,
+    },
+    organization:
+      row.organizationId === null
+        ? null
+        : {
+            name: row.organizationName ?? '', // the foreign key holds, here and below
+            locked: row.organizationLocked === 1,
+            accessTtlSeconds: row.accessTtlSeconds ?? 0,
+            refreshTtlSeconds: row.refreshTtlSeconds ?? 0,
+          },
   }
 }
 
+function parseLimits(json: string | null): Grants | null {
+  return json === null ? null : (JSON.parse(json) as Grants) // written by insertSession only
+}
+
+export interface NewSession extends SessionTimes {
+  readonly accountId: number
+  readonly organizationId: number | null
+  readonly refreshDigest: string
+  readonly createdAt: number
+  /** Of an API token, as its limits are. */
+  readonly label?: string
+  readonly limits?: Grants
+}
+
 /** Answers the new session's id. */
-export async function insertSession(
-  queries: Queries,
-  session: SessionTimes & {
-    readonly accountId: number
-    readonly organizationId: number | null
-    readonly refreshDigest: string
-    readonly createdAt: number
-  },
-): Promise<number> {
+export async function insertSession(queries: Queries, session: NewSession): Promise<number> {
+  const { label = '', limits = null, ...rest } = session
   const { id } = await queries
     .insertInto('sessions')
-    .values({ ...session, label: '' })
+    .values({ ...rest, label, limits: limits && JSON.stringify(limits) })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
@@ -172,6 +249,17 @@ export async function deleteSession(queries: Queries, id: number): Promise<void>
 
 export async function deleteSessionsOf(queries: Queries, accountId: number): Promise<void> {
   await queries.deleteFrom('sessions').where('accountId', '=', accountId).execute()
+}
+
+/** Of an account, in all organizations. */
+export async function countApiTokens(queries: Queries, accountId: number): Promise<number> {
+  const { count } = await queries
+    .selectFrom('sessions')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
+    .where('limits', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 /** Those of logins (without a label) beyond the newest `kept`. */

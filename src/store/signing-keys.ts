@@ -1,6 +1,6 @@
 /** The key pairs that sign access tokens: the private halves sealed. */
 import type { Selectable } from 'kysely'
-import type { SigningKeysTable } from './schema.js'
+import type { SigningKeysTable } from './schema-identity.js'
 import type { Queries } from './store.js'
 
 export type SigningKeyRecord = Readonly<Selectable<SigningKeysTable>>

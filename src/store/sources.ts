@@ -57,9 +57,11 @@ export async function deleteUnusedSources(queries: Queries): Promise<void> {
       ['placements', 'candidateSha'],
       ['placements', 'previousSha'],
       ['vclGroups', 'wishSha'],
+      ['stages', 'sha'],
       ['deploys', 'sha'],
       ['history', 'sha'],
       ['sourceGrants', 'sha'],
+      ['agentRoutings', 'sha'],
     ] as const
   ).map(
     ([table, column]) =>

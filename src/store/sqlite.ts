@@ -19,6 +19,7 @@ import {
 } from 'kysely'
 import { FleetError } from '../errors.js'
 import type { Database, DialectSql } from './database.js'
+import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { createReadMemory } from './read-memory.js'
 import type { Tables } from './schema.js'
 import type { TransactionOptions } from './store.js'
@@ -39,6 +40,7 @@ const dialectSql: DialectSql = {
   integer: 'integer',
   text: 'text',
   tableOptions: 'strict',
+  randomKey: 'lower(hex(randomblob(16)))',
   definitions: [],
 }
 
@@ -48,17 +50,18 @@ export function openSqlite(path: string): Database {
   const turns = new Turns()
   const guard = new TransactionGuard()
   const writes = countWrites(file)
+  const connection: Connection = { file, turns, guard, isGrouped: false }
   const queries = new Kysely<Tables>({
-    dialect: new OneConnectionDialect(
-      { database: statementCache(file, writes.note) },
-      { file, turns, guard },
-    ),
+    dialect: new OneConnectionDialect({ database: statementCache(file, writes.note) }, connection),
   })
-  const transact = <T>(on: Kysely<Tables>, work: Work<T>): Promise<T> =>
-    on.transaction().execute((inside) => guard.run(() => work(inside)))
-  const transactUnsynced = prepareUnsynced(file, queries, transact)
-  const transaction = <T>(work: Work<T>, options?: TransactionOptions): Promise<T> =>
-    options?.durable === false ? transactUnsynced(work) : transact(queries, work)
+  const groups = createGroupCommit(openGroups(connection, queries))
+  const transaction = async <T>(work: Work<T>, options?: TransactionOptions): Promise<T> => {
+    guard.check()
+    return groups.run(
+      (held) => held.transaction().execute((inside) => guard.run(() => work(inside))),
+      options?.durable ?? true,
+    )
+  }
   return {
     dialect: dialectSql,
     queries,
@@ -69,7 +72,10 @@ export function openSqlite(path: string): Database {
     check: async () => {
       await sql`select 1`.execute(queries)
     },
-    close: () => turns.run(() => queries.destroy()),
+    close: async () => {
+      await groups.finish()
+      await turns.run(() => queries.destroy())
+    },
   }
 }
 
@@ -100,29 +106,47 @@ function openFile(path: string): BetterSqlite3.Database {
 
 type Work<T> = (queries: Transaction<Tables>) => Promise<T>
 
-/** The level belongs to the connection, and cannot be changed within a transaction: it is held around both. */
-function prepareUnsynced(
-  file: BetterSqlite3.Database,
+/** How durable it is belongs to the connection, and cannot be changed within a transaction. */
+function openGroups(
+  connection: Connection,
   queries: Kysely<Tables>,
-  transact: <T>(on: Kysely<Tables>, work: Work<T>) => Promise<T>,
-): <T>(work: Work<T>) => Promise<T> {
+): GroupConnection<Kysely<Tables>> {
+  const { file } = connection
+  const begin = file.prepare('begin immediate')
+  const commit = file.prepare('commit')
   const unsync = file.prepare('pragma synchronous = NORMAL')
   const sync = file.prepare('pragma synchronous = FULL')
-  return (work) =>
-    queries.connection().execute(async (held) => {
-      unsync.run()
-      try {
-        return await transact(held, work)
-      } finally {
-        sync.run()
-      }
-    })
+  const leave = (): void => {
+    connection.isGrouped = false
+    sync.run()
+  }
+  return {
+    hold: (work) => queries.connection().execute(work),
+    begin: (durable) => {
+      translated(() => {
+        if (!durable) unsync.run()
+        begin.run()
+      })
+      connection.isGrouped = true
+    },
+    commit: () => {
+      translated(() => commit.run())
+      leave()
+    },
+    rollback: () => {
+      if (file.inTransaction) file.exec('rollback')
+      leave()
+    },
+    isOpen: () => file.inTransaction,
+  }
 }
 
 interface Connection {
   readonly file: BetterSqlite3.Database
   readonly turns: Turns
   readonly guard: TransactionGuard
+  /** The transaction of a group is open: those in it are savepoints. */
+  isGrouped: boolean
 }
 
 class OneConnectionDialect extends SqliteDialect {
@@ -162,12 +186,21 @@ class OneConnectionDriver extends SqliteDriver {
 
   /** Immediate: a reader that turns writer is refused at once, without the busy timeout, when another process wrote. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    const words = this.#connection.isGrouped ? 'savepoint member' : 'begin immediate'
+    await connection.executeQuery(CompiledQuery.raw(words))
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    if (!this.#connection.isGrouped) return super.commitTransaction(connection)
+    await connection.executeQuery(CompiledQuery.raw('release member'))
   }
 
   /** A full disk has rolled back already; a second rollback would hide the reason. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#connection.file.inTransaction) await super.rollbackTransaction(connection)
+    if (!this.#connection.file.inTransaction) return
+    if (!this.#connection.isGrouped) return super.rollbackTransaction(connection)
+    await connection.executeQuery(CompiledQuery.raw('rollback to member'))
+    await connection.executeQuery(CompiledQuery.raw('release member'))
   }
 }
 

@@ -61,6 +61,19 @@ export async function readUsableTagIds(
   return rows.map((row) => row.id)
 }
 
+export async function readTagNames(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await queries
+    .selectFrom('tags')
+    .select(['id', 'name'])
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 export async function insertTag(
   queries: Queries,
   owner: number | null,

@@ -1,6 +1,6 @@
 /** VCL groups with what they refer to. A list is read with a constant number of queries. */
-import type { Selectable } from 'kysely'
-import type { WishedSources } from '../domain/vcl-group.js'
+import { sql, type RawBuilder, type Selectable } from 'kysely'
+import { parseSources, type WishedDomain, type WishedSources } from '../domain/vcl-group.js'
 import { groupBy } from '../domain/group-by.js'
 import type { NamedReference } from './owner.js'
 import type { VclGroupsTable } from './schema.js'
@@ -17,6 +17,8 @@ export interface GroupRecord {
   /** Null: the newest at each deploy. */
   readonly mainFileVersion: number | null
   readonly includes: readonly NamedReference[]
+  /** As they are called now; what is deployed is in the wish. */
+  readonly domains: readonly WishedDomain[]
   readonly deployments: readonly NamedReference[]
   /** The wish. */
   readonly deployed: boolean
@@ -24,11 +26,13 @@ export interface GroupRecord {
   readonly wish: WishedSources | null
   /** The wish was kept although too few agents were available. */
   readonly wishPending: boolean
+  /** Random, 32 hexadecimal digits; shown to nobody. */
+  readonly cacheKey: string
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** What a caller may write. */
+/** What a caller may write; `root` says that there are no domains. */
 export interface GroupFields {
   readonly name: string
   readonly root: boolean
@@ -36,6 +40,7 @@ export interface GroupFields {
   readonly mainFileId: number
   readonly mainFileVersion: number | null
   readonly includeIds: readonly number[]
+  readonly domainIds: readonly number[]
   readonly deploymentIds: readonly number[]
 }
 
@@ -63,8 +68,15 @@ export async function readGroups(
   const rows = await groups.execute()
   const ids = rows.map((row) => row.id)
   const includes = await readIncludes(queries, ids)
+  const domains = await readDomains(queries, ids)
   const deployments = await readDeployments(queries, ids)
-  return rows.map((row) => fromRow(row, includes.get(row.id) ?? [], deployments.get(row.id) ?? []))
+  return rows.map((row) =>
+    fromRow(row, {
+      includes: includes.get(row.id) ?? [],
+      domains: domains.get(row.id) ?? [],
+      deployments: deployments.get(row.id) ?? [],
+    }),
+  )
 }
 
 export async function findGroup(
@@ -73,6 +85,16 @@ export async function findGroup(
   id: number,
 ): Promise<GroupRecord | undefined> {
   return (await readGroups(queries, scope, { ids: [id] }))[0]
+}
+
+/**
+ * 1 when it is to be deployed, also while its first deploy is under way; else 0. A condition is printed differently by
+ * PostgreSQL and SQLite.
+ */
+export function deployedGroup(): RawBuilder<number> {
+  return sql<number>`case when ${sql.ref('vclGroups.deployed')} = 1 or exists (
+    select 1 from ${sql.table('deploys')} where ${sql.ref('deploys.groupId')} = ${sql.ref('vclGroups.id')}
+  ) then 1 else 0 end`
 }
 
 /** For lists: joined with what they are filtered and sorted by (`groupColumns`). */
@@ -87,7 +109,7 @@ export function selectGroupIds(queries: Queries, scope: Scope) {
 
 export async function insertGroup(
   queries: Queries,
-  organizationId: number | null,
+  { organizationId, cacheKey }: Pick<GroupRecord, 'organizationId' | 'cacheKey'>,
   fields: GroupFields,
   now: number,
 ): Promise<number> {
@@ -101,6 +123,7 @@ export async function insertGroup(
       wish: null,
       wishSha: null,
       wishPending: 0,
+      cacheKey,
       createdAt: now,
       updatedAt: now,
     })
@@ -122,6 +145,7 @@ export async function updateGroup(
     .where('id', '=', id)
     .execute()
   await queries.deleteFrom('vclGroupIncludes').where('groupId', '=', id).execute()
+  await queries.deleteFrom('vclGroupDomains').where('groupId', '=', id).execute()
   await queries.deleteFrom('vclGroupDeployments').where('groupId', '=', id).execute()
   await writeReferences(queries, id, fields)
 }
@@ -155,6 +179,8 @@ export async function writeWish(queries: Queries, id: number, wish: Wish): Promi
 async function writeReferences(queries: Queries, groupId: number, fields: GroupFields) {
   const includes = fields.includeIds.map((fileId, position) => ({ groupId, fileId, position }))
   if (includes.length > 0) await queries.insertInto('vclGroupIncludes').values(includes).execute()
+  const domains = fields.domainIds.map((domainId, position) => ({ groupId, domainId, position }))
+  if (domains.length > 0) await queries.insertInto('vclGroupDomains').values(domains).execute()
   const deployments = fields.deploymentIds.map((deploymentId, position) => ({
     groupId,
     deploymentId,
@@ -172,6 +198,18 @@ async function readIncludes(queries: Queries, ids: readonly number[]) {
     .select(['vclGroupIncludes.groupId', 'files.id', 'files.name'])
     .where('vclGroupIncludes.groupId', 'in', [...ids])
     .orderBy('vclGroupIncludes.position')
+    .execute()
+  return groupBy(rows, (row) => row.groupId)
+}
+
+async function readDomains(queries: Queries, ids: readonly number[]) {
+  if (ids.length === 0) return new Map<number, never[]>()
+  const rows = await queries
+    .selectFrom('vclGroupDomains')
+    .innerJoin('domains', 'domains.id', 'vclGroupDomains.domainId')
+    .select(['vclGroupDomains.groupId', 'domains.id', 'domains.fqdn'])
+    .where('vclGroupDomains.groupId', 'in', [...ids])
+    .orderBy('vclGroupDomains.position')
     .execute()
   return groupBy(rows, (row) => row.groupId)
 }
@@ -200,8 +238,11 @@ function toRow(fields: GroupFields) {
 
 function fromRow(
   row: Selectable<VclGroupsTable> & { mainFileName: string },
-  includes: readonly NamedReference[],
-  deployments: readonly NamedReference[],
+  references: {
+    readonly includes: readonly NamedReference[]
+    readonly domains: readonly WishedDomain[]
+    readonly deployments: readonly NamedReference[]
+  },
 ): GroupRecord {
   return {
     id: row.id,
@@ -211,12 +252,14 @@ function fromRow(
     keepOnFailure: row.keepOnFailure === 1,
     mainFile: { id: row.mainFileId, name: row.mainFileName },
     mainFileVersion: row.mainFileVersion,
-    includes: includes.map(({ id, name }) => ({ id, name })),
-    deployments: deployments.map(({ id, name }) => ({ id, name })),
+    includes: references.includes.map(({ id, name }) => ({ id, name })),
+    domains: references.domains.map(({ id, fqdn }) => ({ id, fqdn })),
+    deployments: references.deployments.map(({ id, name }) => ({ id, name })),
     deployed: row.deployed === 1,
     revision: row.revision,
     wish: parseWish(row.wish),
     wishPending: row.wishPending === 1,
+    cacheKey: row.cacheKey,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }
@@ -224,5 +267,5 @@ function fromRow(
 
 /** Reads the column, which writeWish alone writes. */
 export function parseWish(json: string | null): WishedSources | null {
-  return json === null ? null : (JSON.parse(json) as WishedSources)
+  return json === null ? null : parseSources(json)
 }

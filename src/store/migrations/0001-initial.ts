@@ -2,16 +2,15 @@
  * The first tables (their meaning: `../schema.ts`), and indices for what is looked up.
  * A reference without `on delete` keeps what it refers to from being deleted (choices: 3, DELETE).
  */
-import type { Migration } from './migration.js'
+import { makeStatementWriters, type Migration } from './migration.js'
 
 export const initialTables: Migration = {
   name: '0001-initial',
-  statements: ({ id, integer, text, tableOptions }) => {
+  statements: (dialect) => {
+    const { id, integer, text } = dialect
+    const { table, index } = makeStatementWriters(dialect)
     const owner = `"organizationId" ${integer} references organizations`
     const times = `"createdAt" ${integer} not null, "updatedAt" ${integer} not null`
-    const table = (name: string, ...columns: string[]): string =>
-      `create table "${name}" (${columns.join(', ')}) ${tableOptions}`
-    const index = (name: string, on: string): string => `create index "${name}" on ${on}`
     /** Unique in an organization and among what belongs to none, where null would not equal null. */
     const uniqueName = (name: string): readonly string[] => [
       `create unique index "${name}_name" on "${name}" (coalesce("organizationId", 0), name)`,

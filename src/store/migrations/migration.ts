@@ -6,3 +6,12 @@ export interface Migration {
   readonly name: string
   readonly statements: (dialect: DialectSql) => readonly string[]
 }
+
+/** How the tables of a migration are written: `columns` also holds keys and constraints. */
+export function makeStatementWriters({ tableOptions }: DialectSql) {
+  return {
+    table: (name: string, ...columns: readonly string[]): string =>
+      `create table "${name}" (${columns.join(', ')}) ${tableOptions}`,
+    index: (name: string, on: string): string => `create index "${name}" on ${on}`,
+  }
+}

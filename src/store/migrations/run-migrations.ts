@@ -4,9 +4,27 @@ import { FleetError } from '../../errors.js'
 import type { Database } from '../database.js'
 import type { Tables } from '../schema.js'
 import { initialTables } from './0001-initial.js'
+import { domainTables } from './0002-domains.js'
+import { keptPlaces } from './0003-kept-places.js'
+import { engineSettingTables } from './0004-engine-settings.js'
+import { coordinatorTables } from './0005-coordinators.js'
+import { stageTables } from './0006-stages.js'
+import { adoptionColumns } from './0007-adoption.js'
+import { identityTables } from './0010-identity.js'
+import { identityProviderTables } from './0011-identity-providers.js'
 import type { Migration } from './migration.js'
 
-const migrations: readonly Migration[] = [initialTables]
+const migrations: readonly Migration[] = [
+  initialTables,
+  domainTables,
+  keptPlaces,
+  engineSettingTables,
+  coordinatorTables,
+  stageTables,
+  adoptionColumns,
+  identityTables,
+  identityProviderTables,
+]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */
 export async function runMigrations(
