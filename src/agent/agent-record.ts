@@ -1,5 +1,6 @@
 /** What an agent must still know after a restart, and how it is read back from text that may be damaged. */
 import type { DesiredEngine } from '../domain/desired-engine.js'
+import { nothingSet, type OwnSettings } from '../domain/settings-plan.js'
 
 export interface AgentRecord {
   /** The coordinator whose word is taken; null before the first enrolment: then nothing is changed on the cache. */
@@ -16,11 +17,21 @@ export interface AgentRecord {
   readonly ours: readonly string[]
   /** The cache was taken over: from then on it is held as desired, the idle VCL included (choices: 1, --takeover). */
   readonly takenOver: boolean
+  /** A static tag of its own: a group was made of what the cache ran, and fits this agent only (choices: 1, --takeover). */
+  readonly adoptedTag: string | null
   readonly lockedBecause: string | null
+  /** `cachefleetd rollback` was called on this host: why no coordinator's word counts; the cache is held as desired all the same. */
+  readonly rolledBackTo: string | null
+  /** The request that was carried out last: one that is found again after a kill is not carried out twice. */
+  readonly rollbackId: string | null
   /** The child was to be started and was not seen running yet: it is not stopped on purpose. */
   readonly startUnfinished: boolean
   /** The process that was seen last: another one holds nothing of ours but what its start file loaded. */
   readonly masterPid: number | null
+  /** Whose objects the cache may hold (`DesiredEngine.tenancy`); null: nobody's of ours yet. */
+  readonly tenancy: string | null
+  /** Parameters and backend health that this agent set; others are left alone. */
+  readonly settings: OwnSettings
 }
 
 export const emptyRecord: AgentRecord = {
@@ -32,9 +43,14 @@ export const emptyRecord: AgentRecord = {
   goodRevision: 0,
   ours: [],
   takenOver: false,
+  adoptedTag: null,
   lockedBecause: null,
+  rolledBackTo: null,
+  rollbackId: null,
   startUnfinished: false,
   masterPid: null,
+  tenancy: null,
+  settings: nothingSet,
 }
 
 /** Null when the text is not a record, whatever the reason. */
@@ -45,24 +61,35 @@ export function parseRecord(text: string): AgentRecord | null {
   } catch {
     return null
   }
-  return isRecord(value) ? value : null
+  // An earlier version wrote neither settings nor rolledBackTo.
+  return isRecord(value) ? { ...emptyRecord, ...value } : null
+}
+
+const checks: Readonly<Record<keyof AgentRecord, (value: unknown) => boolean>> = {
+  coordinatorId: orNull(isText),
+  agentId: orNull(isCount),
+  seenCoordinatorId: orNull(isText),
+  heldRevision: isCount,
+  desired: orNull(isDesiredEngine),
+  goodRevision: isCount,
+  ours: (value) => isListOf(value, isText),
+  takenOver: (value) => typeof value === 'boolean',
+  lockedBecause: orNull(isText),
+  startUnfinished: (value) => typeof value === 'boolean',
+  masterPid: orNull(isCount),
+  adoptedTag: orAbsent(orNull(isText)),
+  rolledBackTo: orAbsent(orNull(isText)),
+  rollbackId: orAbsent(orNull(isText)),
+  tenancy: orAbsent(orNull(isText)),
+  settings: orAbsent(isOwnSettings),
 }
 
 function isRecord(value: unknown): value is AgentRecord {
-  if (!isObject(value)) return false
-  return (
-    isOrNull(value['coordinatorId'], isText) &&
-    isOrNull(value['agentId'], isCount) &&
-    isOrNull(value['seenCoordinatorId'], isText) &&
-    isCount(value['heldRevision']) &&
-    isOrNull(value['desired'], isDesiredEngine) &&
-    isCount(value['goodRevision']) &&
-    isListOf(value['ours'], isText) &&
-    typeof value['takenOver'] === 'boolean' &&
-    isOrNull(value['lockedBecause'], isText) &&
-    typeof value['startUnfinished'] === 'boolean' &&
-    isOrNull(value['masterPid'], isCount)
-  )
+  return isObject(value) && Object.entries(checks).every(([name, is]) => is(value[name]))
+}
+
+function orNull(is: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => isOrNull(value, is)
 }
 
 function isDesiredEngine(value: unknown): value is DesiredEngine {
@@ -70,8 +97,35 @@ function isDesiredEngine(value: unknown): value is DesiredEngine {
     isObject(value) &&
     isListOf(value['load'], (program) => isObject(program) && hasTexts(program, 'name', 'sha')) &&
     isListOf(value['labels'], (label) => isObject(label) && hasTexts(label, 'label', 'program')) &&
-    isText(value['active'])
+    isText(value['active']) &&
+    isOrAbsent(value['tenancy'], isText) &&
+    isOrAbsent(value['params'], (params) => isListOf(params, isParam)) &&
+    isOrAbsent(value['health'], (rules) => isListOf(rules, isHealth))
   )
+}
+
+function isParam(value: unknown): boolean {
+  return isObject(value) && hasTexts(value, 'name', 'value')
+}
+
+function isHealth(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    hasTexts(value, 'backend', 'health') &&
+    isOrNull(value['groups'], (groups) => isListOf(groups, isCount))
+  )
+}
+
+function isOwnSettings(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    isListOf(value['params'], (param) => isParam(param) && isOrNull(shownOf(param), isText)) &&
+    isListOf(value['backends'], isText)
+  )
+}
+
+function shownOf(param: unknown): unknown {
+  return isObject(param) ? param['shown'] : undefined
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -88,6 +142,14 @@ function isCount(value: unknown): value is number {
 
 function isOrNull(value: unknown, is: (value: unknown) => boolean): boolean {
   return value === null || is(value)
+}
+
+function orAbsent(is: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => isOrAbsent(value, is)
+}
+
+function isOrAbsent(value: unknown, is: (value: unknown) => boolean): boolean {
+  return value === undefined || is(value)
 }
 
 function isListOf(value: unknown, is: (member: unknown) => boolean): boolean {

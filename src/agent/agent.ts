@@ -10,7 +10,8 @@ import type { Logger } from 'pino'
 import type { Context } from '../context.js'
 import { capabilitiesOf } from '../domain/capability.js'
 import type { AgentDescription, EngineCondition } from '../messages/agent-to-coordinator.js'
-import type { Welcome } from '../messages/coordinator-to-agent.js'
+import type { Instruction, Welcome } from '../messages/coordinator-to-agent.js'
+import { isToAdopt } from './adopt.js'
 import type { AgentConfig } from './agent-config.js'
 import type { AgentRecord } from './agent-record.js'
 import { fetchSource, type Caller } from './coordinator-http.js'
@@ -18,13 +19,17 @@ import { CoordinatorLink, type LinkOptions } from './coordinator-link.js'
 import { CoordinatorReports } from './coordinator-reports.js'
 import { Engine } from './engine.js'
 import { createHandlers } from './handlers.js'
+import { HostRollbacks } from './host-rollback.js'
 import { carryOut, type InstructionPort } from './instructions.js'
 import { openKey, type AgentKey } from './key.js'
 import { findLockReason } from './lock.js'
 import { Reconciler } from './reconciler.js'
+import { createProtectionCheck } from './protection.js'
 import type { SavedState } from './saved-state.js'
+import { SettingsMemory } from './settings-memory.js'
 import { createSources, type Sources } from './sources.js'
 import { openStateOnDisk } from './state-on-disk.js'
+import type { EngineSight } from './steadiness.js'
 import { EngineWatch } from './watch-engine.js'
 
 export interface RunningAgent {
@@ -39,6 +44,8 @@ export interface RunningAgent {
 export interface AgentBelongings {
   readonly state: SavedState
   readonly key: AgentKey
+  /** Where `cachefleetd rollback` may ask for something. */
+  readonly stateDir?: string
   readonly takeTurn?: LinkOptions['takeTurn']
   /** Replaces the call to the coordinator: a text that many agents want at once is fetched once. */
   readonly fetchOnce?: (sha: string, fetch: () => Promise<string>) => Promise<string>
@@ -51,7 +58,7 @@ export async function startAgent(
 ): Promise<RunningAgent> {
   const state = await openStateOnDisk(config.stateDir, log)
   const key = await openKey(config.stateDir, log)
-  return runAgent(config, { state, key }, log)
+  return runAgent(config, { state, key, stateDir: config.stateDir }, log)
 }
 
 export async function runAgent(
@@ -81,6 +88,9 @@ class Agent {
   readonly #link: CoordinatorLink
   readonly #reports: CoordinatorReports
   readonly #instructions: InstructionPort
+  readonly #rollbacks: HostRollbacks | null
+  /** Simulated caches run no programs. */
+  readonly #checkProtection: () => Promise<void>
   readonly #ending = new AbortController()
 
   constructor(config: AgentConfig, belongings: AgentBelongings, log: Logger) {
@@ -93,7 +103,8 @@ class Agent {
       const fetch = () => fetchSource(this.#caller(), sha)
       return fetchOnce ? fetchOnce(sha, fetch) : fetch()
     })
-    const parts = { engine: this.#engine, state, sources, now: Date.now }
+    const settings = new SettingsMemory(Date.now)
+    const parts = { engine: this.#engine, state, sources, settings, now: Date.now }
     const { takeover, warmupMs } = config
     this.#reconciler = new Reconciler({ ...parts, takeover, warmupMs })
     this.#link = this.#createLink(log, takeTurn)
@@ -119,7 +130,9 @@ class Agent {
         this.#reports.reportHealing(result, context)
       },
     })
-    this.#instructions = this.#createInstructions(sources)
+    this.#rollbacks = this.#createRollbacks(belongings.stateDir, log)
+    this.#instructions = this.#createInstructions(sources, settings)
+    this.#checkProtection = createProtectionCheck(this.#engine, log)
   }
 
   get isLinked(): boolean {
@@ -130,6 +143,7 @@ class Agent {
     let tellSeen: () => void = () => undefined
     const seen = new Promise<void>((resolve) => (tellSeen = resolve))
     this.#engine.start(() => {
+      if (this.#config.engine.mode === 'attach') void this.#checkProtection()
       void this.#watch.lookNow().then(tellSeen)
     })
     let timer: NodeJS.Timeout | undefined
@@ -138,10 +152,12 @@ class Agent {
     clearTimeout(timer)
     void this.#watch.lookNow() // also when the cache does not answer: it is looked at from now on
     this.#link.start()
+    this.#rollbacks?.start()
   }
 
   async stop(): Promise<void> {
     this.#ending.abort()
+    await this.#rollbacks?.stop()
     await this.#link.stop()
     await this.#engine.stop()
     await this.#watch.stop()
@@ -151,18 +167,30 @@ class Agent {
   condition(): EngineCondition {
     const { heldRevision, lockedBecause } = this.#state.record
     const { effectiveRevision } = this.#reconciler
-    return { ...this.#watch.sight, heldRevision, effectiveRevision, lockedBecause }
+    const { cachePid } = this.#watch
+    const sight = this.#sight
+    return { ...sight, heldRevision, effectiveRevision, lockedBecause, cachePid }
+  }
+
+  /** An agent that can save nothing must change nothing: what it does would be forgotten by the next process. */
+  get #sight(): EngineSight {
+    const { trouble } = this.#state
+    return trouble === null ? this.#watch.sight : { engineState: 'unknown', engineError: trouble }
   }
 
   #describe(): AgentDescription {
     const { http, engine, name, tags, agentVersion, readOnly } = this.#config
+    const { record } = this.#state
+    const { adoptedTag, coordinatorId } = record
+    const isSeen = this.#sight.engineState === 'running'
     return {
       name,
       agentVersion,
       capabilities: capabilitiesOf({ readOnly }),
-      tags,
-      coordinatorId: this.#state.record.coordinatorId,
+      tags: adoptedTag === null ? tags : [...new Set([...tags, adoptedTag])],
+      coordinatorId,
       keyDigest: this.#key.digest,
+      ...(isToAdopt(this.#config, record) && { adoption: isSeen ? 'ready' : 'waiting' }),
       engine: {
         host: http.host,
         port: http.port,
@@ -178,10 +206,25 @@ class Agent {
     return { address, key: this.#key.secret, signal: this.#ending.signal }
   }
 
-  /** Before the first enrolment nobody has said what is wanted (choices: 3, Read-only, Locked). */
+  /**
+   * Before the first enrolment nobody has said what is wanted (choices: 3, Read-only, Locked); what somebody wanted on this
+   * host is held, though no coordinator's word is taken.
+   */
   #mayChange(): boolean {
-    const { coordinatorId, lockedBecause } = this.#state.record
-    return !this.#config.readOnly && coordinatorId !== null && lockedBecause === null
+    const { coordinatorId, lockedBecause, rolledBackTo } = this.#state.record
+    const isTold = coordinatorId !== null && (lockedBecause === null || rolledBackTo !== null)
+    return !this.#config.readOnly && isTold
+  }
+
+  #createRollbacks(stateDir: string | undefined, log: Logger): HostRollbacks | null {
+    if (stateDir === undefined) return null
+    return new HostRollbacks({
+      ...{ stateDir, log, state: this.#state, reconciler: this.#reconciler },
+      readOnly: this.#config.readOnly,
+      tellChanges: () => {
+        this.#reports.tellChanges()
+      },
+    })
   }
 
   #createLink(log: Logger, takeTurn: LinkOptions['takeTurn']): CoordinatorLink {
@@ -195,19 +238,36 @@ class Agent {
         if (message.kind === 'reportFullState') {
           const { traceId } = message
           this.#link.send({ kind: 'fullState', traceId, ...this.#reports.describe() })
-        } else void carryOut(this.#instructions, message, context)
+          return
+        }
+        void this.#carryOut(message, context)
       },
       ...(takeTurn && { takeTurn }),
     })
   }
 
-  #createInstructions(sources: Sources): InstructionPort {
+  /**
+   * A coordinator that wants less than it wanted once has lost what it knew (a restored database): the next welcome says
+   * whether that is so, and then this agent is locked.
+   */
+  async #carryOut(message: Instruction, context: Context): Promise<void> {
+    const { heldRevision, lockedBecause } = this.#state.record
+    const isApply = lockedBecause === null && message.kind === 'apply'
+    const isOlder = isApply && message.revision < heldRevision
+    await carryOut(this.#instructions, message, context)
+    if (isOlder)
+      this.#link.redial(`revision ${message.revision} was sent, and ${heldRevision} is held`)
+  }
+
+  #createInstructions(sources: Sources, settings: SettingsMemory): InstructionPort {
     return {
       readOnly: this.#config.readOnly,
       handlers: createHandlers({
+        agentName: this.#config.name,
         engine: this.#engine,
         state: this.#state,
         sources,
+        settings,
         reconciler: this.#reconciler,
         look: () => this.#watch.lookNow(),
       }),

@@ -5,6 +5,7 @@
 import { idleVclName, type DesiredEngine, type DesiredLabel } from '../domain/desired-engine.js'
 import type { EngineInventory, LoadedVcl } from '../domain/engine-inventory.js'
 import { idleVclSha } from '../domain/vcl-plan.js'
+import { findServing } from './boot-file.js'
 
 export interface Attainable {
   readonly desired: DesiredEngine
@@ -23,7 +24,7 @@ export function findAttainable(
   const active = findActive(desired, failed, inventory)
   const keptLabels = desired.labels
     .filter((label) => failed.has(label.label) || failed.has(label.program))
-    .flatMap((label) => asLabel(loaded.get(label.label)))
+    .flatMap((label) => keepLabel(label, failed, loaded))
   if (active !== desired.active && !keptLabels.some(({ label }) => label === active))
     keptLabels.push(...asLabel(loaded.get(active)))
   const isSettable = (label: DesiredLabel) => !failed.has(label.label) && !failed.has(label.program)
@@ -56,6 +57,34 @@ function findActive(
   return inventory.vcls.find((vcl) => vcl.active)?.name ?? idleVclName
 }
 
+/**
+ * A label that exists stays as it is. Chosen by us: a new one whose VCL does not load stands for the idle VCL, since the
+ * routing VCL needs it and other groups of the cache may switch by that.
+ */
+function keepLabel(
+  { label }: DesiredLabel,
+  failed: ReadonlySet<string>,
+  loaded: ReadonlyMap<string, LoadedVcl>,
+): DesiredLabel[] {
+  const there = loaded.get(label)
+  if (there === undefined && !failed.has(label)) return [{ label, program: idleVclName }]
+  return asLabel(there)
+}
+
 function asLabel(vcl: LoadedVcl | undefined): DesiredLabel[] {
   return vcl?.labelOf ? [{ label: vcl.name, program: vcl.labelOf }] : []
+}
+
+/** What should serve, without what would only be loaded beside it; null when the right VCL is active. */
+export function findUrgent(
+  desired: DesiredEngine,
+  inventory: EngineInventory,
+): DesiredEngine | null {
+  if (inventory.vcls.some((vcl) => vcl.active && vcl.name === desired.active)) return null
+  const serving = findServing(desired)
+  const there = new Set(inventory.vcls.map((vcl) => vcl.name))
+  const isUrgent = (name: string) =>
+    there.has(name) || serving.load.some((program) => program.name === name)
+  const load = desired.load.filter((program) => isUrgent(program.name))
+  return load.length === desired.load.length ? null : { ...desired, load }
 }

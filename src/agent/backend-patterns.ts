@@ -19,6 +19,10 @@ export async function mayAskPattern(engine: Engine, context: Context): Promise<b
   return vcls.every((vcl) => vcl.labelOf === null)
 }
 
+export function describeUnsafePattern({ version }: Pick<Engine, 'version'>): string {
+  return `release ${version || 'without a version'} may lose its child process over a pattern with a dot while a label is loaded`
+}
+
 /** Why a command may not be sent; null when it may. */
 export async function findUnsafePattern(
   engine: Engine,
@@ -28,5 +32,5 @@ export async function findUnsafePattern(
   if (command.name !== 'backend.list' || !command.words.some((word) => word.includes('.')))
     return null
   if (await mayAskPattern(engine, context)) return null
-  return `release ${engine.version || 'without a version'} may lose its child process over a pattern with a dot while a label is loaded`
+  return describeUnsafePattern(engine)
 }

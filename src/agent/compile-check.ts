@@ -19,7 +19,9 @@ export async function compileSource(tools: StepTools, sha: string): Promise<Comp
   try {
     await engine.run(context, vclInline(name, source))
   } catch (error) {
-    if (!(error instanceof ManagementPortError) || error.kind !== 'rejected') throw error
+    // 400: the child died meanwhile, whatever of.
+    const isAnswer = error instanceof ManagementPortError && error.kind === 'rejected'
+    if (!isAnswer || error.status === 400) throw error
     await disown(tools, name)
     return { error: error.text?.trim() ? error.text : error.message }
   }

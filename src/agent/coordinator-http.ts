@@ -5,10 +5,12 @@ import { request as requestTls, type RequestOptions } from 'node:https'
 import { agentLinkPath } from '../messages/envelope.js'
 
 export interface CoordinatorAddress {
-  /** `ws://` or `wss://`, as configured. */
+  /** `ws://` or `wss://`, as configured: the one that is linked, or tried next. */
   readonly url: string
   /** File with the CA of the coordinator's certificate, read at each connection; null: the system's. */
   readonly caFile: string | null
+  /** Where there are several coordinators: on to the next. */
+  readonly turn?: () => void
 }
 
 export interface Caller {

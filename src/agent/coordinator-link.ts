@@ -86,6 +86,11 @@ export class CoordinatorLink {
     this.#session?.sendHeartbeat()
   }
 
+  /** Ends this link for another: the next welcome tells what is true. */
+  redial(why: string): void {
+    this.#session?.end(1002, why)
+  }
+
   async #stayConnected(): Promise<void> {
     const { signal } = this.#ending
     while (!this.#isEnding()) {
@@ -98,6 +103,7 @@ export class CoordinatorLink {
         })
         this.#complained = false
         const why = await session.closed
+        this.#options.address.turn?.()
         if (!this.#isEnding()) this.#options.log.warn({ why }, 'the link to the coordinator closed')
       } catch (error) {
         if (!this.#isEnding()) throw error
@@ -130,6 +136,7 @@ export class CoordinatorLink {
       return session
     } catch (error) {
       this.#complain(error)
+      this.#options.address.turn?.()
       // p-retry gives up on a TypeError: a bug here must not end the agent's only way to be told otherwise.
       throw new Error('no link to the coordinator', { cause: error })
     }

@@ -35,9 +35,10 @@ const reportedWordsLimit = 150_000
 export class CoordinatorReports {
   readonly #options: ReportsOptions
   #toldVersion = ''
+  #toldAdoption: AgentDescription['adoption']
   #told: EngineCondition | null = null
   /** How the newest apply ended; what healing makes of it is told only when that differs. */
-  #toldResult: ApplyReport['result'] | null = null
+  #toldResult: Pick<ApplyReport, 'result' | 'error' | 'serving'> | null = null
   #unsaidReport: Unsent<ApplyReport> | null = null
   #unsaidDrift: Drift | null = null
 
@@ -49,13 +50,14 @@ export class CoordinatorReports {
   describe(): AgentDescription {
     const description = this.#options.describe()
     this.#toldVersion = description.engine.version
+    this.#toldAdoption = description.adoption
     this.#told = description.condition
     return description
   }
 
   reportApply(report: Unsent<ApplyReport>): void {
     const bounded = { ...report, failures: limitWords(report.failures) }
-    this.#toldResult = report.result
+    this.#toldResult = { result: report.result, error: report.error, serving: report.serving }
     const isSaid = this.#options.link.send(bounded)
     this.#unsaidReport = isSaid ? null : bounded
     if (isSaid && report.result === 'applied') this.#noteApplied(report.revision)
@@ -87,12 +89,18 @@ export class CoordinatorReports {
 
   /** Chosen by us: healing that ends otherwise than the last apply is a report of its own, to the welcome (1). */
   reportHealing(result: ApplyResult, context: Context): void {
-    if (result.result === 'refused' || result.result === this.#toldResult) return
-    const { result: how, error, loaded, failures, changed } = result
+    if (result.result === 'refused') return
+    // What a satisfied cache refuses is worth telling, whatever a failing one says in other words each time is not.
+    const told = this.#toldResult
+    const isNews = result.result === 'applied' && result.error !== told?.error
+    const isSame = result.result === told?.result && String(result.serving) === String(told.serving)
+    if (isSame && !isNews) return
+    const { result: how, error, loaded, failures, changed, serving, interrupted } = result
     const { heldRevision: revision } = this.#options.condition()
     this.reportApply({
       ...{ kind: 'applyReport', traceId: context.traceId, instruction: 1, revision },
-      ...{ result: how, error, loaded, failures, changed },
+      ...{ result: how, error, loaded, failures, changed, serving },
+      ...(interrupted && { interrupted }),
     })
   }
 
@@ -110,8 +118,8 @@ export class CoordinatorReports {
   tellChanges(): void {
     const { link, log } = this.#options
     if (!link.isLive) return
-    const { engine, condition } = this.#options.describe()
-    if (engine.version !== this.#toldVersion) {
+    const { engine, condition, adoption } = this.#options.describe()
+    if (engine.version !== this.#toldVersion || adoption !== this.#toldAdoption) {
       const { traceId } = createContext(log)
       link.send({ kind: 'fullState', traceId, ...this.describe() })
       return

@@ -34,15 +34,18 @@ const handshakeTimeoutMs = 15_000
 /** The reason in a refusal is for a log line. */
 const reasonLimitBytes = 2048
 
+/** 429 is told only to those whose key is none: many from one address were refused before. */
+const unknownKey: ReadonlySet<number> = new Set([401, 429])
+
 /** Resolves with an open socket; rejects with DialRefused or the network's error. */
 export async function dialCoordinator(options: Dialling): Promise<WebSocket> {
   try {
     return await open(options, { authorization: `Agent ${options.key}` })
   } catch (error) {
-    if (!(error instanceof DialRefused) || error.status !== 401) throw error
+    if (!(error instanceof DialRefused) || !unknownKey.has(error.status)) throw error
     const token = await options.joinToken()
     if (token === undefined)
-      throw new DialRefused(401, `${error.message}; there is no join token to enrol with`)
+      throw new DialRefused(error.status, `${error.message}; there is no join token to enrol with`)
     return open(options, {
       authorization: `Join ${token}`,
       'x-cachefleet-name': options.name,

@@ -2,9 +2,21 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Mode 0600: VCL may hold secrets. The folder must be there. Rejects with the file system's error. */
-export async function writeDurably(path: string, content: string): Promise<void> {
+/** Mode 0600: VCL may hold secrets. The folder must be there. Rejects with the file system's error, and leaves nothing behind. */
+export async function writeDurably(path: string, content: string | Buffer): Promise<void> {
   const draft = `${path}.new`
+  try {
+    await writeWhole(draft, content)
+    await rename(draft, path)
+  } catch (error) {
+    // On a full disk half a draft would only keep it full.
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw error
+  }
+  await syncFolder(dirname(path))
+}
+
+async function writeWhole(draft: string, content: string | Buffer): Promise<void> {
   const file = await open(draft, 'w', 0o600)
   try {
     await file.writeFile(content)
@@ -12,8 +24,6 @@ export async function writeDurably(path: string, content: string): Promise<void>
   } finally {
     await file.close()
   }
-  await rename(draft, path)
-  await syncFolder(dirname(path))
 }
 
 /** A folder only its owner can enter (choices: 4, the state dir is 0700). */

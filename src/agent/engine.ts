@@ -6,6 +6,11 @@ import { readFile } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
+import {
+  capabilitiesOf,
+  probeCapabilities,
+  type Capabilities,
+} from '../../protocol/capabilities.js'
 import type { Command } from '../../protocol/command.js'
 import {
   connectManagementPort,
@@ -15,7 +20,7 @@ import {
 } from '../../protocol/connection.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { ping } from '../../protocol/commands/process.js'
-import { readingCommandsOf, type ReadingCommands } from '../../protocol/reading.js'
+import { chooseReadingCommands, type ReadingCommands } from '../../protocol/reading.js'
 import type { Context } from '../context.js'
 import { isReadingCommand } from '../domain/engine-command.js'
 import { pauseFor } from './pause.js'
@@ -28,6 +33,8 @@ export type EnginePort =
       readonly port: number
       /** Read again at each authentication. */
       readonly secretFile: string
+      /** The cache's `-n`, where it is known. */
+      readonly workingDirectory?: string | null
     }
   | {
       readonly mode: 'simulated'
@@ -55,7 +62,10 @@ export class Engine {
   /** Empty: there is a connection, or it was not tried yet. */
   #error = ''
   #version = ''
-  #reading = readingCommandsOf(null)
+  #capabilities = capabilitiesOf(null)
+  #reading = chooseReadingCommands(this.#capabilities)
+  #connections = 0
+  #recognized = 0
   #loads = 0
   #run: Promise<void> | null = null
   /** Called when a connection is ready, and when it is lost or cannot be made, once for each reason. */
@@ -85,6 +95,31 @@ export class Engine {
   /** The reading commands in the form that this release answers. */
   get reading(): ReadingCommands {
     return this.#reading
+  }
+
+  /** What this cache can do, as it said when it was connected to. */
+  get capabilities(): Capabilities {
+    return this.#capabilities
+  }
+
+  /** Null where it is not known, or the engine has none. */
+  get workingDirectory(): string | null {
+    return this.#port.mode === 'attach' ? (this.#port.workingDirectory ?? null) : null
+  }
+
+  /** Counts connections: the end of a cache's manager ends them, so another cache is always behind another connection. */
+  get connections(): number {
+    return this.#connections
+  }
+
+  /** Whether what is behind this connection was found to be what was there before; for releases that tell no pid. */
+  get isRecognized(): boolean {
+    return this.#recognized === this.#connections
+  }
+
+  /** `connection` is the one over which it was found. */
+  noteRecognized(connection: number): void {
+    this.#recognized = connection
   }
 
   /** Why there is no connection, in one line; null while there is one. */
@@ -145,7 +180,7 @@ export class Engine {
     return this.#ending.signal.aborted
   }
 
-  /** Also asks the cache once: one that greets us and then hangs or closes is not reached. */
+  /** Also asks the cache what it can do: one that greets us and then hangs or closes is not reached. */
   async #connect(): Promise<ManagementConnection> {
     try {
       const connection = await this.#open()
@@ -156,6 +191,7 @@ export class Engine {
       signal.addEventListener('abort', close)
       try {
         await connection.run(ping())
+        this.#capabilities = await probeCapabilities(connection, connection.banner.version)
         return connection
       } catch (error) {
         close()
@@ -189,7 +225,8 @@ export class Engine {
       return
     }
     this.#version = connection.banner.version ?? ''
-    this.#reading = readingCommandsOf(connection.banner.version)
+    this.#reading = chooseReadingCommands(this.#capabilities)
+    this.#connections += 1
     this.#connection = connection
     this.#error = ''
     this.#log.info({ version: this.#version }, 'connected to the cache')

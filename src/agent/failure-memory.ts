@@ -26,6 +26,11 @@ export class FailureMemory {
     return this.#failures.size === 0
   }
 
+  /** Also when its time to be tried again has come. */
+  has(program: string): boolean {
+    return this.#failures.has(program)
+  }
+
   /** With the engine's words; without those whose time to be tried again has come. */
   listKnown(): Map<string, string> {
     const nowMs = this.#now()

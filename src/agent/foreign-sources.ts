@@ -1,7 +1,7 @@
 /** Keeps the text of VCL that is not ours before it is unloaded (choices: 3, Takeover). */
-import { open, readFile, readdir } from 'node:fs/promises'
+import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { limitFiles } from './durable-file.js'
+import { limitFiles, writeDurably } from './durable-file.js'
 
 /** Chosen by us: the oldest go first, so that a cache which is disturbed again and again does not fill the disk. */
 const filesLimit = 200
@@ -18,13 +18,7 @@ export async function saveForeignSource(
   const last = await findLast(folder, ending)
   if (last !== undefined && source.equals(await readFile(join(folder, last)))) return last
   const file = `${new Date().toISOString().replaceAll(':', '-')}${ending}`
-  const handle = await open(join(folder, file), 'w', 0o600)
-  try {
-    await handle.writeFile(source)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await writeDurably(join(folder, file), source)
   await limitFiles(folder, /\.vcl$/, filesLimit)
   return file
 }

@@ -3,31 +3,45 @@ import { typedLine } from '../../protocol/command.js'
 import { replyText } from '../../protocol/frame.js'
 import type { Context } from '../context.js'
 import { judgeCommand } from '../domain/engine-command.js'
+import { showRunning } from './adopt.js'
 import type { Engine } from './engine.js'
 import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
 import { findUnsafePattern } from './backend-patterns.js'
 import { answerQuery } from './queries.js'
 import type { Desire, Reconciler } from './reconciler.js'
 import type { SavedState } from './saved-state.js'
+import { setHealth, setParameter } from './set-setting.js'
+import type { SettingsTools } from './setting-steps.js'
+import type { SettingsMemory } from './settings-memory.js'
 import { compileSource } from './compile-check.js'
 import type { Sources } from './sources.js'
 
 export interface HandlerParts {
+  readonly agentName: string
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources
+  readonly settings: SettingsMemory
   readonly reconciler: Reconciler
   /** A look at the cache, whose result counts from then on. */
   readonly look: () => Promise<void>
 }
 
 export function createHandlers(parts: HandlerParts): InstructionHandlers {
-  const { engine } = parts
   return {
     apply: (message, context) => applyDesire(parts, message, context),
-    query: async (message, context) => done(await answerQuery(engine, context, message.query)),
+    query: async (message, context) =>
+      done(await answerQuery({ ...parts, context }, message.query)),
     command: (message, context) => sendCommand(parts, message.line, context),
+    setParam: (message, context) =>
+      trySetting(parts, context, (tools) => setParameter(tools, message)),
+    setHealth: (message, context) =>
+      trySetting(parts, context, (tools) => setHealth(tools, message)),
     compile: (message, context) => checkSource(parts, message.sha, context),
+    showRunning: async (_, context) => {
+      const { reconciler } = parts
+      return done(await reconciler.runAlone(() => showRunning({ ...parts, context })))
+    },
     unlock: (_, context) => unlock(parts, context),
   }
 }
@@ -41,8 +55,9 @@ async function applyDesire(
   if (lockedBecause !== null) return { ...nothingApplied, error: `locked: ${lockedBecause}` }
   const result = await parts.reconciler.apply(desire, context)
   if (result.result === 'refused') return { ...nothingApplied, error: result.error }
-  const { result: how, error, loaded, failures, changed } = result
-  return { result: how, error, loaded, failures, changed }
+  const { result: how, error, loaded, failures, changed, serving, interrupted } = result
+  const isSo = interrupted && { interrupted }
+  return { result: how, error, loaded, failures, changed, serving, ...isSo }
 }
 
 const nothingApplied = { result: 'refused', loaded: [], failures: [], changed: false } as const
@@ -61,6 +76,17 @@ async function sendCommand(
   if (unsafe !== null) return refused(unsafe)
   // The cache's refusals are answers too: its words are what was asked for (choices: 3, Commands).
   return done(replyText(await parts.engine.run(context, typedLine(judged.line))))
+}
+
+async function trySetting(
+  parts: HandlerParts,
+  context: Context,
+  set: (tools: SettingsTools) => Promise<AnswerOutcome>,
+): Promise<AnswerOutcome> {
+  const { reconciler, state } = parts
+  const { lockedBecause } = state.record
+  if (lockedBecause !== null) return refused(`locked: ${lockedBecause}`)
+  return reconciler.runAlone(() => set({ ...parts, context }))
 }
 
 async function checkSource(
@@ -85,10 +111,13 @@ async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutc
   await state.change({
     coordinatorId: seenCoordinatorId,
     lockedBecause: null,
+    rolledBackTo: null,
     heldRevision: 0,
     goodRevision: 0,
     desired: null,
-    ...(isSame ? {} : { ours: [] }),
+    // What it stored is for nobody of ours.
+    // It is taken over anew, as --takeover says.
+    ...(isSame ? {} : { ours: [], takenOver: false, tenancy: 'of an earlier coordinator' }),
   })
   reconciler.forget()
   context.log.warn({ coordinatorId: seenCoordinatorId }, 'unlocked')

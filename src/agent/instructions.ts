@@ -24,7 +24,10 @@ export interface InstructionHandlers {
   apply(message: Of<'apply'>, context: Context): Promise<ApplyOutcomeReport>
   query(message: Of<'query'>, context: Context): Promise<AnswerOutcome>
   command(message: Of<'command'>, context: Context): Promise<AnswerOutcome>
+  setParam(message: Of<'setParam'>, context: Context): Promise<AnswerOutcome>
+  setHealth(message: Of<'setHealth'>, context: Context): Promise<AnswerOutcome>
   compile(message: Of<'compile'>, context: Context): Promise<AnswerOutcome>
+  showRunning(message: Of<'showRunning'>, context: Context): Promise<AnswerOutcome>
   unlock(message: Of<'unlock'>, context: Context): Promise<AnswerOutcome>
 }
 
@@ -40,9 +43,13 @@ const needs: Readonly<Record<Instruction['kind'], Capability>> = {
   apply: 'deploy',
   // Loads beside what serves, if only for a moment.
   compile: 'deploy',
+  // What follows from it changes what the cache is told to hold.
+  showRunning: 'deploy',
   query: 'report',
   // Only lines of the reading list get as far as the cache.
   command: 'report',
+  setParam: 'command',
+  setHealth: 'command',
   // Changes whom the agent listens to, nothing on the cache.
   unlock: 'report',
 }
@@ -114,8 +121,14 @@ async function tryAnswer(
         return await port.handlers.query(message, context)
       case 'command':
         return await port.handlers.command(message, context)
+      case 'setParam':
+        return await port.handlers.setParam(message, context)
+      case 'setHealth':
+        return await port.handlers.setHealth(message, context)
       case 'compile':
         return await port.handlers.compile(message, context)
+      case 'showRunning':
+        return await port.handlers.showRunning(message, context)
       case 'unlock':
         return await port.handlers.unlock(message, context)
     }

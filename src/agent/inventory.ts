@@ -1,13 +1,17 @@
 /** What the cache holds and which processes it is, read anew each time. */
-import { ManagementPortError } from '../../protocol/errors.js'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Context } from '../context.js'
 import type { EngineInventory } from '../domain/engine-inventory.js'
 import type { Engine } from './engine.js'
 
 export interface EngineProcesses {
-  readonly masterPid: number
-  /** Null while the child does not run. */
+  /** Null where the cache does not tell: its release has no `pid`, and its working directory cannot be read. */
+  readonly masterPid: number | null
+  /** Null while the child does not run, or where the cache does not tell. */
   readonly workerPid: number | null
+  /** Over which this was asked. */
+  readonly connection: number
 }
 
 /** Rejects with ManagementPortError; `garbled` when the child did not answer: then the list is empty, and wrong. */
@@ -26,17 +30,46 @@ export async function readInventory(engine: Engine, context: Context): Promise<E
   }
 }
 
-/** Null on a release that has no such command (before 6.0.7): there a new process is not told from the old one. */
-export async function readProcesses(
-  engine: Engine,
-  context: Context,
-): Promise<EngineProcesses | null> {
-  try {
+/** By `pid`; from 6.0 to 6.0.6 and from 6.1 to 6.3, which have none, by the working directory. */
+export async function readProcesses(engine: Engine, context: Context): Promise<EngineProcesses> {
+  const { connections: connection } = engine
+  if (engine.capabilities.hasCommand('pid')) {
     const ids = await engine.run(context, engine.reading.processIds())
-    return { masterPid: ids.master, workerPid: ids.worker }
-  } catch (error) {
-    if (error instanceof ManagementPortError && error.kind === 'rejected' && error.status === 101)
-      return null
-    throw error
+    return { masterPid: ids.master, workerPid: ids.worker, connection }
+  }
+  const folder = engine.workingDirectory
+  const pids = folder === null ? nothingTold : await readPidsOnDisk(folder)
+  return { ...pids, connection }
+}
+
+const nothingTold = { masterPid: null, workerPid: null }
+
+/** From a cache's working directory; null for what is not there, or may not be read. */
+export async function readPidsOnDisk(
+  folder: string,
+): Promise<Pick<EngineProcesses, 'masterPid' | 'workerPid'>> {
+  const [masterPid = null, workerPid = null] = await Promise.all(
+    [managerIndex, childIndex].map((index) => readIndexPid(join(folder, index))),
+  )
+  return { masterPid, workerPid }
+}
+
+/** The shared memory's lists of both processes, from 6.0 on in the working directory. */
+const managerIndex = '_.vsm_mgt/_.index'
+const childIndex = '_.vsm_child/_.index'
+
+/** The first line is `# <pid> <start>` (common_vsmw.c, vsmw_newindex); null where it is not, or may not be read. */
+async function readIndexPid(path: string): Promise<number | null> {
+  try {
+    const file = await open(path)
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0)
+      const pid = /^# (\d+) \d+\n/.exec(buffer.toString('latin1', 0, bytesRead))?.[1]
+      return pid === undefined ? null : Number(pid)
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return null
   }
 }

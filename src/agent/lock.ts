@@ -5,6 +5,8 @@ export interface HeldWord {
   /** Null before the first enrolment: any coordinator's word is taken. */
   readonly coordinatorId: string | null
   readonly heldRevision: number
+  /** Set by `cachefleetd rollback` on the host. */
+  readonly rolledBackTo: string | null
 }
 
 /** Why nothing may be changed until an administrator unlocks; null when there is no reason. */
@@ -12,6 +14,7 @@ export function findLockReason(
   held: HeldWord,
   welcome: Pick<Welcome, 'coordinatorId' | 'revision'>,
 ): string | null {
+  if (held.rolledBackTo !== null) return held.rolledBackTo
   if (held.coordinatorId === null) return null
   if (held.coordinatorId !== welcome.coordinatorId)
     return `is enrolled at coordinator ${held.coordinatorId}, this is coordinator ${welcome.coordinatorId}`

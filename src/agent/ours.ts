@@ -2,12 +2,12 @@
  * Which VCLs on the cache are ours. The saved state lists what we loaded; a new process of the cache holds nothing of that
  * but what its start file loaded, so there each name is believed only when its text is the one we know.
  */
-import { vclShow } from '../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { idleVclName } from '../domain/desired-engine.js'
 import { idleVclSha } from '../domain/vcl-plan.js'
 import type { AgentRecord } from './agent-record.js'
-import { readInventory, readProcesses } from './inventory.js'
+import { readInventory, readProcesses, type EngineProcesses } from './inventory.js'
+import { digestRunning, showSource } from './shown-source.js'
 import type { StepTools } from './vcl-steps.js'
 
 /**
@@ -18,8 +18,10 @@ export async function recognizeProcess(tools: StepTools): Promise<boolean> {
   const { state, context, engine } = tools
   const processes = await readProcesses(engine, context)
   const { record } = state
-  if (processes === null || record.masterPid === processes.masterPid) return false
+  if (isKnownProcess(tools, processes)) return false
   const inventory = await readInventory(engine, context)
+  // Without its child a cache shows no text; one without a pid may be the one we know.
+  if (processes.masterPid === null && !inventory.childRunning) return false
   const ours: string[] = []
   for (const vcl of inventory.vcls) {
     if (!record.ours.includes(vcl.name)) continue
@@ -27,8 +29,19 @@ export async function recognizeProcess(tools: StepTools): Promise<boolean> {
     if (isOurs) ours.push(vcl.name)
     else context.log.warn({ vcl: vcl.name }, 'a VCL bears a name of ours, but not its text')
   }
-  await state.change({ masterPid: processes.masterPid, ours })
+  engine.noteRecognized(processes.connection)
+  const { masterPid } = processes
+  if (masterPid !== record.masterPid || ours.length !== record.ours.length)
+    await state.change({ masterPid, ours })
   return true
+}
+
+/** By its pid; where none is told, any cache behind a new connection may be another one. */
+export function isKnownProcess(
+  { state, engine }: Pick<StepTools, 'state' | 'engine'>,
+  { masterPid }: EngineProcesses,
+): boolean {
+  return masterPid === null ? engine.isRecognized : masterPid === state.record.masterPid
 }
 
 async function isText(tools: StepTools, name: string, record: AgentRecord): Promise<boolean> {
@@ -41,12 +54,12 @@ async function isText(tools: StepTools, name: string, record: AgentRecord): Prom
   if (known === null) return false
   try {
     // The cache adds a line feed where a here-document had none.
-    const shown = await tools.engine.run(tools.context, vclShow(name))
-    return shown.toString('utf8').trimEnd() === known.trimEnd()
+    const shown = await showSource(tools, name)
+    if (shown.toString('utf8').trimEnd() === known.trimEnd()) return true
+    // What was adopted came from files that include others.
+    return (await digestRunning(tools, name)) === sha
   } catch (error) {
     if (!(error instanceof ManagementPortError) || error.kind !== 'rejected') throw error
-    // Longer than `cli_limit`: what there is of it must be the beginning.
-    if (error.status === 201) return known.startsWith(error.text ?? '-')
     return false
   }
 }

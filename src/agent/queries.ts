@@ -1,13 +1,16 @@
 /** Answers to what the coordinator asks of a cache. Only reading commands are sent. */
 import { typedLine } from '../../protocol/command.js'
+import type { Backend, BackendListOptions } from '../../protocol/commands/backend.js'
 import type { Param } from '../../protocol/commands/param.js'
-import { panicShow } from '../../protocol/commands/process.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { replyText } from '../../protocol/frame.js'
 import { paramShowAllText, paramShowText } from '../../protocol/text/param-show.js'
 import type { Context } from '../context.js'
-import type { QueryName } from '../messages/coordinator-to-agent.js'
+import type { Parameter, QueryName } from '../messages/coordinator-to-agent.js'
+import { mayAskPattern } from './backend-patterns.js'
 import type { Engine } from './engine.js'
+import { readInventory } from './inventory.js'
+import { readPanic, type PanicTools } from './panic.js'
 
 /** `GET /agents/{id}/vcls` (choices: 3): discarded rows are left out, their names can no longer be addressed. */
 export interface VclView {
@@ -24,30 +27,23 @@ export interface VclView {
 }
 
 /** The specification's Parameter set: all four are strings. */
-export type ParameterSet = Readonly<
-  Record<
-    string,
-    {
-      readonly value: string
-      readonly default: string
-      readonly unit: string
-      readonly description: string
-    }
-  >
->
+export type ParameterSet = Readonly<Record<string, Parameter>>
 
-const answers: Readonly<Record<QueryName, (engine: Engine, context: Context) => Promise<unknown>>> =
-  {
-    vcls: listVcls,
-    params: listParameters,
-    backends: (engine, context) => engine.run(context, engine.reading.backendList()),
-    bans: (engine, context) => engine.run(context, engine.reading.banList()),
-    panic: (engine, context) => engine.run(context, panicShow()),
-  }
+type EngineQuery = Exclude<QueryName, 'panic'>
+
+const answers: Readonly<
+  Record<EngineQuery, (engine: Engine, context: Context) => Promise<unknown>>
+> = {
+  vcls: listVcls,
+  params: listParameters,
+  backends: listBackends,
+  bans: (engine, context) => engine.run(context, engine.reading.banList()),
+}
 
 /** Rejects with ManagementPortError. */
-export function answerQuery(engine: Engine, context: Context, query: QueryName): Promise<unknown> {
-  return answers[query](engine, context)
+export function answerQuery(tools: PanicTools, query: QueryName): Promise<unknown> {
+  if (query === 'panic') return readPanic(tools)
+  return answers[query](tools.engine, tools.context)
 }
 
 async function listVcls(engine: Engine, context: Context): Promise<readonly VclView[]> {
@@ -64,22 +60,46 @@ async function listVcls(engine: Engine, context: Context): Promise<readonly VclV
     }))
 }
 
+/** Of all VCLs, where asking for that is safe; else of the active one (choices: 3, Backends). */
+async function listBackends(engine: Engine, context: Context): Promise<readonly Backend[]> {
+  const list = (options?: BackendListOptions) =>
+    engine.run(context, engine.reading.backendList(options))
+  if (!(await mayAskPattern(engine, context))) return list()
+  try {
+    return await list({ pattern: '*.*' })
+  } catch (error) {
+    if (!isCut(error)) throw error
+  }
+  const { vcls } = await readInventory(engine, context)
+  const backends: Backend[] = []
+  for (const { name, labelOf } of vcls)
+    if (labelOf === null) backends.push(...(await list({ pattern: `${name}.*` })))
+  return backends
+}
+
+/** Status 201: more than `cli_limit`. */
+function isCut(error: unknown): boolean {
+  return error instanceof ManagementPortError && error.status === 201
+}
+
 /** In the text form: there a value is printed as its default is, so that the two can be compared. */
 async function listParameters(engine: Engine, context: Context): Promise<ParameterSet> {
   const parameters = await readParameters(engine, context)
   return Object.fromEntries(
     parameters
       .filter((parameter) => parameter.isImplemented)
-      .map((parameter) => [
-        parameter.name,
-        {
-          value: typeof parameter.value === 'string' ? parameter.value : '',
-          default: parameter.default ?? '',
-          unit: parameter.units ?? '',
-          description: parameter.description ?? '',
-        },
-      ]),
+      .map((parameter) => [parameter.name, toParameter(parameter)]),
   )
+}
+
+/** From the text form. */
+export function toParameter({ value, default: standard, units, description }: Param): Parameter {
+  return {
+    value: typeof value === 'string' ? value : '',
+    default: standard ?? '',
+    unit: units ?? '',
+    description: description ?? '',
+  }
 }
 
 /** All in one answer is 45 kB, close to the `cli_limit` of many releases: over it, they are asked for one by one. */
@@ -87,7 +107,7 @@ async function readParameters(engine: Engine, context: Context): Promise<readonl
   try {
     return await engine.run(context, paramShowAllText())
   } catch (error) {
-    if (!(error instanceof ManagementPortError) || error.status !== 201) throw error
+    if (!isCut(error)) throw error
   }
   const names = replyText(await engine.run(context, typedLine('param.show')))
     .split('\n')

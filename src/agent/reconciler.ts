@@ -6,16 +6,20 @@
  */
 import { ManagementPortError } from '../../protocol/errors.js'
 import type { Context } from '../context.js'
-import type { DesiredEngine } from '../domain/desired-engine.js'
+import { idleVclName, type DesiredEngine } from '../domain/desired-engine.js'
 import type { EngineInventory } from '../domain/engine-inventory.js'
+import type { SettingStep } from '../domain/settings-plan.js'
 import { planVcl } from '../domain/vcl-plan.js'
+import { findAdopted } from './adopt.js'
 import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
-import { findAttainable } from './attainable.js'
-import { findServing, renderBootFile } from './boot-file.js'
+import { findAttainable, findUrgent } from './attainable.js'
+import { renderBootFile } from './boot-file.js'
 import { errorText, type Engine } from './engine.js'
 import { recognizeProcess } from './ours.js'
 import { FailureMemory, firstRetryMs, longestRetryMs } from './failure-memory.js'
 import type { SavedState } from './saved-state.js'
+import { findUnset } from './settings.js'
+import type { SettingsMemory } from './settings-memory.js'
 import type { Sources } from './sources.js'
 import { holdForeign, isHeldForFirstDeploy, type Takeover } from './takeover.js'
 
@@ -23,6 +27,7 @@ export interface ReconcilerOptions {
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources
+  readonly settings: SettingsMemory
   readonly takeover: Takeover
   readonly warmupMs: number
   readonly now: () => number
@@ -50,6 +55,7 @@ const nothingDone = {
   loaded: [],
   failures: [],
   done: [],
+  interrupted: true,
 } satisfies Omit<ApplyOutcome, 'error'>
 const nothingLoaded: EngineInventory = { childRunning: false, vcls: [] }
 
@@ -134,8 +140,14 @@ export class Reconciler {
     })
   }
 
+  /** Parameters and backend health that are not as desired; rejects with what the connection to the cache does. */
+  async findUnset(context: Context): Promise<readonly SettingStep[]> {
+    const { desired } = this.#options.state.record
+    return desired === null ? [] : findUnset({ ...this.#options, context }, desired)
+  }
+
   /** Whether the cache holds what is desired, as far as it can be had; notes the revision when it holds all of it. */
-  isSatisfied(inventory: EngineInventory): boolean {
+  isSatisfied(inventory: EngineInventory, unset: readonly SettingStep[]): boolean {
     const { state } = this.#options
     const { desired, heldRevision, ours, startUnfinished } = state.record
     if (desired === null) return true
@@ -149,7 +161,7 @@ export class Reconciler {
       startUnfinished,
     })
     const left = this.#isHeld(desired) ? holdForeign(steps, inventory, oursNow) : steps
-    if (left.length > 0) return false
+    if (left.length > 0 || unset.length > 0) return false
     if (this.#failures.isEmpty) this.#effectiveRevision = heldRevision
     return true
   }
@@ -174,7 +186,7 @@ export class Reconciler {
     })
   }
 
-  /** Writes what could not be written when the cache was made right. */
+  /** Writes what could not be written before. */
   async keepGoodState(context: Context): Promise<void> {
     if (this.#isUnkept && !this.#isBusy) await this.#keep(context)
   }
@@ -207,7 +219,14 @@ export class Reconciler {
       settle({ result: 'refused', error })
       return
     }
-    if (desire.revision > heldRevision) this.#failures.forget()
+    try {
+      await this.#hold(desire, context)
+    } catch (error) {
+      context.log.error({ err: error }, 'a desired state could not be taken over')
+      settle({ result: 'refused', error: `it cannot be held: ${errorText(error)}` })
+      return
+    }
+    if (desire.revision > heldRevision) this.#forgetFailures()
     settle(await this.#run(desire, context, 'order'))
   }
 
@@ -216,10 +235,9 @@ export class Reconciler {
     context: Context,
     why: 'order' | 'heal' | 'urgent',
   ): Promise<ApplyResult> {
-    const { state, takeover } = this.#options
+    const { state } = this.#options
     try {
       if (why === 'order') {
-        await this.#hold(desire)
         const isNew = await recognizeProcess({ ...this.#options, context })
         if (isNew) this.#cacheRestarted()
       }
@@ -232,15 +250,14 @@ export class Reconciler {
         holdForeign: isHeld,
         // After a restart of the cache nothing serves that would be worth waiting for.
         warmupMs: why === 'order' ? this.#options.warmupMs : 0,
-        isSuperseded: () => this.#waiting !== null || this.#isStopping,
+        isSuperseded: () => this.#isStopping || this.#isNewerWaiting(desire),
       })
       this.#failures.remember(outcome.failures)
       if (!outcome.satisfied) return { result: 'failed', ...outcome }
       if (why === 'urgent') return { result: 'applied', ...outcome }
       this.#effectiveRevision = desire.revision
       this.#healPauseMs = firstRetryMs
-      if (!isHeld && takeover === 'first-deploy' && !state.record.takenOver)
-        await state.change({ takenOver: true })
+      if (!isHeld && !state.record.takenOver) await state.change({ takenOver: true })
       await this.#keep(context)
       return { result: 'applied', ...outcome }
     } catch (error) {
@@ -250,13 +267,30 @@ export class Reconciler {
     }
   }
 
-  async #hold(desire: Desire): Promise<void> {
+  /** The same one, sent again because its report was missed, is none. */
+  #isNewerWaiting({ revision }: Desire): boolean {
+    return this.#waiting !== null && this.#waiting.desire.revision !== revision
+  }
+
+  /** Rejects when it cannot be saved, or the cache cannot be asked: the coordinator sends it again. */
+  async #hold(desire: Desire, context: Context): Promise<void> {
     const { state } = this.#options
     const { heldRevision, desired } = state.record
     planVcl({ desired: desire.desired, inventory: nothingLoaded, ours: new Set() }) // throws when it contradicts itself
     const isNew =
       desire.revision !== heldRevision || JSON.stringify(desired) !== JSON.stringify(desire.desired)
-    if (isNew) await state.change({ heldRevision: desire.revision, desired: desire.desired })
+    if (!isNew) return
+    // In one write: what is adopted must never be taken for foreign, whenever this process dies.
+    const ours = [...state.record.ours, ...(await this.#findAdopted(desire, context))]
+    await state.change({ heldRevision: desire.revision, desired: desire.desired, ours })
+  }
+
+  #findAdopted({ desired }: Desire, context: Context): Promise<readonly string[]> {
+    const { takeover, state } = this.#options
+    const isFirst = takeover === 'adopt' && !state.record.takenOver
+    return isFirst && desired.active !== idleVclName
+      ? findAdopted({ ...this.#options, context }, desired)
+      : Promise.resolve([])
   }
 
   /** What serves now is written down for a cache, and an agent, that must start alone. */
@@ -265,9 +299,11 @@ export class Reconciler {
     const { desired, heldRevision, goodRevision } = state.record
     if (desired === null) return
     try {
-      if (!this.#isHeld(desired)) await state.writeBootFile(await renderBootFile(desired, sources))
+      const isHeld = this.#isHeld(desired)
+      if (!isHeld) await state.writeBootFile(await renderBootFile(state.record, desired, sources))
       if (goodRevision !== heldRevision) await state.change({ goodRevision: heldRevision })
-      await state.keepGoodState()
+      // Of a cache that serves what is foreign no state is known to which it could go back.
+      if (!isHeld) await state.keepGoodState()
       this.#isUnkept = false
     } catch (error) {
       if (!this.#isUnkept)
@@ -291,22 +327,16 @@ export class Reconciler {
     this.#healPauseMs = Math.min(2 * this.#healPauseMs, longestRetryMs)
   }
 
-  #cacheRestarted(): void {
+  #forgetFailures(): void {
     this.#failures.forget()
+    this.#options.settings.refusals.forget()
+  }
+
+  #cacheRestarted(): void {
+    this.#forgetFailures()
     this.#healAtMs = 0
     this.#healPauseMs = firstRetryMs
   }
-}
-
-/** What should serve, without what would only be loaded beside it; null when the right VCL is active. */
-function findUrgent(desired: DesiredEngine, inventory: EngineInventory): DesiredEngine | null {
-  if (inventory.vcls.some((vcl) => vcl.active && vcl.name === desired.active)) return null
-  const serving = findServing(desired)
-  const there = new Set(inventory.vcls.map((vcl) => vcl.name))
-  const isUrgent = (name: string) =>
-    there.has(name) || serving.load.some((program) => program.name === name)
-  const load = desired.load.filter((program) => isUrgent(program.name))
-  return load.length === desired.load.length ? null : { ...desired, load }
 }
 
 function joinDone(earlier: ApplyResult | null, result: ApplyResult): ApplyResult {

@@ -18,6 +18,7 @@ export interface SimulationOptions {
   readonly tags: readonly string[]
   readonly compileMs: number
   readonly stateDir: string
+  /** Its `url` may name several, separated by commas. */
   readonly coordinator: CoordinatorAddress
   /** A token with enough uses for all; asked for when an agent needs one, at most once a minute. */
   readonly joinToken: () => Promise<string | undefined>

@@ -4,6 +4,7 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
 import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
 import { runAgent, type AgentBelongings, type RunningAgent } from './agent.js'
+import { spreadAddress } from './coordinator-address.js'
 import { keyOf } from './key.js'
 import type { FromSimulation, SimulationOrder, ToSimulation } from './simulated-agents.js'
 import { createStateInMemory, type SharedSources } from './state-in-memory.js'
@@ -71,7 +72,7 @@ function startOne(
       name: agent.name,
       tags: order.tags,
       readOnly: false,
-      coordinator: order.coordinator,
+      coordinator: spreadAddress(order.coordinator, agent.name),
       joinToken: shared.joinToken,
       engine: { mode: 'simulated', connect: () => engine.connect(), secret },
       http: { host: '127.0.0.1', port: 0 }, // nobody serves there

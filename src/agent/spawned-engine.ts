@@ -5,13 +5,15 @@
  * the cache drops to a user of its own, who cannot enter the state dir (0700), and it is a fresh folder below the system's
  * temporary one. It starts with the last good state when there is a boot file.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { access, chmod, constants, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Logger } from 'pino'
+import { isSettableParameter } from '../domain/engine-command.js'
 import type { EngineConfig } from './agent-config.js'
 import { makePrivateFolder, writeDurably } from './durable-file.js'
 import { findFreePort, loopback } from './free-port.js'
@@ -70,6 +72,7 @@ export async function startSpawnedEngine(options: SpawnOptions): Promise<Spawned
   const workingDirectory = await makeWorkingDirectory(folder)
   const setup: Setup = {
     program,
+    protectedParams: await listDenied(program),
     recordFile,
     workingDirectory,
     secretFile: await makeSecret(folder),
@@ -96,6 +99,8 @@ export async function startSpawnedEngine(options: SpawnOptions): Promise<Spawned
 
 interface Setup {
   readonly program: string
+  /** What nobody may set (choices: 3). */
+  readonly protectedParams: readonly string[]
   readonly recordFile: string
   readonly workingDirectory: string
   readonly secretFile: string
@@ -161,10 +166,12 @@ class EngineKeeper {
 
   async #spawn(): Promise<Life> {
     const { program, recordFile, workingDirectory, secretFile, port, httpPort, log } = this.#setup
+    const { protectedParams } = this.#setup
     const withBootFile = this.#isBootFileTrusted && (await isThere(this.#setup.bootFile))
     const words = [
       ...['-F', '-n', workingDirectory, '-S', secretFile, '-f', ''],
       ...['-T', `${loopback}:${port}`, '-a', `${loopback}:${httpPort}`],
+      ...(protectedParams.length > 0 ? ['-r', protectedParams.join(',')] : []),
       ...(withBootFile ? ['-I', this.#setup.bootFile] : []),
     ]
     // A session of its own: an interrupt from the terminal is for the agent, which then ends the cache in its turn.
@@ -226,6 +233,17 @@ async function findProgram(folders: readonly string[]): Promise<string | null> {
     if (folder.startsWith('/') && (await isExecutable(path))) return path
   }
   return null
+}
+
+/** Of this release: a cache does not start with a name that it does not know. None where it does not tell (before 5.2). */
+async function listDenied(program: string): Promise<readonly string[]> {
+  try {
+    const { stdout } = await promisify(execFile)(program, ['-x', 'parameter'], { timeout: 5_000 })
+    const names = [...stdout.matchAll(/^([a-z][a-z0-9_]*)\n~+$/gm)].map(([, name = '']) => name)
+    return names.filter((name) => !isSettableParameter(name))
+  } catch {
+    return []
+  }
 }
 
 async function makeWorkingDirectory(folder: string): Promise<string> {

@@ -1,5 +1,6 @@
 /** The saved state of a simulated agent: lives as long as its process (choices: 1), texts are shared by all of them. */
 import { emptyRecord, type AgentRecord } from './agent-record.js'
+import type { GoodState } from './good-states.js'
 import type { SavedState } from './saved-state.js'
 
 /** Texts by hash for all simulated agents of a process: a deploy to a thousand of them holds one text. */
@@ -15,6 +16,10 @@ export function createStateInMemory(sources: SharedSources): SavedState {
 class StateInMemory implements SavedState {
   #record: AgentRecord = emptyRecord
   readonly #sources: SharedSources
+  #panic: string | null = null
+  /** None: nobody rolls a simulated cache back on its host. */
+  readonly goodStates: readonly GoodState[] = []
+  readonly trouble = null
 
   constructor(sources: SharedSources) {
     this.#sources = sources
@@ -26,6 +31,10 @@ class StateInMemory implements SavedState {
 
   change(part: Partial<AgentRecord>): Promise<void> {
     this.#record = { ...this.#record, ...part }
+    return Promise.resolve()
+  }
+
+  tryAgain(): Promise<void> {
     return Promise.resolve()
   }
 
@@ -52,5 +61,14 @@ class StateInMemory implements SavedState {
 
   saveForeign(name: string): Promise<string> {
     return Promise.resolve(name) // a simulated cache serves nobody: nothing is lost with it
+  }
+
+  savePanic(text: string): Promise<void> {
+    this.#panic = text
+    return Promise.resolve()
+  }
+
+  readPanic(): Promise<string | null> {
+    return Promise.resolve(this.#panic)
   }
 }

@@ -5,6 +5,8 @@ import type { Logger } from 'pino'
 import { emptyRecord, parseRecord, type AgentRecord } from './agent-record.js'
 import { limitFiles, makePrivateFolder, writeDurably } from './durable-file.js'
 import { saveForeignSource } from './foreign-sources.js'
+import { readGoodStates, type GoodState } from './good-states.js'
+import { readLastPanic, savePanicText } from './panic-files.js'
 import type { SavedState } from './saved-state.js'
 import { digestSource } from './sources.js'
 
@@ -18,18 +20,13 @@ const historyFile = /^\d{9}\.json$/
 export async function openStateOnDisk(folder: string, log: Logger): Promise<SavedState> {
   for (const part of [
     folder,
-    ...['sources', 'history', 'foreign'].map((name) => join(folder, name)),
+    ...['sources', 'history', 'foreign', 'panics'].map((name) => join(folder, name)),
   ])
     await makePrivateFolder(part)
   await chmod(folder, 0o700) // it may have been made before by somebody else
-  const good = await readHistory(join(folder, 'history'))
+  const good = await readGoodStates(join(folder, 'history'))
   const record = await readRecord(folder, good.at(-1)?.record, log)
   return new StateOnDisk(folder, record, good)
-}
-
-interface GoodState {
-  readonly number: number
-  readonly record: AgentRecord
 }
 
 class StateOnDisk implements SavedState {
@@ -38,6 +35,8 @@ class StateOnDisk implements SavedState {
   /** Oldest first. */
   #good: GoodState[]
   #bootFile: string | null = null
+  #trouble: string | null = null
+  #failedBytes = 0
   /** Writers follow each other: a later change must not be overtaken by an earlier one. */
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -51,10 +50,29 @@ class StateOnDisk implements SavedState {
     return this.#record
   }
 
+  get goodStates(): readonly GoodState[] {
+    return this.#good
+  }
+
+  get trouble(): string | null {
+    return this.#trouble
+  }
+
+  async tryAgain(): Promise<void> {
+    // Something smaller might still fit.
+    const probe = Buffer.alloc(this.#failedBytes)
+    const path = join(this.#folder, 'probe')
+    await this.#inTurn(async () => {
+      await this.#write(path, probe)
+      await rm(path, { force: true })
+      this.#trouble = null
+    }).catch(() => undefined) // what is wrong is in `trouble`
+  }
+
   change(part: Partial<AgentRecord>): Promise<void> {
     return this.#inTurn(async () => {
       const next = { ...this.#record, ...part }
-      await writeDurably(join(this.#folder, 'state.json'), `${JSON.stringify(next)}\n`)
+      await this.#write(join(this.#folder, 'state.json'), `${JSON.stringify(next)}\n`)
       this.#record = next
     })
   }
@@ -65,7 +83,7 @@ class StateOnDisk implements SavedState {
   }
 
   writeSource(sha: string, text: string): Promise<void> {
-    return this.#inTurn(() => writeDurably(this.#sourceFile(sha), text))
+    return this.#inTurn(() => this.#write(this.#sourceFile(sha), text))
   }
 
   keepGoodState(): Promise<void> {
@@ -76,8 +94,9 @@ class StateOnDisk implements SavedState {
       const number = (last?.number ?? 0) + 1
       const file = `${String(number).padStart(9, '0')}.json`
       const folder = join(this.#folder, 'history')
-      await writeDurably(join(folder, file), `${JSON.stringify(this.#record)}\n`)
-      this.#good = [...this.#good, { number, record: this.#record }].slice(-historyLimit)
+      await this.#write(join(folder, file), `${JSON.stringify(this.#record)}\n`)
+      const state = { number, at: Date.now(), record: this.#record }
+      this.#good = [...this.#good, state].slice(-historyLimit)
       await limitFiles(folder, historyFile, historyLimit)
       await this.#forgetSources()
     })
@@ -88,13 +107,21 @@ class StateOnDisk implements SavedState {
       const path = join(this.#folder, 'boot.cli')
       this.#bootFile ??= await readIfThere(path)
       if (this.#bootFile === text) return
-      await writeDurably(path, text)
+      await this.#write(path, text)
       this.#bootFile = text
     })
   }
 
   saveForeign(name: string, source: Buffer): Promise<string> {
     return this.#inTurn(() => saveForeignSource(join(this.#folder, 'foreign'), name, source))
+  }
+
+  savePanic(text: string): Promise<void> {
+    return this.#inTurn(() => savePanicText(join(this.#folder, 'panics'), text))
+  }
+
+  readPanic(): Promise<string | null> {
+    return readLastPanic(join(this.#folder, 'panics'))
   }
 
   async #forgetSources(): Promise<void> {
@@ -109,6 +136,17 @@ class StateOnDisk implements SavedState {
     // Whoever names a source names a file: nothing but a digest may get that far.
     if (!/^[0-9a-f]{64}$/.test(sha)) throw new Error(`${JSON.stringify(sha)} is no SHA-256`)
     return join(this.#folder, 'sources', sha)
+  }
+
+  async #write(path: string, content: string | Buffer): Promise<void> {
+    try {
+      await writeDurably(path, content)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#trouble = `the state dir ${this.#folder} cannot be written: ${reason}`
+      this.#failedBytes = Buffer.byteLength(content)
+      throw error
+    }
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -136,16 +174,6 @@ async function readRecord(
     'state.json could not be read and was set aside',
   )
   return lastGood ?? emptyRecord
-}
-
-async function readHistory(folder: string): Promise<GoodState[]> {
-  const files = (await readdir(folder)).filter((name) => historyFile.test(name)).toSorted()
-  const good: GoodState[] = []
-  for (const file of files) {
-    const record = parseRecord((await readIfThere(join(folder, file))) ?? '')
-    if (record) good.push({ number: parseInt(file, 10), record })
-  }
-  return good
 }
 
 async function readIfThere(path: string): Promise<string | null> {

@@ -1,13 +1,13 @@
 /** Does one step of a plan on the cache. */
-import { vclDiscard, vclInline, vclLabel, vclShow, vclUse } from '../../protocol/commands/vcl.js'
-import { paramSet } from '../../protocol/commands/param.js'
+import { ban } from '../../protocol/commands/ban.js'
+import { vclDiscard, vclInline, vclLabel, vclUse } from '../../protocol/commands/vcl.js'
 import { startChild } from '../../protocol/commands/process.js'
 import { ManagementPortError } from '../../protocol/errors.js'
-import { isAtLeast } from '../../protocol/release.js'
 import type { Context } from '../context.js'
 import type { VclStep } from '../domain/vcl-plan.js'
 import type { Engine } from './engine.js'
 import type { SavedState } from './saved-state.js'
+import { showSource } from './shown-source.js'
 import type { Sources } from './sources.js'
 
 export interface StepTools {
@@ -30,6 +30,9 @@ export async function runStep(tools: StepTools, step: VclStep): Promise<void> {
       return engine.run(context, vclLabel(step.label, step.program))
     case 'use':
       return engine.run(context, vclUse(step.name))
+    case 'ban':
+      // True of every object, and tested by the ban lurker too, which sees no requests.
+      return engine.run(context, ban([{ field: 'obj.status', operator: '!=', value: '0' }]))
     case 'discard':
       return discardVcls(tools, step.names)
     case 'start':
@@ -48,6 +51,8 @@ export function describeStep(step: VclStep): string {
       return `labelled ${step.program} as ${step.label}`
     case 'use':
       return `used ${step.name}`
+    case 'ban':
+      return 'banned everything'
     case 'discard':
       return `discarded ${step.names.join(', ')}`
     case 'start':
@@ -56,43 +61,15 @@ export function describeStep(step: VclStep): string {
 }
 
 async function saveForeignVcl(tools: StepTools, name: string): Promise<void> {
-  const source = await showWhole(tools, name)
+  const source = await showSource(tools, name)
   const file = await tools.state.saveForeign(name, source)
   tools.context.log.info({ vcl: name, file }, 'saved the source of a foreign VCL')
-}
-
-/** Chosen by us: `cli_limit` is raised for as long as a text needs it, since an unsaved VCL cannot be discarded. */
-async function showWhole(tools: StepTools, name: string): Promise<Buffer> {
-  const { context, engine } = tools
-  try {
-    return await engine.run(context, vclShow(name))
-  } catch (error) {
-    if (!isCut(error)) throw error
-  }
-  const { value } = await engine.run(context, engine.reading.paramShow('cli_limit'))
-  if (typeof value !== 'number' && typeof value !== 'string')
-    throw new Error('cli_limit has no value')
-  await engine.run(context, paramSet('cli_limit', largestCliLimit))
-  try {
-    return await engine.run(context, vclShow(name))
-  } finally {
-    await engine.run(context, paramSet('cli_limit', String(value)))
-  }
-}
-
-/** The cache's own maximum (mgt_param_tbl, cli_limit). */
-const largestCliLimit = '99999999b'
-
-/** Status 201: more than `cli_limit`. */
-function isCut(error: unknown): boolean {
-  return error instanceof ManagementPortError && error.status === 201
 }
 
 /** Several names in one command know their dependencies; before 6.6 a command takes one, so dependents go first. */
 async function discardVcls(tools: StepTools, names: readonly string[]): Promise<void> {
   const { context, engine } = tools
-  if (engine.version === '' || isAtLeast(engine.version, '6.6'))
-    return engine.run(context, vclDiscard(names))
+  if (engine.capabilities.discardsSeveral) return engine.run(context, vclDiscard(names))
   let left = [...names]
   for (;;) {
     const refused: string[] = []

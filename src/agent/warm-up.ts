@@ -3,14 +3,18 @@
  * name in the VCL that serves now, and at the latest after `--warmup` (choices: 3, Deploy).
  */
 import type { Backend } from '../../protocol/commands/backend.js'
+import { vclState, type VclRow } from '../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import type { DesiredProgram } from '../domain/desired-engine.js'
+import type { LoadedVcl } from '../domain/engine-inventory.js'
+import { groupOfVcl } from '../domain/engine-settings.js'
+import { labelName } from '../domain/routing-vcl.js'
 import { mayAskPattern } from './backend-patterns.js'
 import { readInventory } from './inventory.js'
 import type { StepTools } from './vcl-steps.js'
 
 export interface WarmUp {
-  /** Just loaded. */
+  /** Just loaded, or warmed again. */
   readonly programs: readonly DesiredProgram[]
   readonly longestMs: number
   readonly isSuperseded: () => boolean
@@ -32,6 +36,30 @@ export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<v
   if (canAsk) context.log.warn({ vcls: probed }, 'probes are not healthy yet; going on without')
 }
 
+/**
+ * A VCL that cooled down while it waited to be used again stopped its probes, and starts them at their beginning: it is
+ * warmed, and waited for like a new one. Answers whose state must go back to `auto` when it serves.
+ */
+export async function warmAgain(tools: StepTools, warmUp: WarmUp): Promise<readonly string[]> {
+  const probed = await findProbed(tools, warmUp.programs)
+  if (probed.length === 0) return []
+  const { context, engine } = tools
+  const rows = await engine.run(context, engine.reading.vclList())
+  const cold = rows
+    .filter((row) => row.status !== 'discarded' && row.state === 'auto' && isCold(row))
+    .map((row) => row.name)
+    .filter((name) => probed.includes(name))
+  if (cold.length === 0) return []
+  for (const name of cold) await engine.run(context, vclState(name, 'warm'))
+  const programs = warmUp.programs.filter(({ name }) => cold.includes(name))
+  await waitForProbes(tools, { ...warmUp, programs })
+  return cold
+}
+
+function isCold({ temperature }: VclRow): boolean {
+  return temperature === 'cold' || temperature === 'init'
+}
+
 /** A text without the word has no probe, and needs no wait on any release. */
 async function findProbed(
   tools: StepTools,
@@ -45,14 +73,22 @@ async function findProbed(
 
 async function areWarm(tools: StepTools, programs: readonly string[]): Promise<boolean> {
   const { vcls } = await readInventory(tools.engine, tools.context)
-  const active = vcls.find((vcl) => vcl.active)?.name
-  const sickNow = active === undefined ? [] : await listSick(tools, active)
   for (const program of programs) {
     const sick = await listSick(tools, program)
-    if (sick === null || sickNow === null) return false
-    if (sick.some((backend) => !sickNow.includes(backend))) return false
+    if (sick === null) return false
+    if (sick.length === 0) continue
+    const serving = findServing(vcls, program)
+    const sickNow = serving === undefined ? [] : await listSick(tools, serving)
+    if (sickNow === null || sick.some((backend) => !sickNow.includes(backend))) return false
   }
   return true
+}
+
+/** What serves in the place that a VCL will have: of a group with domains what its label stands for, else what is active. */
+function findServing(vcls: readonly LoadedVcl[], program: string): string | undefined {
+  const group = groupOfVcl(program)
+  const label = group === null ? undefined : vcls.find(({ name }) => name === labelName(group))
+  return label?.labelOf ?? vcls.find((vcl) => vcl.active)?.name
 }
 
 /** Backend names without the VCL's; null when this cache does not tell. */

@@ -7,22 +7,26 @@
 import { ping } from '../../protocol/commands/process.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { createContext, type Context } from '../context.js'
-import type { EngineState } from '../domain/agent-state.js'
 import type { EngineInventory } from '../domain/engine-inventory.js'
+import { describeSetting, keyOf, type SettingStep } from '../domain/settings-plan.js'
 import type { Drift } from '../messages/agent-to-coordinator.js'
 import type { Logger } from 'pino'
 import { describeDifferences, findForeign } from './drift.js'
 import { errorText, type Engine } from './engine.js'
 import { readInventory, readProcesses, type EngineProcesses } from './inventory.js'
-import { recognizeProcess } from './ours.js'
+import { isKnownProcess, recognizeProcess } from './ours.js'
+import { keepPanic } from './panic.js'
 import type { ApplyResult, Reconciler } from './reconciler.js'
 import type { SavedState } from './saved-state.js'
+import type { SettingsMemory } from './settings-memory.js'
 import type { Sources } from './sources.js'
+import { Steadiness, type EngineSight } from './steadiness.js'
 
 export interface WatchOptions {
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources
+  readonly settings: SettingsMemory
   readonly reconciler: Reconciler
   /** Whether this agent may change its cache now: not read-only, not locked, enrolled. */
   readonly mayChange: () => boolean
@@ -34,9 +38,12 @@ export interface WatchOptions {
   readonly log: Logger
 }
 
-export interface EngineSight {
-  readonly engineState: EngineState
-  readonly engineError: string | null
+/** What one look found. */
+interface SeenCache {
+  readonly inventory: EngineInventory
+  readonly unset: readonly SettingStep[]
+  /** Of the cache or its child: what is missing then is no drift. */
+  readonly isRestart: boolean
 }
 
 const running: EngineSight = { engineState: 'running', engineError: null }
@@ -52,6 +59,7 @@ const shortestPauseMs = 1_000
 export class EngineWatch {
   readonly #options: WatchOptions
   #sight: EngineSight = { engineState: 'unknown', engineError: 'the cache was not reached yet' }
+  readonly #steadiness = new Steadiness()
   #processes: EngineProcesses | null = null
   #openDrift: Drift | null = null
   #pauseMs = longestPauseMs
@@ -66,6 +74,11 @@ export class EngineWatch {
 
   get sight(): EngineSight {
     return this.#sight
+  }
+
+  /** Of the cache's manager, as it was seen last. */
+  get cachePid(): number | null {
+    return this.#processes?.masterPid ?? null
   }
 
   setHeartbeat(heartbeatMs: number): void {
@@ -119,20 +132,27 @@ export class EngineWatch {
   }
 
   async #takeLook(): Promise<void> {
-    const { engine, reconciler, log } = this.#options
+    const { engine, reconciler, state, now } = this.#options
+    if (state.trouble !== null) await state.tryAgain()
     if (!this.#isReached()) {
-      this.#sight = { engineState: 'unreachable', engineError: engine.error }
+      const unreachable = { engineState: 'unreachable', engineError: engine.error } as const
+      this.#sight = this.#steadiness.judge(unreachable, now())
       return
     }
     // What is being done now asks the cache all that is asked here, and more.
     if (engine.isLoading || reconciler.isBusy) return
+    this.#sight = this.#steadiness.judge(await this.#see(), now())
+  }
+
+  async #see(): Promise<EngineSight> {
+    const { log } = this.#options
     try {
-      this.#sight = await this.#askCache(createContext(log))
+      return await this.#askCache(createContext(log))
     } catch (error) {
-      const engineState = this.#isReached() ? 'unknown' : 'unreachable'
-      this.#sight = { engineState, engineError: errorText(error) }
       if (!(error instanceof ManagementPortError))
         log.error({ err: error }, 'the cache could not be looked at')
+      const engineState = this.#isReached() ? 'unknown' : 'unreachable'
+      return { engineState, engineError: errorText(error) }
     }
   }
 
@@ -143,50 +163,70 @@ export class EngineWatch {
     const isNewProcess = await this.#recognize(context, processes)
     const { turns } = reconciler
     const inventory = await readInventory(engine, context)
+    const isFirst = this.#processes === null
     const isRestart = this.#noteProcesses(processes) || isNewProcess
+    const unset = mayChange() ? await reconciler.findUnset(context) : []
     if (isRestart) reconciler.cacheRestarted()
     // What was begun meanwhile sees to the cache itself.
-    if (reconciler.turns === turns && mayChange()) await this.#heal(context, inventory, isRestart)
+    if (reconciler.turns === turns && mayChange())
+      await this.#heal(context, { inventory, unset, isRestart })
+    // A child that tells no pid is not seen to be another one.
+    if (isFirst || isRestart || processes.workerPid === null)
+      await keepPanic({ ...this.#options, context }, mayChange())
     if (inventory.childRunning) return running
     // Healing may have started the child.
     const { childRunning } = await readInventory(engine, context)
     return childRunning ? running : stopped
   }
 
-  async #recognize(context: Context, processes: EngineProcesses | null): Promise<boolean> {
-    const { state, reconciler, mayChange } = this.#options
-    if (!mayChange() || processes === null) return false
-    if (processes.masterPid === state.record.masterPid) return false
+  async #recognize(context: Context, processes: EngineProcesses): Promise<boolean> {
+    const { reconciler, mayChange } = this.#options
+    if (!mayChange() || isKnownProcess(this.#options, processes)) return false
     return reconciler.runAlone(() => recognizeProcess({ ...this.#options, context }))
   }
 
-  #noteProcesses(processes: EngineProcesses | null): boolean {
+  #noteProcesses(processes: EngineProcesses): boolean {
     const before = this.#processes
     this.#processes = processes
-    return before !== null && before.workerPid !== processes?.workerPid
+    if (before === null) return false
+    // Chosen by us: where no pid is told, what is missing behind a new connection is missing because of a restart.
+    const isOther = processes.masterPid === null && before.connection !== processes.connection
+    return isOther || before.workerPid !== processes.workerPid
   }
 
-  async #heal(context: Context, inventory: EngineInventory, isRestart: boolean): Promise<void> {
+  async #heal(context: Context, seen: SeenCache): Promise<void> {
     const { reconciler, state } = this.#options
-    if (reconciler.isSatisfied(inventory)) {
+    const { inventory, unset, isRestart } = seen
+    if (reconciler.isSatisfied(inventory, unset)) {
       this.#closeDrift(context)
       await reconciler.keepGoodState(context)
       return
     }
     const { goodRevision, heldRevision } = state.record
-    if (!isRestart && goodRevision === heldRevision) this.#noteDrift(context, inventory)
+    if (!isRestart && goodRevision === heldRevision && !this.#isRetry(seen))
+      this.#noteDrift(context, seen)
     const result = await reconciler.heal(inventory, context)
     if (result === null) return
     this.#reportDrift(context, result)
     this.#options.healed(result, context)
   }
 
-  #noteDrift(context: Context, inventory: EngineInventory): void {
+  /** Nothing but settings that the cache refused, whose time to be tried again has come. */
+  #isRetry({ inventory, unset }: SeenCache): boolean {
+    const { reconciler, settings } = this.#options
+    const isRefused = (step: SettingStep) => settings.refusals.has(keyOf(step))
+    return unset.every(isRefused) && reconciler.isSatisfied(inventory, [])
+  }
+
+  #noteDrift(context: Context, { inventory, unset }: SeenCache): void {
     const { desired, ours } = this.#options.state.record
     if (this.#openDrift || desired === null) return
     const known = new Set(ours)
     const at = this.#isoNow()
-    const differences = describeDifferences(desired, inventory, known)
+    const differences = [
+      ...describeDifferences(desired, inventory, known),
+      ...unset.map((step) => `to be done: ${describeSetting(step)}`),
+    ]
     context.log.warn({ differences }, 'the cache is not as desired')
     this.#openDrift = { at, foreign: findForeign(inventory, known), action: '', healedAt: null }
   }

@@ -1,0 +1,56 @@
+/**
+ * Whether the cache protects the parameters that nobody may set (choices: 3): whoever reaches its management port without
+ * us could run programs through them. Only a start with `varnishd -r` keeps them.
+ */
+import type { Logger } from 'pino'
+import { typedLine } from '../../protocol/command.js'
+import { ManagementPortError } from '../../protocol/errors.js'
+import { replyText } from '../../protocol/frame.js'
+import { paramShowText } from '../../protocol/text/param-show.js'
+import { createContext, type Context } from '../context.js'
+import { isSettableParameter } from '../domain/engine-command.js'
+import type { Engine } from './engine.js'
+
+/** To be called when a connection was made; warns when what it finds is news. Never rejects. */
+export function createProtectionCheck(engine: Engine, log: Logger): () => Promise<void> {
+  let said = ''
+  return async () => {
+    if (engine.error !== null) return
+    try {
+      const { denied, open } = await findUnprotected(engine, createContext(log))
+      const line = `varnishd -r ${denied.join(',')}`
+      const isNews = open.length > 0 && said !== open.join()
+      said = open.join()
+      if (isNews)
+        log.warn(
+          { unprotected: open, startWith: line },
+          `whoever reaches the management port may run programs as the cache: start it with ${line}`,
+        )
+    } catch (error) {
+      // The cache is gone again, or cuts its answer: the next connection asks anew.
+      if (!(error instanceof ManagementPortError)) log.error({ err: error }, 'protection check')
+    }
+  }
+}
+
+/** `denied`: those of this release. */
+async function findUnprotected(
+  engine: Engine,
+  context: Context,
+): Promise<{ readonly denied: readonly string[]; readonly open: readonly string[] }> {
+  const list = replyText(await engine.run(context, typedLine('param.show')))
+  const denied = readNames(list).filter((name) => !isSettableParameter(name))
+  const open: string[] = []
+  for (const name of denied) {
+    const { description, isImplemented } = await engine.run(context, paramShowText(name))
+    // mgt_param.c, show_param: the same words since 4.0.
+    const isProtected = /parameter is protected/.test(description?.replace(/\s+/g, ' ') ?? '')
+    if (isImplemented && !isProtected) open.push(name)
+  }
+  return { denied, open }
+}
+
+/** Of the short list: a name at the start of each line. */
+function readNames(list: string): readonly string[] {
+  return list.split('\n').flatMap((line) => /^[a-z][a-z0-9_]*/.exec(line)?.[0] ?? [])
+}
