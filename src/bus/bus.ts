@@ -1,15 +1,23 @@
-/** The bus's port: carries hints and instructions between coordinator processes. At most once; values are cloned. */
+/**
+ * The bus's port: carries hints and instructions between coordinator processes. At most once; values are cloned, and are
+ * what JSON can say.
+ */
 
 export interface Subscription {
   close(): void
 }
 
 export interface Bus {
+  /** Other processes may be at its other ends; false: this coordinator is the only one of its store. */
+  readonly isShared: boolean
   publish(subject: string, value: unknown): void
   subscribe(subject: string, receive: (value: unknown) => void): Subscription
   /** Answers requests on a subject; one responder a subject. */
   respond(subject: string, answer: (value: unknown) => Promise<unknown>): Subscription
-  /** Rejects with FleetError 'unavailable' when nobody responds, 'timed-out' after `timeoutMs`. */
+  /**
+   * Rejects with FleetError 'unavailable' when nobody responds (key 'agent') or when the bus is away (key 'store'),
+   * 'timed-out' after `timeoutMs`.
+   */
   request(subject: string, value: unknown, timeoutMs: number): Promise<unknown>
   /** Rejects when the bus is not connected. */
   check(): Promise<void>
@@ -18,6 +26,11 @@ export interface Bus {
 
 /** The session of an agent answers instructions here. */
 export const instructionSubject = (agentId: number): string => `agent.${agentId}.instruction`
+/**
+ * The session of an agent takes a large answer here that came by PUT to another process: `{sequence}` asks whether it is
+ * waited for, `{sequence, value}` gives it. Answered with whether it was.
+ */
+export const largeAnswerSubject = (agentId: number): string => `agent.${agentId}.answer`
 /** The session of an agent answers here whether its link lives: `{alive}`. */
 export const linkSubject = (agentId: number): string => `agent.${agentId}.link`
 /** A hint that rows of these agents changed: state, report, tags, drift. The value is `{agentIds}`. */
@@ -28,5 +41,10 @@ export const desiredChangedSubject = 'agent.desired'
 export const agentRevokedSubject = 'agent.revoked'
 /** A session, an account or an organization changed what tokens are worth: caches forget. The value is `{}`. */
 export const credentialsChangedSubject = 'credentials.changed'
+/**
+ * Logins failed, or one succeeded: all coordinators count guesses together. The value is `{origin, failed: [key]}` or
+ * `{origin, forgiven: key}`.
+ */
+export const loginAttemptSubject = 'login.attempt'
 /** Tags, deployments or groups changed what placement follows. The value is `{}`. */
 export const placementInputsSubject = 'placement.inputs'

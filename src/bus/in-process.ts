@@ -17,6 +17,8 @@ export function createInProcessBus(): Bus {
   }
 
   return {
+    isShared: false,
+
     // After close it is dropped, as any message may be that nobody receives.
     publish(subject, value) {
       const copy = structuredClone(value)

@@ -14,6 +14,11 @@ export interface AgentDescription {
   readonly coordinatorId: string | null
   /** SHA-256 (hex) of the key the agent made for itself; the key itself is only ever sent as a credential. */
   readonly keyDigest: string
+  /**
+   * Present while the VCL that the cache runs shall be adopted and was not yet (choices: 1, --takeover): `ready` when the
+   * cache can be asked for it.
+   */
+  readonly adoption?: 'waiting' | 'ready' | undefined
   readonly engine: EngineDescription
   readonly condition: EngineCondition
 }
@@ -39,6 +44,8 @@ export interface EngineCondition {
   readonly effectiveRevision: number
   /** The agent refuses changes: its coordinator id or its revision says that this coordinator is another or older one. */
   readonly lockedBecause: string | null
+  /** Of the cache's manager: another one is another life of the cache. Null or absent: not known. */
+  readonly cachePid?: number | null
 }
 
 export interface Hello extends Envelope, AgentDescription {
@@ -70,12 +77,23 @@ export interface ApplyReport extends Envelope {
   readonly revision: number
   /** `applied`: the cache holds all of it. `failed`: something could not be loaded or set; the rest is done. `refused`: nothing was tried. */
   readonly result: 'applied' | 'failed' | 'refused'
+  /** Of `applied`: the settings that the cache refuses. */
   readonly error: string | null
   /** Programs of this revision that are loaded (and warmed up) now. */
   readonly loaded: readonly string[]
   readonly failures: readonly ProgramFailure[]
+  /**
+   * Of `failed`: the cache was lost, a source was not to be had or the state could not be saved. That says nothing about
+   * the VCLs that are neither loaded nor failures: the agent goes on by itself.
+   */
+  readonly interrupted?: boolean | undefined
   /** Whether anything was changed on the cache. */
   readonly changed: boolean
+  /**
+   * What serves now, as the cache lists it: the active VCL and what labels stand for. Absent when the cache was not seen
+   * at the end, and from an agent of an earlier version.
+   */
+  readonly serving?: readonly string[] | undefined
 }
 
 /** The answer to a `query` or a `command`: what the engine said. */

@@ -4,6 +4,7 @@
  */
 import type { EngineState } from '../domain/agent-state.js'
 import type { DesiredEngine, DesiredLabel, DesiredProgram } from '../domain/desired-engine.js'
+import type { BackendHealth, DesiredHealth, DesiredParam } from '../domain/engine-settings.js'
 import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../domain/names.js'
 import type {
   AgentDescription,
@@ -27,6 +28,9 @@ import type {
   Query,
   QueryName,
   ReportFullState,
+  SetHealth,
+  SetParam,
+  ShowRunning,
   Unlock,
   Welcome,
 } from './coordinator-to-agent.js'
@@ -130,6 +134,10 @@ function orNull(check: Check): Check {
   return (value) => (value === null ? undefined : check(value))
 }
 
+function orAbsent(check: Check): Check {
+  return (value) => (value === undefined ? undefined : check(value))
+}
+
 function oneOf(words: readonly string[]): Check {
   const known = new Set<unknown>(words)
   return (value) => (known.has(value) ? undefined : `must be one of ${words.join(', ')}`)
@@ -170,6 +178,7 @@ function named(findProblem: (name: string) => string | null): Check {
 /** Chosen by us: a cache holds at most some hundred VCLs of ours, an agent bears a handful of tags. */
 const programLimit = 10_000
 const tagLimit = 256
+const settingLimit = 10_000
 
 const envelope: Shape<Envelope> = {
   kind: text,
@@ -183,6 +192,7 @@ const condition = record({
   heldRevision: whole(0),
   effectiveRevision: whole(0),
   lockedBecause: orNull(text),
+  cachePid: orAbsent(orNull(whole(0))),
 } satisfies Shape<EngineCondition>)
 
 const description: Shape<AgentDescription> = {
@@ -193,6 +203,7 @@ const description: Shape<AgentDescription> = {
   tags: list(named(findNameProblem), tagLimit),
   coordinatorId: orNull(shortText),
   keyDigest: sha256,
+  adoption: orAbsent(oneOf(['waiting', 'ready'])),
   engine: record({
     host: shortText,
     port: whole(0, 65_535),
@@ -224,7 +235,9 @@ const agentMessages: Kinds<AgentToCoordinator> = {
       record({ program: text, error: text } satisfies Shape<ProgramFailure>),
       programLimit,
     ),
+    interrupted: orAbsent(flag),
     changed: flag,
+    serving: orAbsent(list(text, programLimit)),
   } satisfies Shape<ApplyReport>),
   answer: record({
     ...envelope,
@@ -237,10 +250,28 @@ const agentMessages: Kinds<AgentToCoordinator> = {
   drift: record({ ...envelope, drift } satisfies Shape<DriftReport>),
 }
 
+const backendHealth = oneOf(['healthy', 'sick', 'auto'] satisfies BackendHealth[])
+const groupIds = orNull(list(whole(1), programLimit))
+
 const desired = record({
   load: list(record({ name: text, sha: sha256 } satisfies Shape<DesiredProgram>), programLimit),
   labels: list(record({ label: text, program: text } satisfies Shape<DesiredLabel>), programLimit),
   active: text,
+  // A coordinator of an earlier version sends none of these.
+  tenancy: orAbsent(text),
+  params: orAbsent(
+    list(record({ name: text, value: text } satisfies Shape<DesiredParam>), settingLimit),
+  ),
+  health: orAbsent(
+    list(
+      record({
+        backend: text,
+        health: backendHealth,
+        groups: groupIds,
+      } satisfies Shape<DesiredHealth>),
+      settingLimit,
+    ),
+  ),
 } satisfies Shape<DesiredEngine>)
 
 const coordinatorMessages: Kinds<CoordinatorToAgent> = {
@@ -257,7 +288,15 @@ const coordinatorMessages: Kinds<CoordinatorToAgent> = {
     query: oneOf(['vcls', 'params', 'backends', 'bans', 'panic'] satisfies QueryName[]),
   } satisfies Shape<Query>),
   command: record({ ...envelope, line: text } satisfies Shape<EngineCommand>),
+  setParam: record({ ...envelope, name: text, value: orNull(text) } satisfies Shape<SetParam>),
+  setHealth: record({
+    ...envelope,
+    backend: text,
+    groups: groupIds,
+    health: backendHealth,
+  } satisfies Shape<SetHealth>),
   compile: record({ ...envelope, sha: sha256 } satisfies Shape<Compile>),
+  showRunning: record({ ...envelope } satisfies Shape<ShowRunning>),
   reportFullState: record({ ...envelope } satisfies Shape<ReportFullState>),
   unlock: record({ ...envelope } satisfies Shape<Unlock>),
 }

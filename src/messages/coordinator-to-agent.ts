@@ -1,5 +1,6 @@
 /** What a coordinator says. */
 import type { DesiredEngine } from '../domain/desired-engine.js'
+import type { BackendHealth } from '../domain/engine-settings.js'
 import type { Envelope } from './envelope.js'
 
 /** The answer to hello. */
@@ -33,6 +34,48 @@ export interface EngineCommand extends Envelope {
   readonly line: string
 }
 
+/** Set a parameter now, and say what the engine thinks of it; answered by ParamAnswer. What was taken becomes desired next. */
+export interface SetParam extends Envelope {
+  readonly kind: 'setParam'
+  readonly name: string
+  /** Null: back to the default. */
+  readonly value: string | null
+}
+
+/** The members of the specification's Parameter set: all four are texts, as the cache prints them. */
+export interface Parameter {
+  readonly value: string
+  readonly default: string
+  readonly unit: string
+  readonly description: string
+}
+
+export interface ParamAnswer {
+  /** The engine's words, whole; null: it was set. */
+  readonly refusal: string | null
+  /** What the engine remarks, such as that a change takes effect later; mostly empty. */
+  readonly note: string
+  /** As it is now; null when it was refused. */
+  readonly parameter: Parameter | null
+}
+
+/** Set the health of a backend now, in each VCL of ours that is meant; answered by HealthAnswer. */
+export interface SetHealth extends Envelope {
+  readonly kind: 'setHealth'
+  /** The name in VCL. */
+  readonly backend: string
+  /** Null: in every VCL of ours. */
+  readonly groups: readonly number[] | null
+  readonly health: BackendHealth
+}
+
+export interface HealthAnswer {
+  /** As above. */
+  readonly refusal: string | null
+  /** What was set, as `<VCL>.<backend>`; empty: no VCL that is meant has such a backend. */
+  readonly backends: readonly string[]
+}
+
 /** Load this source beside what serves, tell what the compiler said, and discard it again; answered by CompileAnswer. */
 export interface Compile extends Envelope {
   readonly kind: 'compile'
@@ -45,6 +88,11 @@ export interface CompileAnswer {
   readonly error: string | null
 }
 
+/** Give the VCL that the cache runs, so that it is adopted; answered by RunningVcl. */
+export interface ShowRunning extends Envelope {
+  readonly kind: 'showRunning'
+}
+
 export interface ReportFullState extends Envelope {
   readonly kind: 'reportFullState'
 }
@@ -55,6 +103,16 @@ export interface Unlock extends Envelope {
 }
 
 export type CoordinatorToAgent =
-  Welcome | Apply | Query | EngineCommand | Compile | ReportFullState | Unlock
+  | Welcome
+  | Apply
+  | Query
+  | EngineCommand
+  | SetParam
+  | SetHealth
+  | Compile
+  | ShowRunning
+  | ReportFullState
+  | Unlock
 /** What another coordinator process may ask the holder of the session to send. */
-export type Instruction = Apply | Query | EngineCommand | Compile | Unlock
+export type Instruction =
+  Apply | Query | EngineCommand | SetParam | SetHealth | Compile | ShowRunning | Unlock
