@@ -3,12 +3,18 @@ import type { Logger } from 'pino'
 import { createInProcessBus } from '../bus/in-process.js'
 import { openStore } from '../store/open-store.js'
 import { createBackgroundWork } from './state-service/background.js'
-import { setPassword } from './state-service/first-administrator.js'
+import {
+  addSystemAdministrator,
+  setPassword,
+} from './state-service/identity/first-administrator.js'
+import { createLeases } from './state-service/leases.js'
 import type { StateService } from './state-service/service.js'
 
 export interface Administration {
   /** Ends the account's sessions; the running daemon notices within 5 s. Rejects with FleetError not-found or invalid. */
   setPassword(name: string, password: string): Promise<void>
+  /** A system administrator. Rejects with FleetError conflict or invalid. */
+  addAdministrator(name: string, password: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -34,12 +40,15 @@ export async function openAdministration(
       refreshTtlSeconds: 0,
       apiLogDays: 0,
       allowedIncludes: new Set(),
+      allowedModules: new Set(),
     },
     background: createBackgroundWork(),
+    leases: createLeases({ store, now: Date.now, isAlone: false }),
     observeDeploy: () => undefined,
   }
   return {
     setPassword: (name, password) => setPassword(service, config.stateDir, name, password),
+    addAdministrator: (name, password) => addSystemAdministrator(service, name, password),
     close: () => store.close(),
   }
 }

@@ -1,7 +1,9 @@
 /** Wires the coordinator: store, bus, use cases, agent gateway and APIs on one listener; starts and stops them. */
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import { createInProcessBus } from '../bus/in-process.js'
+import type { Bus } from '../bus/bus.js'
+import { openBus } from '../bus/open-bus.js'
 import { createContext } from '../context.js'
 import type { Actor } from '../domain/permission.js'
 import { agentLinkPath } from '../messages/envelope.js'
@@ -18,22 +20,26 @@ import { healthRoutes } from './controller/health.js'
 import { resourceRoutes } from './controller/resources.js'
 import { createMetrics } from './http/metrics.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
-import { createAgentCounter } from './state-service/agent-counts.js'
-import { createApiLog, startApiLogCleanup } from './state-service/api-log.js'
-import { createAuthenticator } from './state-service/authenticate.js'
+import { createAgentCounter } from './state-service/agents/agent-counts.js'
+import { createApiLog, removeOldApiLogs } from './state-service/api-log.js'
+import { createAuthenticator } from './state-service/identity/authenticate.js'
 import { createBackgroundWork } from './state-service/background.js'
-import { discardUnfinishedDeploys } from './state-service/deploy-recovery.js'
+import {
+  discardUnfinishedDeploys,
+  startDeployRecovery,
+} from './state-service/deploying/deploy-recovery.js'
 import {
   ensureFirstAdministrator,
   type FirstAdministrator,
-} from './state-service/first-administrator.js'
-import { startHourly } from './state-service/hourly.js'
-import { openIdentity } from './state-service/identity.js'
-import { createJoinToken } from './state-service/join-tokens.js'
-import { startPlacementFollower } from './state-service/placement-follower.js'
-import { openSealing } from './state-service/sealing.js'
+} from './state-service/identity/first-administrator.js'
+import { startHourly, type HourlyWork } from './state-service/hourly.js'
+import { openIdentity, type Identity } from './state-service/identity/identity.js'
+import { createJoinToken } from './state-service/agents/join-tokens.js'
+import { createLeases } from './state-service/leases.js'
+import { startPlacementFollower } from './state-service/placing/placement-follower.js'
+import { openSealing } from './state-service/identity/sealing.js'
 import type { ServiceSettings, StateService } from './state-service/service.js'
-import { removeExpiredSessions } from './state-service/sessions.js'
+import { removeExpiredSessions } from './state-service/identity/sessions.js'
 
 export interface CoordinatorConfig {
   readonly stateDir: string
@@ -41,6 +47,10 @@ export interface CoordinatorConfig {
   readonly tls: TlsFiles | null
   /** `sqlite:<path>` or `postgres://…`. */
   readonly storeUrl: string
+  /** `in-process` or `nats://…`. */
+  readonly busUrl: string
+  /** How browsers and identity providers reach it; null: by the listener. */
+  readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly secretKeyFile: string
   readonly settings: ServiceSettings
@@ -75,31 +85,42 @@ const ownActor: Actor = {
   grants: {},
 }
 
-/** Rejects with FleetError: 'invalid' for a setting that cannot be, 'unavailable' for a store that cannot be opened. */
+/** Rejects with FleetError: 'invalid' for a setting that cannot be, 'unavailable' for a store or bus that cannot be opened. */
 export async function startCoordinator(
   config: CoordinatorConfig,
   log: Logger,
 ): Promise<RunningCoordinator> {
   const store = await openStore(config.storeUrl, log)
+  let bus: Bus | undefined
   try {
-    return await startOn(store, config, log)
+    const coordinatorId = await ensureSetting(store.queries, 'coordinatorId', randomUUID())
+    bus = await openBus(config.busUrl, coordinatorId, log)
+    return await startOn({ store, bus, coordinatorId }, config, log)
   } catch (error) {
+    await bus?.close()
     await store.close()
     throw error
   }
 }
 
+interface Ground {
+  readonly store: Store
+  readonly bus: Bus
+  readonly coordinatorId: string
+}
+
 async function startOn(
-  store: Store,
+  ground: Ground,
   config: CoordinatorConfig,
   log: Logger,
 ): Promise<RunningCoordinator> {
+  const { store, bus } = ground
   const sealing = await openSealing(config.secretKeyFile)
+  const leases = createLeases({ store, now: Date.now, isAlone: !bus.isShared })
   const service: StateService = {
-    store,
-    bus: createInProcessBus(),
+    ...ground,
     now: Date.now,
-    coordinatorId: await ensureSetting(store.queries, 'coordinatorId', randomUUID()),
+    leases,
     settings: config.settings,
     background: createBackgroundWork(),
     observeDeploy: (result, seconds) => {
@@ -114,7 +135,8 @@ async function startOn(
     password: config.adminPassword,
     stdoutIsTerminal: config.stdoutIsTerminal,
   })
-  await discardUnfinishedDeploys(service, createContext(log))
+  // Of those that another coordinator may be running the leases decide.
+  if (!bus.isShared) await discardUnfinishedDeploys(service, createContext(log))
 
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
   const gateway = createAgentGateway(service, log)
@@ -132,6 +154,7 @@ async function startOn(
     identity,
     authenticator,
     apiLog,
+    readBaseUrl: () => config.publicUrl ?? toReachable(address),
     resources: resourceRoutes(service),
   })
   http.addApi(controller)
@@ -148,12 +171,8 @@ async function startOn(
   mountGateway(http, gateway)
   const address = await http.listen()
   const follower = startPlacementFollower(service, log)
-  const cleanups = [
-    startApiLogCleanup(service, log),
-    startHourly('rotating signing keys', log, () => identity.keys.rotate()),
-    startHourly('removing expired sessions', log, () => removeExpiredSessions(service)),
-    startHourly('removing unused sources', log, () => service.store.decide(deleteUnusedSources)),
-  ]
+  const recovery = startDeployRecovery(service, log)
+  const cleanups = startCleanups(service, identity, log)
   phase = 'ready'
   log.info({ address, version }, 'coordinator is ready')
   return {
@@ -166,16 +185,42 @@ async function startOn(
       phase = 'stopping'
       await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
       await follower.close()
+      await recovery.stop()
       const background = service.background.stop()
       await gateway.close()
       await http.close()
       await background
       await apiLog.close()
       authenticator.close()
-      await service.bus.close()
+      await leases.release().catch(() => undefined) // they run out by themselves
+      await bus.close()
       await store.close()
     },
   }
+}
+
+/** Chosen by us: who listens on all addresses is reached by the host's name. */
+function toReachable(address: string): string {
+  const url = new URL(address)
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = hostname()
+  return url.origin
+}
+
+/** Hourly, each by one of the coordinators. */
+function startCleanups(service: StateService, { keys }: Identity, log: Logger): HourlyWork[] {
+  const clean = (name: string, work: () => Promise<unknown>): HourlyWork =>
+    startHourly(name, log, async () => {
+      await service.leases.run('cleanup', work)
+    })
+  return [
+    clean('removing old entries of the API log', () => removeOldApiLogs(service)),
+    clean('removing expired sessions', () => removeExpiredSessions(service)),
+    clean('removing unused sources', () => service.store.decide(deleteUnusedSources)),
+    startHourly('rotating signing keys', log, async () => {
+      await service.leases.run('cleanup', () => keys.rotate())
+      await keys.reload()
+    }),
+  ]
 }
 
 function mountGateway(http: HttpServer, gateway: ReturnType<typeof createAgentGateway>): void {

@@ -7,20 +7,23 @@ import { agentRevokedSubject, desiredChangedSubject } from '../../bus/bus.js'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, agentLinkSubprotocol, messageLimitBytes } from '../../messages/envelope.js'
-import type { Credential } from '../state-service/agent-credentials.js'
-import { readAgentIds, readTraceId } from '../state-service/agent-hints.js'
-import { createReportRecorder } from '../state-service/agent-reports.js'
+import type { Credential } from '../state-service/agents/agent-credentials.js'
+import { readAgentIds, readTraceId } from '../state-service/agents/agent-hints.js'
+import { createReportRecorder } from '../state-service/agents/agent-reports.js'
 import {
   createHeartbeatRecorder,
   missedHeartbeats,
   type HeardAgent,
-} from '../state-service/heartbeat.js'
+} from '../state-service/agents/heartbeat.js'
+import { createLoginLimits } from '../state-service/identity/login-limits.js'
 import type { StateService } from '../state-service/service.js'
+import { createAdopter } from './adopter.js'
 import { createAgentHttp, type HandleRequest } from './agent-http.js'
 import { AgentSession, type SessionParts } from './agent-session.js'
 import { closeCodes } from './close-codes.js'
 import { createDesiredSender } from './desired-sender.js'
 import { admitAgent, refuseUpgrade, toRefusal } from './handshake.js'
+import { startLinkCheck } from './link-check.js'
 import { createLiveness } from './liveness.js'
 
 export interface AgentGateway {
@@ -74,17 +77,21 @@ export function createAgentGateway(
   })
   const heartbeats = createHeartbeatRecorder(service, log, { heard, gone: revoke })
   const reports = createReportRecorder(service, log)
+  const adopter = createAdopter(service, log, (agentId) => sessions.has(agentId))
   const liveness = createLiveness(service, log)
+  const limits = createLoginLimits(service, 'agents')
   const parts: SessionParts = {
     service,
     log,
     heartbeats,
     reports,
     sender,
+    adopter,
     sessions,
     helloTimeoutMs: options.helloTimeoutMs ?? helloTimeoutMs,
   }
   const sweeper = setInterval(sweep, service.settings.heartbeatMs)
+  const linkCheck = service.bus.isShared ? startLinkCheck(service, log, sessions) : null
   const subscriptions = [
     service.bus.subscribe(desiredChangedSubject, (hint) => {
       const linked = readAgentIds(hint).filter((agentId) => sessions.has(agentId))
@@ -99,7 +106,7 @@ export function createAgentGateway(
     handleUpgrade: (request, socket, head) => {
       void upgrade(request, socket, head) // catches all
     },
-    handleRequest: createAgentHttp(parts),
+    handleRequest: createAgentHttp({ ...parts, limits }),
     get sessionCount() {
       return sessions.size
     },
@@ -132,7 +139,7 @@ export function createAgentGateway(
     for (const session of greeting) if (session.isLive) greeting.delete(session)
     if (closed || admitting > admittingLimit || greeting.size >= greetingLimit)
       throw new FleetError('unavailable', 'agent', 'too many agents come at once')
-    return admitAgent(service, request)
+    return admitAgent({ service, limits }, request)
   }
 
   /** After each write of heartbeats: who was deleted or taken over leaves, who is behind is sent what is wanted. */
@@ -166,11 +173,13 @@ export function createAgentGateway(
   async function close(): Promise<void> {
     closed = true
     clearInterval(sweeper)
+    linkCheck?.stop()
     liveness.stop()
     sender.close()
     for (const subscription of subscriptions) subscription.close()
     for (const session of [...sessions.values(), ...greeting])
       session.end(closeCodes.goingAway, 'the coordinator stops')
+    await adopter.close()
     await heartbeats.close()
     await reports.close()
   }

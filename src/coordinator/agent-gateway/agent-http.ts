@@ -1,15 +1,18 @@
 /**
  * The two calls beside the link, with the agent's own key: a VCL text by its hash, and an answer too large for a
- * message (choices: 4). Plain node:http, to be mounted below the link's path.
+ * message (choices: 4). Plain node:http, to be mounted below the link's path. A call may reach another coordinator than the
+ * link does: answers are passed on to the process that waits for them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { largeAnswerSubject } from '../../bus/bus.js'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
-import { recognizeKey } from '../state-service/agent-credentials.js'
-import { readSourceFor } from '../state-service/agent-desired.js'
+import { recognizeKey } from '../state-service/agents/agent-credentials.js'
+import { readSourceFor } from '../state-service/agents/agent-desired.js'
 import type { SessionParts } from './agent-session.js'
-import { readAgentKey, toRefusal } from './handshake.js'
+import { countFailures, readAgentKey, toRefusal, type Door } from './handshake.js'
+import type { OfferedAnswer } from './pending-answers.js'
 
 export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
@@ -17,14 +20,16 @@ export type HandleRequest = (request: IncomingMessage, response: ServerResponse)
 const transitLimitBytes = 4 * answerLimitBytes
 /** Chosen by us. */
 const bodyTimeoutMs = 60_000
+/** Chosen by us: for 64 MiB to another coordinator. */
+const offerTimeoutMs = 30_000
 
-interface AgentHttp extends Pick<SessionParts, 'service' | 'log' | 'sessions'> {
+type AgentHttpParts = Pick<SessionParts, 'service' | 'log' | 'sessions'> & Door
+
+interface AgentHttp extends AgentHttpParts {
   readonly transit: { bytes: number }
 }
 
-export function createAgentHttp(
-  parts: Pick<SessionParts, 'service' | 'log' | 'sessions'>,
-): HandleRequest {
+export function createAgentHttp(parts: AgentHttpParts): HandleRequest {
   const http: AgentHttp = { ...parts, transit: { bytes: 0 } }
   return async (request, response) => {
     try {
@@ -56,7 +61,9 @@ async function route(
     response.writeHead(405, { ...noStore, allow: method }).end()
     return
   }
-  const { agentId } = await recognizeKey(http.service, readAgentKey(request))
+  const { agentId } = await countFailures(http.limits, request, async () =>
+    recognizeKey(http.service, readAgentKey(request)),
+  )
   if (method === 'GET') {
     const text = await readSourceFor(http.service, agentId, what)
     if (text === undefined) throw new FleetError('not-found', 'agent', `${what} was not found`)
@@ -70,21 +77,39 @@ async function route(
 const noStore = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
 async function receiveAnswer(
-  { sessions, transit }: AgentHttp,
+  http: AgentHttp,
   request: IncomingMessage,
   { agentId, sequence }: { readonly agentId: number; readonly sequence: number },
 ): Promise<void> {
-  const session = sessions.get(agentId)
-  if (!session?.isWaitedFor(sequence)) throw notWaitedFor(sequence)
+  const { transit } = http
+  const offer = (answer: OfferedAnswer): Promise<boolean> => offerAnswer(http, agentId, answer)
+  if (!(await offer({ sequence }))) throw notWaitedFor(sequence)
   const declared = Number(request.headers['content-length'] ?? answerLimitBytes)
   if (!(declared <= answerLimitBytes)) throw tooLarge()
   if (transit.bytes + declared > transitLimitBytes)
     throw new FleetError('unavailable', 'agent', 'too many answers are in transit')
   transit.bytes += declared
   try {
-    if (!session.putValue(sequence, await readJson(request))) throw notWaitedFor(sequence)
+    const value = await readJson(request)
+    if (!(await offer({ sequence, value }))) throw notWaitedFor(sequence)
   } finally {
     transit.bytes -= declared
+  }
+}
+
+/** Answers whether somebody waits for it: here, or where the agent's link is. */
+async function offerAnswer(
+  { service, sessions }: AgentHttp,
+  agentId: number,
+  answer: OfferedAnswer,
+): Promise<boolean> {
+  const session = sessions.get(agentId)
+  if (session) return session.takeOffered(answer)
+  try {
+    return (await service.bus.request(largeAnswerSubject(agentId), answer, offerTimeoutMs)) === true
+  } catch (error) {
+    if (error instanceof FleetError && error.errorKey === 'agent') return false
+    throw error
   }
 }
 

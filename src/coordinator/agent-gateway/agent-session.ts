@@ -6,14 +6,20 @@
  *   [*] --> waiting: upgraded
  *   waiting --> greeting: hello
  *   waiting --> closed: no hello within 10 s
- *   greeting --> live: registered or recognized, welcome sent
+ *   greeting --> live: registered or recognized, its link claimed, welcome sent
  *   greeting --> closed: refused
  *   live --> closed: revoked, malformed message, silence, back-pressure, the agent left
  * ```
  */
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
-import { instructionSubject, linkSubject, type Subscription } from '../../bus/bus.js'
+import {
+  instructionSubject,
+  largeAnswerSubject,
+  linkSubject,
+  type Subscription,
+} from '../../bus/bus.js'
 import { createContext, newTraceId, type Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type {
@@ -25,24 +31,26 @@ import type {
 } from '../../messages/agent-to-coordinator.js'
 import { MalformedMessage } from '../../messages/codec.js'
 import { version } from '../../version.js'
-import type { Credential } from '../state-service/agent-credentials.js'
-import type { DesiredState } from '../state-service/agent-desired.js'
-import type { ReportRecorder } from '../state-service/agent-reports.js'
-import type { HeartbeatRecorder } from '../state-service/heartbeat.js'
-import type { InstructionReply, InstructionRequest } from '../state-service/instruct.js'
+import type { Credential } from '../state-service/agents/agent-credentials.js'
+import type { DesiredState } from '../state-service/agents/agent-desired.js'
+import { claimAgentLink, releaseAgentLink } from '../state-service/agents/agent-links.js'
+import type { ReportRecorder } from '../state-service/agents/agent-reports.js'
+import type { HeartbeatRecorder } from '../state-service/agents/heartbeat.js'
+import type { InstructionReply, InstructionRequest } from '../state-service/agents/instruct.js'
 import {
   recognizeAgent,
   registerAgent,
   updateDescription,
   type RegisteredAgent,
-} from '../state-service/registration.js'
+} from '../state-service/agents/registration.js'
 import type { StateService } from '../state-service/service.js'
-import { isNewerMinor } from '../state-service/version-skew.js'
+import { isNewerMinor } from '../state-service/agents/version-skew.js'
 import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
+import type { Adopter } from './adopter.js'
 import { closeCodes } from './close-codes.js'
 import type { DesiredSender } from './desired-sender.js'
 import { LinkSocket, type LinkReceiver } from './link-socket.js'
-import { PendingAnswers } from './pending-answers.js'
+import { PendingAnswers, type OfferedAnswer } from './pending-answers.js'
 
 /** What all sessions of a gateway share. */
 export interface SessionParts {
@@ -51,6 +59,7 @@ export interface SessionParts {
   readonly heartbeats: HeartbeatRecorder
   readonly reports: ReportRecorder
   readonly sender: DesiredSender
+  readonly adopter: Adopter
   /** The live ones by agent. */
   readonly sessions: Map<number, AgentSession>
   readonly helloTimeoutMs: number
@@ -60,6 +69,8 @@ export interface SessionParts {
 const backlogLimit = 16
 
 export class AgentSession implements LinkReceiver {
+  /** What the store knows this link by. */
+  readonly linkId = randomUUID()
   readonly #parts: SessionParts
   readonly #credential: Credential
   readonly #link: LinkSocket
@@ -131,12 +142,8 @@ export class AgentSession implements LinkReceiver {
     }
   }
 
-  isWaitedFor(sequence: number): boolean {
-    return this.#answers.isWaitedFor(sequence)
-  }
-
-  putValue(sequence: number, json: unknown): boolean {
-    return this.#answers.putValue(sequence, json)
+  takeOffered(answer: OfferedAnswer): boolean {
+    return this.#answers.takeOffered(answer)
   }
 
   take(message: AgentToCoordinator): void {
@@ -171,6 +178,9 @@ export class AgentSession implements LinkReceiver {
     const { agentId } = this.#agent
     this.#parts.sessions.delete(agentId)
     this.#parts.heartbeats.forget(agentId)
+    // Of a coordinator that stops the bus says so, and a fleet of writes would only keep it.
+    if (code !== closeCodes.goingAway)
+      void releaseAgentLink(this.#parts.service, agentId, this.linkId) // never rejects
   }
 
   get #names(): { readonly agentId?: number; readonly agent: string } {
@@ -186,7 +196,7 @@ export class AgentSession implements LinkReceiver {
         this.#credential.kind === 'joining'
           ? await registerAgent(service, context, this.#credential, hello)
           : await recognizeAgent(service, context, this.#credential, hello)
-      if (this.#link.isOpen) this.#enter(agent, hello, context)
+      if (this.#link.isOpen && (await this.#claim(agent))) this.#enter(agent, hello, context)
     } catch (error) {
       if (error instanceof FleetError) {
         const isTemporary = error.kind === 'unavailable' || error.kind === 'timed-out'
@@ -198,23 +208,37 @@ export class AgentSession implements LinkReceiver {
     }
   }
 
-  #enter(agent: RegisteredAgent, hello: Hello, context: Context): void {
-    const { service, sessions, sender } = this.#parts
+  /** Answers false, and ends the link, when the agent has another one; true: this is the agent's link from now on. */
+  async #claim(agent: RegisteredAgent): Promise<boolean> {
+    const { service, sessions } = this.#parts
     const { agentId } = agent
-    if (sessions.has(agentId)) {
-      this.end(closeCodes.linkedAlready, `agent ${agent.name} is linked already`)
-      return
+    const isFirst = !sessions.has(agentId)
+    if (isFirst) {
+      this.#agent = agent
+      sessions.set(agentId, this)
+      this.#subscriptions = [service.bus.respond(linkSubject(agentId), () => this.#proveAlive())]
+      if (await claimAgentLink(service, this.#credential, { agentId, linkId: this.linkId }))
+        return this.#link.isOpen
     }
-    this.#agent = agent
+    this.end(closeCodes.linkedAlready, `agent ${agent.name} is linked already`)
+    return false
+  }
+
+  #enter(agent: RegisteredAgent, hello: Hello, context: Context): void {
+    const { service, sender, adopter } = this.#parts
+    const { agentId } = agent
     this.#agentVersion = hello.agentVersion
     this.#readOnly = agent.readOnly
     this.#phase = 'live'
-    sessions.set(agentId, this)
     this.#subscriptions = [
-      service.bus.respond(linkSubject(agentId), () => this.#proveAlive()),
+      ...this.#subscriptions,
       // Sent by instructAgent only.
       service.bus.respond(instructionSubject(agentId), (asked) =>
         this.#ask(asked as InstructionRequest),
+      ),
+      // Sent by agent-http.ts only.
+      service.bus.respond(largeAnswerSubject(agentId), (offered) =>
+        Promise.resolve(this.#answers.takeOffered(offered as OfferedAnswer)),
       ),
     ]
     this.#link.send({
@@ -227,6 +251,7 @@ export class AgentSession implements LinkReceiver {
     })
     this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
     sender.request([agentId], null)
+    adopter.consider(agentId, hello)
     context.log.info({ ...this.#names, agentVersion: hello.agentVersion }, 'agent linked')
     for (const message of this.#backlog.splice(0)) this.#handle(message)
   }
@@ -242,7 +267,7 @@ export class AgentSession implements LinkReceiver {
         this.#learn(message.condition)
         return
       case 'fullState':
-        this.#takeFullState(agentId, message)
+        void this.#takeFullState(agentId, message) // catches all
         return
       case 'applyReport':
         this.#takeReport(agentId, message)
@@ -278,15 +303,18 @@ export class AgentSession implements LinkReceiver {
     this.#parts.heartbeats.record({ agentId, readOnly: this.#readOnly }, condition)
   }
 
-  #takeFullState(agentId: number, state: FullState): void {
-    const { service, log } = this.#parts
+  async #takeFullState(agentId: number, state: FullState): Promise<void> {
+    const { service, log, adopter } = this.#parts
     this.#askedFullState = false
     this.#readOnly = !state.capabilities.includes('deploy')
     this.#learn(state.condition)
     const context = createContext(log, state.traceId)
-    updateDescription(service, context, agentId, state).catch((error: unknown) => {
+    try {
+      await updateDescription(service, context, agentId, state)
+      adopter.consider(agentId, state)
+    } catch (error) {
       context.log.error({ err: error, agentId }, 'a full state could not be written')
-    })
+    }
   }
 
   #takeReport(agentId: number, report: ApplyReport): void {

@@ -18,7 +18,10 @@ export interface KnownRevisions {
   readonly attemptedResult: string | null
 }
 
-/** Chosen by us: an agent that does not hold the revision after this long never got it. */
+/**
+ * Chosen by us: an agent that does not hold the revision after this long never got it; of one that holds it and is done
+ * the report got lost.
+ */
 export const resendAfterMs = 10_000
 /** One load may take 120 s (choices: 4); an agent that holds the revision is given that and a bit. */
 export const loadPatienceMs = 150_000
@@ -38,8 +41,8 @@ export function needsApply(
   if (last?.revision !== desiredRevision) return true
   const { answer } = last
   if (answer === null) {
-    const isHeld = condition.heldRevision === desiredRevision
-    return nowMs - last.sentAtMs >= (isHeld ? loadPatienceMs : resendAfterMs)
+    const isLoading = condition.heldRevision === desiredRevision && !isEffective
+    return nowMs - last.sentAtMs >= (isLoading ? loadPatienceMs : resendAfterMs)
   }
   // The agent heals by itself what failed; it is asked again when it did, when its report got lost, when it had not tried.
   return (isEffective || answer.isRefusal) && nowMs - answer.atMs >= resendAfterMs

@@ -1,7 +1,7 @@
 /** Sends agents their desired state: whoever asks within some milliseconds is served by one query of the store. */
 import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
-import { readDesiredStates, type DesiredState } from '../state-service/agent-desired.js'
+import { readDesiredStates, type DesiredState } from '../state-service/agents/agent-desired.js'
 import type { StateService } from '../state-service/service.js'
 
 export interface DesiredSender {

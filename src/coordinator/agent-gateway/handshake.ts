@@ -1,7 +1,6 @@
 /** Before the upgrade: who is it, and may it come in? Everything here ends in a credential or an HTTP status (choices: 4). */
 import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { linkSubject } from '../../bus/bus.js'
 import type { Context } from '../../context.js'
 import { FleetError, type ErrorKey, type ErrorKind } from '../../errors.js'
 import { agentLinkSubprotocol } from '../../messages/envelope.js'
@@ -9,20 +8,25 @@ import {
   recognizeJoinToken,
   recognizeKey,
   type Credential,
-} from '../state-service/agent-credentials.js'
+} from '../state-service/agents/agent-credentials.js'
+import { isAgentLinked } from '../state-service/agents/agent-links.js'
+import type { LoginLimits } from '../state-service/identity/login-limits.js'
 import type { StateService } from '../state-service/service.js'
 
 /** Visible ASCII; what agents and coordinators make has 43 or 64 characters. */
 const authorizationPattern = /^(Agent|Join) +([\x21-\x7e]{1,512})$/i
-/** A session asks its agent for a pong before it says that it lives; then it gets this long to say so. */
-const probeTimeoutMs = 4000
 
-/** Throws FleetError: unauthenticated, invalid, conflict. */
+export interface Door {
+  readonly service: StateService
+  readonly limits: LoginLimits
+}
+
+/** Throws FleetError: unauthenticated, limited, invalid, conflict. */
 export async function admitAgent(
-  service: StateService,
+  { service, limits }: Door,
   request: IncomingMessage,
 ): Promise<Credential> {
-  const credential = await readCredential(service, request)
+  const credential = await countFailures(limits, request, () => readCredential(service, request))
   const offered = request.headers['sec-websocket-protocol']?.split(',') ?? []
   if (!offered.some((name) => name.trim() === agentLinkSubprotocol))
     throw new FleetError(
@@ -31,7 +35,7 @@ export async function admitAgent(
       `Sec-WebSocket-Protocol must offer ${agentLinkSubprotocol}`,
     )
   const agentId = credential.kind === 'known' ? credential.agentId : credential.takesOver
-  if (agentId !== null && (await isLinked(service, agentId)))
+  if (agentId !== null && (await isAgentLinked(service, agentId)))
     throw new FleetError('conflict', 'agent', `agent ${credential.name} is linked already`)
   return credential
 }
@@ -41,6 +45,27 @@ export function readAgentKey(request: IncomingMessage): string {
   const [, scheme = '', secret = ''] = matchAuthorization(request)
   if (scheme.toLowerCase() === 'agent') return secret
   throw new FleetError('unauthenticated', 'auth', 'Authorization must be: Agent <key>')
+}
+
+/**
+ * A caller whose key or token is none is told so some times, then to wait; one with a right key is never kept out
+ * (choices: 2, Tokens). Chosen by us: by the address of the connection, also behind a proxy.
+ */
+export async function countFailures<T>(
+  limits: LoginLimits,
+  { socket }: IncomingMessage,
+  recognize: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await recognize()
+  } catch (error) {
+    if (error instanceof FleetError && error.kind === 'unauthenticated') {
+      const address = socket.remoteAddress ?? ''
+      limits.check(null, address)
+      limits.countFailure(null, address)
+    }
+    throw error
+  }
 }
 
 async function readCredential(
@@ -63,17 +88,6 @@ function matchAuthorization(request: IncomingMessage): RegExpExecArray {
   )
 }
 
-/** Asked of whichever process holds the session; a holder that does not answer is gone. */
-async function isLinked(service: StateService, agentId: number): Promise<boolean> {
-  try {
-    await service.bus.request(linkSubject(agentId), {}, probeTimeoutMs)
-    return true
-  } catch (error) {
-    if (error instanceof FleetError) return false
-    throw error
-  }
-}
-
 const statusOfKind: Readonly<Partial<Record<ErrorKind, number>>> = {
   invalid: 400,
   unauthenticated: 401,
@@ -81,7 +95,7 @@ const statusOfKind: Readonly<Partial<Record<ErrorKind, number>>> = {
   conflict: 409,
   'too-large': 413,
   unavailable: 503,
-  limited: 503,
+  limited: 429,
 }
 
 export interface Refusal {
@@ -98,13 +112,15 @@ export function toRefusal(context: Context, error: unknown): Refusal {
     return refusalOf(context, 500, { errorKey: 'agent', errorMsg: 'internal error' })
   }
   context.log.info({ status }, `the agent link refused a caller: ${error.message}`)
-  return refusalOf(context, status, { errorKey: error.errorKey, errorMsg: error.message })
+  const body = { errorKey: error.errorKey, errorMsg: error.message }
+  return refusalOf(context, status, body, error.retryAfterSeconds)
 }
 
 function refusalOf(
   { traceId }: Context,
   status: number,
   error: { readonly errorKey: ErrorKey; readonly errorMsg: string },
+  retryAfterSeconds = 1,
 ): Refusal {
   return {
     status,
@@ -114,7 +130,9 @@ function refusalOf(
       'x-content-type-options': 'nosniff',
       'x-trace-id': traceId,
       ...(status === 401 && { 'www-authenticate': 'Agent, Join' }),
-      ...(status === 503 && { 'retry-after': '1' }),
+      ...((status === 503 || status === 429) && {
+        'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))),
+      }),
     },
     body: JSON.stringify({ traceId, ...error }),
   }

@@ -1,9 +1,10 @@
 /**
  * Calls agents Down that missed three heartbeats, by the time in the store. After its own start, a store outage or a
- * pause of this process a coordinator waits three heartbeats first: the silence was its own (choices: 4).
+ * pause of this process a coordinator waits three heartbeats first: the silence was its own (choices: 4). Of several
+ * coordinators one does it at a time.
  */
 import type { Logger } from 'pino'
-import { markSilentAgentsDown, missedHeartbeats } from '../state-service/heartbeat.js'
+import { markSilentAgentsDown, missedHeartbeats } from '../state-service/agents/heartbeat.js'
 import type { StateService } from '../state-service/service.js'
 
 export interface Liveness {

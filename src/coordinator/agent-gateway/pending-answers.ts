@@ -1,9 +1,15 @@
 /** The questions that one session waits for: each ends once, with the agent's answer, in time or not. */
 import type { Answer } from '../../messages/agent-to-coordinator.js'
-import type { InstructionReply } from '../state-service/instruct.js'
+import type { InstructionReply } from '../state-service/agents/instruct.js'
 
 /** Chosen by us: an agent runs one command at a time, more would only wait there. */
 const pendingLimit = 64
+
+/** Of an answer that came by PUT to another process; without a value: is it waited for? */
+export interface OfferedAnswer {
+  readonly sequence: number
+  readonly value?: unknown
+}
 
 interface Pending {
   readonly settle: (reply: InstructionReply) => void
@@ -52,6 +58,12 @@ export class PendingAnswers {
     pending.value = { json }
     settleWhole(pending)
     return true
+  }
+
+  /** Answers whether it is, or was, waited for. */
+  takeOffered(offered: OfferedAnswer): boolean {
+    const { sequence } = offered
+    return 'value' in offered ? this.putValue(sequence, offered.value) : this.isWaitedFor(sequence)
   }
 
   endAll(reason: string): void {

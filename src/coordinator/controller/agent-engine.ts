@@ -1,16 +1,21 @@
 /** `/agents/{id}/…`: what an agent's cache holds, asked of the agent itself, and the commands that people may send. */
 import { Type, type TSchema } from 'typebox'
+import type { Context } from '../../context.js'
 import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { route, type Route } from '../http/route.js'
+import { askAgent, keepVisible, sendCommand } from '../state-service/agents/agent-questions.js'
 import {
-  askAgent,
-  keepVisible,
-  sendCommand,
+  findAgent,
+  findOwnAgent,
+  ownsAgent,
+  type AgentRecord,
+} from '../state-service/agents/agents.js'
+import {
   setBackendHealth,
   setParameter,
-} from '../state-service/agent-questions.js'
-import { findAgent, findOwnAgent, ownsAgent, type AgentRecord } from '../state-service/agents.js'
+  type SettingAnswer,
+} from '../state-service/agents/engine-settings.js'
 import type { StateService } from '../state-service/service.js'
 import { orNull } from './references.js'
 
@@ -33,6 +38,15 @@ const parameterSchema = Type.Object({
   unit: Type.String(),
   description: Type.String(),
 })
+
+const healthSchema = Type.Object(
+  {
+    name: Type.String(),
+    health: Type.Enum(['healthy', 'sick', 'auto']),
+    backends: Type.Array(Type.String({ description: 'What was set: <VCL>.<backend>' })),
+  },
+  closed,
+)
 
 interface Question {
   readonly query: 'vcls' | 'params' | 'backends' | 'bans' | 'panic'
@@ -111,7 +125,8 @@ function changes(service: StateService): readonly Route[] {
       method: 'POST',
       path: '/agents/{id}/command',
       operationId: 'sendAgentCommand',
-      summary: "Sends one of the allowed reading commands; answers the engine's words",
+      summary:
+        "Sends one of the allowed commands; those that set something are kept like the calls that do; answers the engine's words",
       errorKey,
       permission: { type: 'command', access: 'write' },
       find: findChangeable,
@@ -120,36 +135,75 @@ function changes(service: StateService): readonly Route[] {
         closed,
       ),
       answers: { 200: Type.Object({ message: Type.String() }, closed) },
-      handle: async ({ context, object, body }) => ({
+      handle: async ({ context, actor, object: agent, body }) => ({
         status: 200,
-        body: { message: await sendCommand(service, context, object, body.command) },
+        body: { message: await sendCommand(service, context, { actor, agent }, body.command) },
       }),
     }),
     route({
       method: 'PUT',
       path: '/agents/{id}/params/{name}',
       operationId: 'setAgentParam',
-      summary: 'Sets a parameter of the cache (not in this release: 503)',
+      summary: 'Sets a parameter of the cache, and keeps it set; null: back to its default',
       errorKey,
       permission: write,
       find: findChangeable,
-      body: Type.Object({ value: Type.String() }, closed),
+      body: Type.Object(
+        { value: Type.Optional(orNull(Type.String({ description: 'As on the management port' }))) },
+        closed,
+      ),
       ignoredKeys: ['name', 'default', 'unit', 'description'],
       answers: { 200: parameterSchema },
-      handle: ({ object, params }) => new Promise(() => setParameter(object, params['name'] ?? '')),
+      handle: async ({ context, object, params, body }) => ({
+        status: 200,
+        body: await changeParam(service, context, object, {
+          name: params['name'] ?? '',
+          value: body.value,
+        }),
+      }),
     }),
     route({
       method: 'PUT',
       path: '/agents/{id}/backends/{name}/{health}',
       operationId: 'setAgentBackend',
-      summary: 'Sets the health of a backend: healthy, sick or auto (not in this release: 503)',
+      summary:
+        'Sets the health of the backends of a name in all VCLs, or of <group id>.<name>, and keeps it set: healthy, sick, auto',
       errorKey,
       permission: write,
       find: findChangeable,
-      answers: { 200: Type.Object(namedRow) },
-      handle: ({ object, params }) => setBackendHealth(object, params['health'] ?? ''),
+      answers: { 200: healthSchema },
+      handle: async ({ context, actor, object: agent, params }) => {
+        const { name = '', health = '' } = params
+        const caller = { actor, agent }
+        const answer = await setBackendHealth(service, context, caller, { name, health })
+        return { status: 200, body: acceptOrThrow(answer, name) }
+      },
     }),
   ]
+}
+
+/** Without a value nothing changes (choices: 2, PUT). */
+async function changeParam(
+  service: StateService,
+  context: Context,
+  agent: AgentRecord,
+  { name, value }: { readonly name: string; readonly value: string | null | undefined },
+): Promise<unknown> {
+  if (value !== undefined)
+    return acceptOrThrow(await setParameter(service, context, agent, { name, value }), name)
+      .parameter
+  const parameters = await askAgent(service, context, agent, 'params')
+  const found: unknown = Object.entries(parameters as object).find(([key]) => key === name)?.[1] // a Parameter set
+  if (found === undefined) throw new FleetError('not-found', errorKey, `${name} was not found`)
+  return found
+}
+
+/** What the cache refuses is the caller's to put right, in the cache's own words. */
+function acceptOrThrow<Value>(answer: SettingAnswer<Value>, name: string): Value {
+  if ('value' in answer) return answer.value
+  if (answer.refusal.startsWith('Unknown parameter'))
+    throw new FleetError('not-found', errorKey, `${name} was not found: ${answer.refusal}`)
+  throw new FleetError('invalid', errorKey, answer.refusal)
 }
 
 function namedRows(value: unknown): readonly { readonly name: string }[] {

@@ -2,8 +2,8 @@
 import { Type } from 'typebox'
 import type { Actor } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
-import { deleteAgent } from '../state-service/agent-removal.js'
-import { unlockAgent } from '../state-service/agent-questions.js'
+import { deleteAgent } from '../state-service/agents/agent-removal.js'
+import { unlockAgent } from '../state-service/agents/agent-questions.js'
 import {
   agentListFields,
   assignTags,
@@ -12,8 +12,8 @@ import {
   listAgents,
   ownsAgent,
   type AgentRecord,
-} from '../state-service/agents.js'
-import { mapRows } from '../state-service/long-list.js'
+} from '../state-service/agents/agents.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import type { StateService } from '../state-service/service.js'
 import {
   forceQuery,

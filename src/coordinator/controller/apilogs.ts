@@ -1,8 +1,12 @@
 /** `/apilogs`: every call that was no GET, and every failed login. */
 import { Type } from 'typebox'
 import { answerList, route, type Route } from '../http/route.js'
-import { apiLogListFields, listApiLogs, type ApiLogRecord } from '../state-service/api-log-list.js'
-import { mapRows } from '../state-service/long-list.js'
+import {
+  apiLogListFields,
+  listApiLogs,
+  type ApiLogRecord,
+} from '../state-service/objects/api-log-list.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import type { StateService } from '../state-service/service.js'
 import { idSchema, listQuerySchema, orNull, timeSchema } from './references.js'
 import { toIso } from './views.js'

@@ -1,26 +1,26 @@
 /** `/auth`: from a name and a password, or a refresh token, to a pair of tokens; who one is; the end of it. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
-import { may, permissionTypes, type Actor } from '../../domain/permission.js'
+import { may, organizationRoles, permissionTypes, type Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { readBasic, readCookie, readToken } from '../http/credentials.js'
 import { route, type Answer, type Route } from '../http/route.js'
-import type { Identity } from '../state-service/identity.js'
-import { changeOwnPassword, login } from '../state-service/login.js'
+import type { Identity } from '../state-service/identity/identity.js'
+import { changeOwnPassword, login } from '../state-service/identity/login.js'
 import {
   endSession,
   readOrganizationName,
   refreshSession,
   unauthenticated,
   type Tokens,
-} from '../state-service/sessions.js'
+} from '../state-service/identity/sessions.js'
+import { expirySchema, grantSchema } from './identity-views.js'
 import { orNull, referenceSchema } from './references.js'
 
 const errorKey = 'auth'
 const closed = { additionalProperties: false }
-const expirySchema = Type.Integer({ description: 'seconds since 1970' })
 
-const tokensSchema = Type.Object(
+export const tokensSchema = Type.Object(
   {
     accessToken: Type.String({ description: 'for `Authorization: Bearer`' }),
     accessExpire: expirySchema,
@@ -38,13 +38,8 @@ const whoamiSchema = Type.Object(
   {
     account: referenceSchema,
     organization: orNull(referenceSchema),
-    role: Type.Enum(['system', 'administrator', 'regular']),
-    permissions: Type.Array(
-      Type.Object(
-        { type: Type.Enum([...permissionTypes]), read: Type.Boolean(), write: Type.Boolean() },
-        closed,
-      ),
-    ),
+    role: Type.Enum(['system', ...organizationRoles]),
+    permissions: Type.Array(grantSchema),
   },
   closed,
 )
@@ -157,12 +152,12 @@ function readLoginBody(
   return body ?? {}
 }
 
-function answerTokens(tokens: Tokens): Answer {
+export function answerTokens(tokens: Tokens): Answer {
   return { status: 200, body: tokens }
 }
 
 /** The page's scripts never see the refresh token. */
-function answerWithCookie({ refreshToken, ...tokens }: Tokens, secure: boolean): Answer {
+export function answerWithCookie({ refreshToken, ...tokens }: Tokens, secure: boolean): Answer {
   const cookie = cookieOf(refreshToken, tokens.refreshExpire, secure)
   return { status: 200, body: tokens, headers: { 'set-cookie': cookie } }
 }

@@ -3,27 +3,45 @@ import type { AnsweredCall, Api } from '../http/api.js'
 import { readBasic, readToken } from '../http/credentials.js'
 import type { Route } from '../http/route.js'
 import type { ApiLog, RecordedCall } from '../state-service/api-log.js'
-import type { Authenticator } from '../state-service/authenticate.js'
-import type { Identity } from '../state-service/identity.js'
-import { unauthenticated } from '../state-service/sessions.js'
+import type { Authenticator } from '../state-service/identity/authenticate.js'
+import type { Identity } from '../state-service/identity/identity.js'
+import { unauthenticated } from '../state-service/identity/sessions.js'
+import { accountRoutes } from './accounts.js'
 import { authRoutes } from './auth.js'
+import { callbackOperation, oidcRoutes } from './auth-oidc.js'
 import { describeError } from './error-body.js'
+import { idpRoutes } from './idps.js'
+import { organizationRoutes } from './organizations.js'
+import { permissionRoutes } from './permissions.js'
 import { sessionRoutes } from './sessions.js'
+import { userRoutes } from './users.js'
 
 export interface ControllerParts {
   readonly identity: Identity
   readonly authenticator: Authenticator
   readonly apiLog: ApiLog
-  /** The routes of the resources; those of `/auth` and `/sessions` come from here. */
+  /** How browsers and identity providers reach this service: `https://fleet.example.com`. */
+  readonly readBaseUrl: () => string
+  /** The routes of the resources; those about who may do what come from here. */
   readonly resources: readonly Route[]
 }
 
 export function createControllerApi(parts: ControllerParts): Api {
-  const { identity, authenticator, apiLog, resources } = parts
+  const { identity, authenticator, apiLog, readBaseUrl, resources } = parts
   return {
     name: 'controller',
     prefix: '/api/v1',
-    routes: [...authRoutes(identity), ...sessionRoutes(identity.service), ...resources],
+    routes: [
+      ...authRoutes(identity),
+      ...oidcRoutes(identity, readBaseUrl),
+      ...sessionRoutes(identity),
+      ...organizationRoutes(identity.service),
+      ...accountRoutes(identity),
+      ...userRoutes(identity.service),
+      ...permissionRoutes(identity.service),
+      ...idpRoutes(identity),
+      ...resources,
+    ],
     authenticate: ({ headers, sourceAddress }) => {
       const token = readToken(headers, 'bearer')
       if (token === undefined)
@@ -34,9 +52,15 @@ export function createControllerApi(parts: ControllerParts): Api {
     },
     describeError,
     onAnswered: (call) => {
-      if (call.method !== 'GET' && call.method !== 'HEAD') apiLog.record(toRecord(call))
+      if (isRecorded(call)) apiLog.record(toRecord(call))
     },
   }
+}
+
+/** Every call that is no GET, and every failed login (choices: 2, apilogs). */
+function isRecorded({ method, route, status }: AnsweredCall): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return true
+  return route?.operationId === callbackOperation && status >= 400
 }
 
 function toRecord(call: AnsweredCall): RecordedCall {

@@ -10,7 +10,7 @@ import {
   listDeployments,
   updateDeployment,
   viewDeployment,
-} from '../state-service/deployments.js'
+} from '../state-service/objects/deployments.js'
 import type { StateService } from '../state-service/service.js'
 import {
   forceQuery,

@@ -7,9 +7,9 @@ import {
   listVersions,
   readVersion,
   versionListFields,
-} from '../state-service/file-versions.js'
+} from '../state-service/objects/file-versions.js'
 import type { StateService } from '../state-service/service.js'
-import { findFile } from '../state-service/vcl-files.js'
+import { findFile } from '../state-service/objects/vcl-files.js'
 import { listQuerySchema } from './references.js'
 import { toVersionView, versionSchema, wholeVersionSchema } from './views.js'
 

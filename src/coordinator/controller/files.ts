@@ -12,7 +12,7 @@ import {
   listFiles,
   readWholeFile,
   updateFile,
-} from '../state-service/vcl-files.js'
+} from '../state-service/objects/vcl-files.js'
 import { listQuerySchema, nameSchema, orNull, ownerReference, readOnlyKeys } from './references.js'
 import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from './views.js'
 

@@ -1,26 +1,40 @@
-/** `/vclgroups/{id}/…`: deploy, undeploy, validate; state, placement, history (choices: 3). */
-import { Type } from 'typebox'
+/** `/vclgroups/{id}/…`: deploy, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, history (choices: 3). */
+import { Type, type Static } from 'typebox'
 import type { Context } from '../../context.js'
 import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { answerList, route, type Answer, type Route } from '../http/route.js'
-import { deployVclGroup, type VerbAnswer, type VerbRequest } from '../state-service/deploy.js'
-import { explainGroupPlacement } from '../state-service/group-state.js'
-import { readGroupHistory } from '../state-service/history.js'
+import {
+  deployVclGroup,
+  type VerbAnswer,
+  type VerbRequest,
+} from '../state-service/deploying/deploy.js'
+import { dropStage } from '../state-service/deploying/delstage.js'
+import { explainGroupPlacement } from '../state-service/deploying/group-state.js'
+import { readGroupHistory } from '../state-service/deploying/history.js'
+import { promoteVclGroup } from '../state-service/deploying/promote.js'
+import { readGroupRouting } from '../state-service/deploying/routing.js'
+import { reloadVclGroup } from '../state-service/deploying/reload.js'
+import { rollBackVclGroup } from '../state-service/deploying/rollback.js'
+import { stageVclGroup } from '../state-service/deploying/stage.js'
 import type { StateService } from '../state-service/service.js'
-import { undeployVclGroup } from '../state-service/undeploy.js'
-import { validateVclGroup } from '../state-service/validate.js'
-import { findGroup, viewGroup, viewGroupAgain } from '../state-service/vcl-groups.js'
+import { undeployVclGroup } from '../state-service/deploying/undeploy.js'
+import { validateVclGroup } from '../state-service/deploying/validate.js'
+import { findGroup, viewGroup, viewGroupAgain } from '../state-service/deploying/vcl-groups.js'
+import { domainsSchema, includesSchema, mainSchema, requireReferences } from './group-bodies.js'
+import { orNull, referencesTo } from './references.js'
 import {
   groupSchema,
   groupStateSchema,
   historySchema,
   placementSchema,
+  routingSchema,
   toGroupStateView,
   toGroupView,
   toHistoryView,
   toPlacementView,
 } from './group-views.js'
+import { tagSchema } from './views.js'
 
 const read = { type: 'vclgroup', access: 'read' } as const
 const write = { type: 'vclgroup', access: 'write' } as const
@@ -65,9 +79,35 @@ export function groupVerbRoutes(service: StateService): readonly Route[] {
       summary: 'Takes the group from all caches',
       run: undeployVclGroup,
     }),
+    changeRoute(service, {
+      name: 'reload',
+      summary: 'Compiles what the group serves once more, under a new name, and switches to it',
+      run: reloadVclGroup,
+    }),
+    changeRoute(service, {
+      name: 'promote',
+      summary: 'Makes what is staged the group’s own, deploys it, and ends the stage',
+      run: promoteVclGroup,
+    }),
+    rollbackRoute(service),
+    stageRoute(service),
+    delstageRoute(service),
     validateRoute(service),
     ...readingRoutes(service),
   ]
+}
+
+/** What the routes of all verbs have in common. */
+function verbOf(service: StateService, name: string) {
+  return {
+    method: 'PUT',
+    path: `/vclgroups/{id}/${name}`,
+    operationId: `${name}VclGroup`,
+    errorKey: 'deploy',
+    permission: write,
+    find: (_: Context, actor: Actor, id: number) => findGroup(service, actor, id),
+    answers: { 200: groupSchema, 202: groupSchema },
+  } as const
 }
 
 function changeRoute(
@@ -75,21 +115,64 @@ function changeRoute(
   verb: { readonly name: string; readonly summary: string; readonly run: Verb },
 ): Route {
   return route({
-    method: 'PUT',
-    path: `/vclgroups/{id}/${verb.name}`,
-    operationId: `${verb.name}VclGroup`,
+    ...verbOf(service, verb.name),
     summary: verb.summary,
-    errorKey: 'deploy',
-    permission: write,
-    find: (_, actor, id) => findGroup(service, actor, id),
     query: waitQuery,
-    answers: { 200: groupSchema, 202: groupSchema },
     handle: async ({ context, actor, object, query }) => {
-      const { completed } = await verb.run(service, context, actor, {
-        groupId: object.id,
-        waitMs: readWait(query.wait),
-        percent: query.percent ?? 100,
+      const { completed } = await verb.run(service, context, actor, toRequest(object.id, query))
+      return answerGroup(service, actor, object.id, completed ? 200 : 202)
+    },
+  })
+}
+
+function rollbackRoute(service: StateService): Route {
+  return route({
+    ...verbOf(service, 'rollback'),
+    summary: 'Back to an earlier revision, without one the previous; makes a new revision',
+    query: waitQuery,
+    body: Type.Object(
+      { revision: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1 }))) },
+      closed,
+    ),
+    bodyOptional: true,
+    handle: async ({ context, actor, object, query, body }) => {
+      const { completed } = await rollBackVclGroup(service, context, actor, {
+        ...toRequest(object.id, query),
+        revision: readRevision(body),
       })
+      return answerGroup(service, actor, object.id, completed ? 200 : 202)
+    },
+  })
+}
+
+function stageRoute(service: StateService): Route {
+  return route({
+    ...verbOf(service, 'stage'),
+    summary: 'Puts other sources of the group on all running agents with these tags, or on none',
+    body: Type.Object(
+      {
+        tags: referencesTo(Object.keys(tagSchema.properties), { minItems: 1 }),
+        domains: domainsSchema,
+        mainVCL: Type.Optional(orNull(mainSchema)),
+        includes: includesSchema,
+      },
+      { ...closed, description: 'What is left out is the group’s' },
+    ),
+    handle: async ({ context, actor, object, body }) => {
+      requireReferences(actor, body, 'deploy')
+      const request = { ...body, groupId: object.id }
+      const { completed } = await stageVclGroup(service, context, actor, request)
+      return answerGroup(service, actor, object.id, completed ? 200 : 202)
+    },
+  })
+}
+
+function delstageRoute(service: StateService): Route {
+  return route({
+    ...verbOf(service, 'delstage'),
+    summary: 'Drops what is staged; the group itself stays as it is',
+    handle: async ({ context, actor, object }) => {
+      const { completed } = await dropStage(service, context, actor, object.id)
       return answerGroup(service, actor, object.id, completed ? 200 : 202)
     },
   })
@@ -97,16 +180,23 @@ function changeRoute(
 
 function validateRoute(service: StateService): Route {
   return route({
-    method: 'PUT',
-    path: '/vclgroups/{id}/validate',
-    operationId: 'validateVclGroup',
-    summary: 'Checks the placement and compiles on one fitting agent, changing nothing',
-    errorKey: 'deploy',
+    ...verbOf(service, 'validate'),
+    summary: 'Checks the placement and compiles on one fitting agent, or on all, changing nothing',
     permission: read,
-    find: (_, actor, id) => findGroup(service, actor, id),
+    query: Type.Object(
+      {
+        agents: Type.Optional(
+          Type.Union([Type.Literal('one'), Type.Literal('all')], {
+            description: 'one (the default): the first that a deploy would use; all: all that fit',
+          }),
+        ),
+      },
+      closed,
+    ),
     answers: { 200: groupSchema },
-    handle: async ({ context, actor, object }) => {
-      await validateVclGroup(service, context, actor, object.id)
+    handle: async ({ context, actor, object, query }) => {
+      const { agents = 'one' } = query
+      await validateVclGroup(service, context, actor, { groupId: object.id, agents })
       return answerGroup(service, actor, object.id, 200)
     },
   })
@@ -138,10 +228,24 @@ function readingRoutes(service: StateService): readonly Route[] {
       permission: read,
       find,
       answers: { 200: Type.Array(placementSchema) },
-      handle: async ({ object }) => {
-        const rows = await explainGroupPlacement(service, object)
+      handle: async ({ actor, object }) => {
+        const rows = await explainGroupPlacement(service, actor, object)
         return answerList(rows.map(toPlacementView), rows.length)
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/vclgroups/{id}/routing',
+      operationId: 'getVclGroupRouting',
+      summary: 'The generated VCL that routes to the group, on each agent where it stands',
+      errorKey: 'vclgroup',
+      permission: read,
+      find,
+      answers: { 200: routingSchema },
+      handle: async ({ actor, object }) => ({
+        status: 200,
+        body: { agents: await readGroupRouting(service, actor, object) },
+      }),
     }),
     route({
       method: 'GET',
@@ -167,6 +271,15 @@ async function answerGroup(
   status: 200 | 202,
 ): Promise<Answer> {
   return { status, body: toGroupView(await viewGroupAgain(service, actor, id)) }
+}
+
+/** The body is optional: undefined when there is none. Null: the previous revision. */
+function readRevision(body: { readonly revision?: number | null } | undefined): number | null {
+  return body?.revision ?? null
+}
+
+function toRequest(groupId: number, query: Static<typeof waitQuery>): VerbRequest {
+  return { groupId, waitMs: readWait(query.wait), percent: query.percent ?? 100 }
 }
 
 /** `60s` or `60` (choices: 3, Deploy). Milliseconds. */

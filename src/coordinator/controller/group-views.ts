@@ -1,8 +1,8 @@
 /** What the API answers about VCL groups: one schema and one function for each shape. */
 import { Type } from 'typebox'
-import type { GroupStatus, PlacementExplanation } from '../state-service/group-state.js'
-import type { readGroupHistory } from '../state-service/history.js'
-import type { GroupView } from '../state-service/vcl-groups.js'
+import type { GroupStatus, PlacementExplanation } from '../state-service/deploying/group-state.js'
+import type { readGroupHistory } from '../state-service/deploying/history.js'
+import type { GroupView } from '../state-service/deploying/vcl-groups.js'
 import { idSchema, orNull, organizationSchema, referenceSchema, timeSchema } from './references.js'
 import { toIso } from './views.js'
 
@@ -11,6 +11,23 @@ const closed = { additionalProperties: false }
 const stateSchema = Type.Integer({
   description: '1 Active, 2 Inactive, 3 Degraded, 4 Error, 5 Orphan, 6 Deploying',
 })
+
+const domainReferenceSchema = Type.Object({ id: idSchema, fqdn: Type.String() }, closed)
+
+const fileVersionSchema = Type.Object(
+  { id: idSchema, name: Type.String(), version: Type.Integer() },
+  closed,
+)
+
+const stagedSchema = Type.Object(
+  {
+    tags: Type.Array(referenceSchema),
+    domains: Type.Array(domainReferenceSchema),
+    mainVCL: fileVersionSchema,
+    includes: Type.Array(fileVersionSchema),
+  },
+  { ...closed, description: 'What is staged, at the versions that it was staged with' },
+)
 
 export const groupSchema = Type.Object(
   {
@@ -25,7 +42,7 @@ export const groupSchema = Type.Object(
       version: Type.Optional(Type.Integer({ description: 'Only when one is pinned' })),
     }),
     includes: Type.Array(referenceSchema),
-    domains: Type.Array(referenceSchema),
+    domains: Type.Array(domainReferenceSchema),
     deployments: Type.Array(referenceSchema),
     deployed: Type.Boolean({ description: 'The wish' }),
     state: stateSchema,
@@ -43,14 +60,14 @@ export const groupSchema = Type.Object(
         closed,
       ),
     ),
-    staged: Type.Null(),
+    staged: orNull(stagedSchema),
     created: timeSchema,
     updated: timeSchema,
   },
   closed,
 )
 
-export function toGroupView({ group, organization, status }: GroupView) {
+export function toGroupView({ group, organization, status, staged }: GroupView) {
   const { mainFile, mainFileVersion } = group
   return {
     id: group.id,
@@ -60,7 +77,7 @@ export function toGroupView({ group, organization, status }: GroupView) {
     keepOnFailure: group.keepOnFailure,
     mainVCL: mainFileVersion === null ? mainFile : { ...mainFile, version: mainFileVersion },
     includes: group.includes,
-    domains: [],
+    domains: group.domains,
     deployments: group.deployments,
     deployed: group.deployed || status.deploying,
     state: status.state,
@@ -70,7 +87,7 @@ export function toGroupView({ group, organization, status }: GroupView) {
       ...place,
       deployedAt: orIso(place.deployedAt),
     })),
-    staged: null,
+    staged,
     created: toIso(group.createdAt),
     updated: toIso(group.updatedAt),
   }
@@ -99,8 +116,18 @@ export function toPlacementView({ agent, deployment, chosen, reason }: Placement
   return { agent, deployment, chosen, reason }
 }
 
-const fileVersionSchema = Type.Object(
-  { id: idSchema, name: Type.String(), version: Type.Integer() },
+export const routingSchema = Type.Object(
+  {
+    agents: Type.Array(
+      Type.Object(
+        {
+          agent: referenceSchema,
+          source: Type.String({ description: 'The generated VCL that routes requests there' }),
+        },
+        closed,
+      ),
+    ),
+  },
   closed,
 )
 

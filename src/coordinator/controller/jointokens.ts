@@ -8,7 +8,7 @@ import {
   joinTokenListFields,
   listJoinTokens,
   maxUsesMost,
-} from '../state-service/join-tokens.js'
+} from '../state-service/agents/join-tokens.js'
 import type { StateService } from '../state-service/service.js'
 import {
   listQuerySchema,

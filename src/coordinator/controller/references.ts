@@ -96,6 +96,21 @@ export function forceQuery(description: string) {
   )
 }
 
+/** What a GET answered may be PUT back, but what the object is about stays. */
+export function requireSame(
+  key: string,
+  given: string | number | undefined,
+  current: string | number,
+  errorKey: ErrorKey,
+): void {
+  if (given !== undefined && given !== current)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `${key} cannot be changed from ${current}; make another object`,
+    )
+}
+
 /** A reference tells its name, so it takes read on its type (choices: 2, Who). */
 export function requireAccess(
   actor: Actor,

@@ -5,6 +5,8 @@ import { agentEngineRoutes } from './agent-engine.js'
 import { agentRoutes } from './agents.js'
 import { apiLogRoutes } from './apilogs.js'
 import { deploymentRoutes } from './deployments.js'
+import { domainRoutes } from './domains.js'
+import { fileCompileRoutes } from './file-compile.js'
 import { fileVersionRoutes } from './file-versions.js'
 import { fileRoutes } from './files.js'
 import { groupVerbRoutes } from './group-verbs.js'
@@ -20,8 +22,10 @@ export function resourceRoutes(service: StateService): readonly Route[] {
     ...tagRoutes(service),
     ...fileRoutes(service),
     ...fileVersionRoutes(service),
+    ...fileCompileRoutes(service),
     ...vclRoutes(service),
     ...deploymentRoutes(service),
+    ...domainRoutes(service),
     ...vclGroupRoutes(service),
     ...groupVerbRoutes(service),
     ...joinTokenRoutes(service),

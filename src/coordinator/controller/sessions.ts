@@ -1,40 +1,43 @@
-/** `/sessions`: who is logged in, and how to end that. */
+/** `/sessions`: who is logged in, how to end that, and long-lived tokens for programs. */
 import { Type } from 'typebox'
+import { permissionTypes } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
+import { createApiToken } from '../state-service/identity/api-tokens.js'
+import type { Identity } from '../state-service/identity/identity.js'
 import {
   endSession,
   findVisibleSession,
   listVisibleSessions,
   sessionListFields,
-} from '../state-service/sessions.js'
-import type { StateService } from '../state-service/service.js'
-import { idSchema, listQuerySchema, orNull, referenceSchema, timeSchema } from './references.js'
-import { toIso } from './views.js'
+} from '../state-service/identity/sessions.js'
+import { expirySchema, sessionSchema, toSessionView } from './identity-views.js'
+import { idSchema, listQuerySchema, nameSchema } from './references.js'
 
 const errorKey = 'session'
-const expirySchema = Type.Integer({ description: 'seconds since 1970' })
+const closed = { additionalProperties: false }
 
-const sessionSchema = Type.Object(
+const wantedPermission = Type.Object(
   {
-    id: idSchema,
-    account: referenceSchema,
-    organization: orNull(referenceSchema),
-    label: Type.String({ description: 'empty: a login' }),
-    created: timeSchema,
-    lastUsed: timeSchema,
-    accessExpire: expirySchema,
-    refreshExpire: expirySchema,
+    type: Type.Enum([...permissionTypes]),
+    read: Type.Optional(Type.Boolean({ default: false })),
+    write: Type.Optional(Type.Boolean({ default: false, description: 'implies read' })),
   },
-  { additionalProperties: false },
+  closed,
 )
 
-export function sessionRoutes(service: StateService): readonly Route[] {
+const apiTokenSchema = Type.Object(
+  { id: idSchema, label: Type.String(), accessToken: Type.String(), accessExpire: expirySchema },
+  closed,
+)
+
+export function sessionRoutes(identity: Identity): readonly Route[] {
+  const { service } = identity
   return [
     route({
       method: 'GET',
       path: '/sessions',
       operationId: 'listSessions',
-      summary: 'Sessions that live',
+      summary: 'Sessions and API tokens that live',
       errorKey,
       permission: { type: 'session', access: 'read' },
       query: listQuerySchema(sessionListFields),
@@ -42,6 +45,40 @@ export function sessionRoutes(service: StateService): readonly Route[] {
       handle: async ({ actor, query }) => {
         const { rows, total } = await listVisibleSessions(service, actor, query)
         return answerList(rows.map(toSessionView), total)
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/sessions',
+      operationId: 'createApiToken',
+      summary: "Makes a long-lived API token with a part of its maker's rights; shown only here",
+      errorKey,
+      permission: { type: 'session', access: 'write' },
+      body: Type.Object(
+        {
+          label: nameSchema,
+          expire: Type.Integer({
+            minimum: 1,
+            description: 'seconds since 1970, at most a year away',
+          }),
+          permissions: Type.Array(wantedPermission, {
+            minItems: 1,
+            maxItems: permissionTypes.length,
+          }),
+        },
+        closed,
+      ),
+      answers: { 201: apiTokenSchema },
+      handle: async ({ actor, body }) => {
+        const permissions = body.permissions.map(({ type, read = false, write = false }) => ({
+          type,
+          read,
+          write,
+        }))
+        return {
+          status: 201,
+          body: await createApiToken(identity, actor, { ...body, permissions }),
+        }
       },
     }),
     route({
@@ -59,19 +96,4 @@ export function sessionRoutes(service: StateService): readonly Route[] {
       },
     }),
   ]
-}
-
-type SessionView = Awaited<ReturnType<typeof listVisibleSessions>>['rows'][number]
-
-function toSessionView(session: SessionView): object {
-  return {
-    id: session.id,
-    account: { id: session.accountId, name: session.accountName },
-    organization: session.organization,
-    label: session.label,
-    created: toIso(session.createdAt),
-    lastUsed: toIso(session.lastUsedAt),
-    accessExpire: Math.floor(session.accessExpiresAt / 1000),
-    refreshExpire: Math.floor(session.refreshExpiresAt / 1000),
-  }
 }

@@ -10,7 +10,7 @@ import {
   listTags,
   renameTag,
   tagListFields,
-} from '../state-service/tags.js'
+} from '../state-service/objects/tags.js'
 import { listQuerySchema, nameSchema, ownerReference, readOnlyKeys } from './references.js'
 import { tagSchema, toTagView } from './views.js'
 

@@ -1,6 +1,6 @@
-/** `/vclgroups`: one main VCL, its includes, and the deployments that place it. The verbs: group-verbs.ts. */
+/** `/vclgroups`: one main VCL, its includes, its domains, and the deployments that place it. The verbs: group-verbs.ts. */
 import { Type } from 'typebox'
-import type { Actor, PermissionType } from '../../domain/permission.js'
+import type { Actor } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
 import {
@@ -11,7 +11,8 @@ import {
   listGroups,
   updateGroup,
   viewGroup,
-} from '../state-service/vcl-groups.js'
+} from '../state-service/deploying/vcl-groups.js'
+import { domainsSchema, includesSchema, mainSchema, requireReferences } from './group-bodies.js'
 import { groupSchema, toGroupView } from './group-views.js'
 import {
   listQuerySchema,
@@ -20,10 +21,8 @@ import {
   ownerReference,
   readOnlyKeys,
   referencesTo,
-  referenceTo,
-  requireAccess,
 } from './references.js'
-import { deploymentSchema, wholeFileSchema } from './views.js'
+import { deploymentSchema } from './views.js'
 
 const errorKey = 'vclgroup'
 const read = { type: 'vclgroup', access: 'read' } as const
@@ -39,21 +38,13 @@ const ignoredKeys = [
   'staged',
 ]
 
-const fileFields = Object.keys(wholeFileSchema.properties)
-const mainSchema = Type.Object(
-  {
-    ...referenceTo(fileFields).properties,
-    version: Type.Optional(
-      orNull(Type.Integer({ minimum: 1, description: 'The newest at each deploy unless given' })),
-    ),
-  },
-  closed,
-)
 const changeable = {
-  root: Type.Optional(orNull(Type.Boolean({ description: 'true without domains' }))),
+  root: Type.Optional(
+    orNull(Type.Boolean({ description: 'Follows the domains: true without, false with some' })),
+  ),
   keepOnFailure: Type.Optional(orNull(Type.Boolean({ default: true }))),
-  includes: Type.Optional(orNull(referencesTo(fileFields))),
-  domains: Type.Optional(orNull(referencesTo(['fqdn', 'name', ...readOnlyKeys]))),
+  includes: includesSchema,
+  domains: domainsSchema,
   deployments: Type.Optional(orNull(referencesTo(Object.keys(deploymentSchema.properties)))),
 }
 
@@ -88,7 +79,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       ignoredKeys,
       answers: { 201: groupSchema },
       handle: async ({ actor, body }) => {
-        requireReferences(actor, body)
+        requireReferences(actor, body, errorKey)
         return { status: 201, body: toGroupView(await createGroup(service, actor, body)) }
       },
     }),
@@ -121,7 +112,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       ignoredKeys,
       answers: { 200: groupSchema },
       handle: async ({ actor, object, body }) => {
-        requireReferences(actor, body)
+        requireReferences(actor, body, errorKey)
         return { status: 200, body: toGroupView(await updateGroup(service, actor, object, body)) }
       },
     }),
@@ -140,17 +131,4 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       },
     }),
   ]
-}
-
-/** What a body's references tell the names of. */
-const typesReferred: Readonly<Record<string, PermissionType>> = {
-  mainVCL: 'file',
-  includes: 'file',
-  domains: 'domain',
-  deployments: 'deployment',
-}
-
-function requireReferences(actor: Actor, body: object): void {
-  for (const [key, type] of Object.entries(typesReferred))
-    if (key in body) requireAccess(actor, type, 'read', errorKey)
 }

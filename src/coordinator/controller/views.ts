@@ -2,12 +2,13 @@
 import { Type } from 'typebox'
 import { agentStateName, agentStates } from '../../domain/agent-state.js'
 import { idSchema, orNull, organizationSchema, referenceSchema, timeSchema } from './references.js'
-import type { AgentRecord } from '../state-service/agents.js'
-import type { DeploymentView } from '../state-service/deployments.js'
-import type { JoinTokenRecord } from '../state-service/join-tokens.js'
-import type { TagRecord } from '../state-service/tags.js'
-import type { FileVersionRecord } from '../state-service/file-versions.js'
-import type { FileRecord } from '../state-service/vcl-files.js'
+import type { AgentRecord } from '../state-service/agents/agents.js'
+import type { DeploymentView } from '../state-service/objects/deployments.js'
+import type { DomainRecord } from '../state-service/objects/domains.js'
+import type { JoinTokenRecord } from '../state-service/agents/join-tokens.js'
+import type { TagRecord } from '../state-service/objects/tags.js'
+import type { FileVersionRecord } from '../state-service/objects/file-versions.js'
+import type { FileRecord } from '../state-service/objects/vcl-files.js'
 
 const closed = { additionalProperties: false }
 
@@ -77,6 +78,16 @@ export const agentSchema = Type.Object(
         { ...closed, description: 'The last change from outside that was undone' },
       ),
     ),
+    adoption: orNull(
+      Type.Object(
+        {
+          at: timeSchema,
+          result: Type.Enum(['adopted', 'refused']),
+          error: orNull(Type.String()),
+        },
+        { ...closed, description: 'What became of the VCL that the cache ran when the agent came' },
+      ),
+    ),
     lastHeartbeat: timeSchema,
     lastStateChange: timeSchema,
     created: timeSchema,
@@ -117,10 +128,15 @@ export function toAgentView(agent: AgentRecord, whole: boolean) {
       effective: { revision: agent.effectiveRevision },
     },
     drift: whole ? agent.drift : null,
+    adoption: whole ? toAdoptionView(agent) : null,
     lastHeartbeat: toIso(agent.lastHeartbeatAt),
     lastStateChange: toIso(agent.lastStateChangeAt),
     ...toTimes(agent),
   }
+}
+
+function toAdoptionView({ adoption }: AgentRecord) {
+  return adoption && { at: adoption.at, result: adoption.result, error: adoption.error }
 }
 
 const fileFields = {
@@ -219,6 +235,26 @@ export function toDeploymentView({ deployment, state, stateName, agents }: Deplo
   }
 }
 
+export const domainSchema = Type.Object(
+  {
+    id: idSchema,
+    fqdn: Type.String({ description: 'Lower case, ASCII; *. before it: all names below' }),
+    organization: organizationSchema,
+    created: timeSchema,
+    updated: timeSchema,
+  },
+  closed,
+)
+
+export function toDomainView(domain: DomainRecord) {
+  return {
+    id: domain.id,
+    fqdn: domain.fqdn,
+    organization: domain.organization,
+    ...toTimes(domain),
+  }
+}
+
 export const joinTokenSchema = Type.Object(
   {
     id: idSchema,
@@ -246,7 +282,7 @@ export function toJoinTokenView(token: JoinTokenRecord) {
   }
 }
 
-function toTimes(times: { readonly createdAt: number; readonly updatedAt: number }) {
+export function toTimes(times: { readonly createdAt: number; readonly updatedAt: number }) {
   return { created: toIso(times.createdAt), updated: toIso(times.updatedAt) }
 }
 

@@ -33,7 +33,7 @@ export interface Answer {
    * `content-type` of `headers`.
    */
   readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string | string[]>>
 }
 
 export interface Route<

@@ -1,7 +1,6 @@
 /** The api log's writer: calls are collected and written together, off the path of the calls (choices: 2, apilogs). */
 import type { Logger } from 'pino'
 import { deleteApiLogsBefore, insertApiLogs, type NewApiLog } from '../../store/api-logs.js'
-import { startHourly, type HourlyWork } from './hourly.js'
 import type { StateService } from './service.js'
 
 export interface ApiLog {
@@ -122,11 +121,7 @@ function toStorable(text: string): string {
     .replaceAll(/\p{Surrogate}/gu, '\ufffd')
 }
 
-/** Deletes what is older than the configured days, hourly, in small steps. */
-export function startApiLogCleanup(service: StateService, log: Logger): HourlyWork {
-  return startHourly('the cleanup of the api log', log, () => removeOldApiLogs(service))
-}
-
+/** Deletes what is older than the configured days, in small steps. */
 export async function removeOldApiLogs({ store, now, settings }: StateService): Promise<void> {
   const before = now() - settings.apiLogDays * dayMs
   let deleted = deletedAtOnce

@@ -8,7 +8,7 @@ export interface HourlyWork {
 
 type TaskLogger = NonNullable<TaskOptions['logger']>
 
-/** `name` is what a failure is logged as; the next hour tries again. Several coordinators may do the same work. */
+/** `name` is what a failure is logged as; the next hour tries again. */
 export function startHourly(name: string, log: Logger, work: () => Promise<void>): HourlyWork {
   let running: Promise<void> = Promise.resolve()
   const task = schedule(

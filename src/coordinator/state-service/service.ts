@@ -4,6 +4,7 @@ import type { Actor } from '../../domain/permission.js'
 import type { Scope } from '../../store/scope.js'
 import type { Store } from '../../store/store.js'
 import type { BackgroundWork } from './background.js'
+import type { Leases } from './leases.js'
 
 export interface StateService {
   readonly store: Store
@@ -14,6 +15,8 @@ export interface StateService {
   readonly coordinatorId: string
   readonly settings: ServiceSettings
   readonly background: BackgroundWork
+  /** The periodic duties of this process among the coordinators of the store. */
+  readonly leases: Leases
   /** Told when a deploy ended: `ok`, or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void
 }
@@ -27,6 +30,8 @@ export interface ServiceSettings {
   readonly apiLogDays: number
   /** Names of the cache's own VCL that groups may include. */
   readonly allowedIncludes: ReadonlySet<string>
+  /** Modules that VCL of organizations may import. */
+  readonly allowedModules: ReadonlySet<string>
 }
 
 export function scopeOf(actor: Actor): Scope {

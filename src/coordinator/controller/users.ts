@@ -1,0 +1,111 @@
+/** `/users`: the accounts of an organization with their roles there. */
+import { Type } from 'typebox'
+import { organizationRoles } from '../../domain/permission.js'
+import { answerList, route, type Route } from '../http/route.js'
+import type { StateService } from '../state-service/service.js'
+import {
+  changeRole,
+  createUser,
+  deleteUser,
+  findUser,
+  listUsers,
+  userListFields,
+} from '../state-service/identity/users.js'
+import { accountSchema, toUserView, userSchema } from './identity-views.js'
+import {
+  listQuerySchema,
+  orNull,
+  ownerReference,
+  readOnlyKeys,
+  referenceTo,
+  requireSame,
+} from './references.js'
+
+const errorKey = 'user'
+/** choices: 2, Who. */
+const read = { type: 'account', access: 'read' } as const
+const write = { type: 'account', access: 'write' } as const
+const closed = { additionalProperties: false }
+const accountReference = referenceTo(Object.keys(accountSchema.properties))
+const roleSchema = Type.Optional(orNull(Type.Enum([...organizationRoles])))
+
+export function userRoutes(service: StateService): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/users',
+      operationId: 'listUsers',
+      summary: 'Users of your organization; the system administrator sees those of all',
+      errorKey,
+      permission: read,
+      query: listQuerySchema(userListFields),
+      answers: { 200: Type.Array(userSchema) },
+      handle: async ({ actor, query }) => {
+        const { rows, total } = await listUsers(service, actor, query)
+        return answerList(rows.map(toUserView), total)
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/users',
+      operationId: 'createUser',
+      summary: 'Makes an account a user, with a role; 409 when it is one',
+      errorKey,
+      permission: write,
+      body: Type.Object(
+        { account: accountReference, role: roleSchema, organization: ownerReference },
+        closed,
+      ),
+      ignoredKeys: readOnlyKeys,
+      answers: { 201: userSchema },
+      handle: async ({ actor, body }) => ({
+        status: 201,
+        body: toUserView(await createUser(service, actor, body)),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/users/{id}',
+      operationId: 'getUser',
+      summary: 'One user',
+      errorKey,
+      permission: read,
+      find: (_, actor, id) => findUser(service, actor, id),
+      answers: { 200: userSchema },
+      handle: ({ object }) => Promise.resolve({ status: 200, body: toUserView(object) }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/users/{id}',
+      operationId: 'updateUser',
+      summary: 'Changes the role; 409 for the last administrator',
+      errorKey,
+      permission: write,
+      find: (_, actor, id) => findUser(service, actor, id),
+      body: Type.Object({ account: Type.Optional(accountReference), role: roleSchema }, closed),
+      ignoredKeys: readOnlyKeys,
+      answers: { 200: userSchema },
+      handle: async ({ actor, object, body }) => {
+        requireSame('account', body.account?.id, object.account.id, errorKey)
+        return {
+          status: 200,
+          body: toUserView(await changeRole(service, actor, object, body.role)),
+        }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/users/{id}',
+      operationId: 'deleteUser',
+      summary: 'Takes the account out of the organization; 409 for the last administrator',
+      errorKey,
+      permission: write,
+      find: (_, actor, id) => findUser(service, actor, id),
+      answers: { 204: null },
+      handle: async ({ actor, object }) => {
+        await deleteUser(service, actor, object)
+        return { status: 204 }
+      },
+    }),
+  ]
+}

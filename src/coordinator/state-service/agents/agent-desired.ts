@@ -1,0 +1,41 @@
+/** What the gateway sends to agents: their desired states, for many in one query, and the texts that these name. */
+import type { DesiredEngine } from '../../../domain/desired-engine.js'
+import { readDesiredRows } from '../../../store/agent-rows.js'
+import { isSourceGranted } from '../../../store/source-grants.js'
+import { findSource } from '../../../store/sources.js'
+import type { StateService } from '../service.js'
+
+export interface DesiredState {
+  readonly agentId: number
+  readonly desiredRevision: number
+  readonly desired: DesiredEngine
+  readonly attemptedRevision: number | null
+  readonly attemptedResult: string | null
+}
+
+/** Agents that are gone are left out. */
+export async function readDesiredStates(
+  service: StateService,
+  agentIds: readonly number[],
+): Promise<DesiredState[]> {
+  const rows = await readDesiredRows(service.store.queries, agentIds)
+  return rows.map(({ id, desired, ...revisions }) => ({
+    agentId: id,
+    ...revisions,
+    desired: JSON.parse(desired) as DesiredEngine, // written by registration and recomposeDesired only
+  }))
+}
+
+/** The text, when this agent's own desired state names it, or when it may be compiled there; undefined otherwise. */
+export async function readSourceFor(
+  service: StateService,
+  agentId: number,
+  sha: string,
+): Promise<string | undefined> {
+  const [state] = await readDesiredStates(service, [agentId])
+  const { queries } = service.store
+  const isWanted = state?.desired.load.some((program) => program.sha === sha) ?? false
+  if (!isWanted && !(await isSourceGranted(queries, { agentId, sha }, service.now())))
+    return undefined
+  return (await findSource(queries, sha))?.text
+}

@@ -1,0 +1,89 @@
+/** What the API asks of one agent's cache: its VCLs, parameters, backends, bans, panic, and allowed commands. */
+import type { Context } from '../../../context.js'
+import { judgeCommand } from '../../../domain/engine-command.js'
+import type { Actor } from '../../../domain/permission.js'
+import { cutPrologue } from '../../../domain/prologue.js'
+import { FleetError } from '../../../errors.js'
+import type { QueryName } from '../../../messages/coordinator-to-agent.js'
+import { readVisibleGroupIds } from '../../../store/groups-on-agent.js'
+import { findAgent, ownsAgent, type AgentRecord } from './agents.js'
+import { instructAgent } from './instruct.js'
+import { scopeOf, type StateService } from '../service.js'
+import { sendSetting, type Caller } from './setting-commands.js'
+
+/** Chosen by us: longer than the cache's own limit for one command (cli_timeout, 60 s) helps nobody who waits. */
+const answerTimeoutMs = 30_000
+
+/** The agent's answer, in the shape of `src/agent/queries.ts`. Throws FleetError: unavailable, timed-out. */
+export async function askAgent(
+  service: StateService,
+  context: Context,
+  agent: AgentRecord,
+  query: QueryName,
+): Promise<unknown> {
+  return instructAgent(service, context, {
+    agentId: agent.id,
+    question: { kind: 'query', query },
+    timeoutMs: answerTimeoutMs,
+  })
+}
+
+/** Names on a cache: `cf-<group>-…`, labels `cf-l-<group>`, `cf-s-<group>`; backends are `<VCL>.<backend>`. */
+const nameOfGroup = /^cf-(?:[ls]-)?([1-9]\d*)(?:[-.]|$)/
+
+/**
+ * Rows of an answer that the caller may see: on a shared agent an organization sees the idle VCL and what is of its
+ * own groups (choices: 2, Agents).
+ */
+export async function keepVisible<Row extends { readonly name: string }>(
+  service: StateService,
+  actor: Actor,
+  agent: AgentRecord,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
+  if (ownsAgent(actor, agent)) return rows
+  const groupIds = new Set(
+    await readVisibleGroupIds(service.store.queries, scopeOf(actor), agent.id),
+  )
+  return rows.filter(({ name }) => {
+    const [, id] = nameOfGroup.exec(name) ?? []
+    return id === undefined ? /^cf-idle(?:\.|$)/.test(name) : groupIds.has(Number(id))
+  })
+}
+
+/** The engine's words, whatever it thinks of the command. Throws FleetError: invalid, forbidden, conflict, locked … */
+export async function sendCommand(
+  service: StateService,
+  context: Context,
+  caller: Caller,
+  text: string,
+): Promise<string> {
+  const { agent } = caller
+  const judged = judgeCommand(text)
+  if (judged.verdict === 'refused')
+    throw new FleetError('invalid', 'agent', `command: ${judged.reason}`)
+  if (judged.verdict === 'desired-state') return sendSetting(service, context, caller, judged)
+  const message = await instructAgent(service, context, {
+    agentId: agent.id,
+    question: { kind: 'command', line: judged.line },
+    timeoutMs: answerTimeoutMs,
+  })
+  return typeof message === 'string' ? cutPrologue(message) : JSON.stringify(message)
+}
+
+/** From now on the agent takes this coordinator's word (choices: 3, Locked); one that is not locked stays as it is. */
+export async function unlockAgent(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  agent: AgentRecord,
+): Promise<AgentRecord> {
+  if (agent.lockedBecause === null) return agent
+  context.log.info({ agentId: agent.id, agent: agent.name }, 'unlocking')
+  await instructAgent(service, context, {
+    agentId: agent.id,
+    question: { kind: 'unlock' },
+    timeoutMs: answerTimeoutMs,
+  })
+  return (await findAgent(service, actor, agent.id)) ?? agent
+}

@@ -1,0 +1,120 @@
+/** Agents as the API lists, reads and changes them; what an agent is asked goes through `instruct.ts`. */
+import { parseListQuery, type ListQuery } from '../../../domain/list-query.js'
+import type { Actor } from '../../../domain/permission.js'
+import { readTagsOfAgents, replaceAssignedTags } from '../../../store/agent-tags.js'
+import {
+  findAgent as findAgentRow,
+  selectAgents,
+  toAgentRecords,
+  type AgentRecord,
+} from '../../../store/agents.js'
+import { agentColumns } from '../../../store/list-columns.js'
+import { readList } from '../../../store/list-query.js'
+import { readPlacements } from '../../../store/placements.js'
+import type { Scope } from '../../../store/scope.js'
+import type { Queries } from '../../../store/store.js'
+import { readUsableTagIds } from '../../../store/tags.js'
+import { tellAgentsChanged } from './agent-hints.js'
+import type { ListParameters } from '../objects/computed-list.js'
+import { readInPieces, type LongListAnswer } from '../objects/long-list.js'
+import { requireAll, requireOwner } from '../objects/references.js'
+import { scopeOf, type StateService } from '../service.js'
+import { changeTargets } from '../placing/shortfall.js'
+
+export type { AgentRecord } from '../../../store/agents.js'
+
+export const agentListFields = Object.keys(agentColumns)
+
+/** Three queries at most for a page; the whole fleet in pieces. */
+export async function listAgents(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<LongListAnswer<AgentRecord>> {
+  const { queries, recall } = service.store
+  const scope = scopeOf(actor)
+  const list = parseListQuery(query, agentColumns, 'agent')
+  const { take } = list
+  if (take !== null) {
+    const key = `agents ${JSON.stringify([scope, list])}`
+    return recall({ key, rows: take.limit }, () => readPage(queries, scope, list))
+  }
+  const agents = selectAgents(queries, scope)
+  const { rows } = await readList(agents.clearSelect().select('agents.id'), list, agentColumns)
+  return readInPieces(
+    rows.map(({ id }) => id),
+    async (ids) =>
+      toAgentRecords(queries, await agents.where('agents.id', 'in', [...ids]).execute()),
+  )
+}
+
+async function readPage(
+  queries: Queries,
+  scope: Scope,
+  list: ListQuery,
+): Promise<LongListAnswer<AgentRecord>> {
+  const { rows, total } = await readList(selectAgents(queries, scope), list, agentColumns)
+  return { rows: await toAgentRecords(queries, rows), total }
+}
+
+export async function findAgent(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<AgentRecord | undefined> {
+  const { queries, recall } = service.store
+  const scope = scopeOf(actor)
+  const key = `agent ${id} ${JSON.stringify(scope)}`
+  return recall({ key, rows: 1 }, () => findAgentRow(queries, scope, id))
+}
+
+/** Throws 'forbidden' for an agent that is only shared with the caller. */
+export async function findOwnAgent(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<AgentRecord | undefined> {
+  const agent = await findAgent(service, actor, id)
+  if (agent) requireOwner(actor, agent, 'agent')
+  return agent
+}
+
+/** The agent is the caller's own, or the caller sees all: nothing of it is another organization's business. */
+export function ownsAgent(actor: Actor, agent: AgentRecord): boolean {
+  return actor.organizationId === null || agent.organization?.id === actor.organizationId
+}
+
+export interface TagAssignment {
+  readonly tags: readonly { readonly id: number }[]
+  /** Also when a deployed group falls below its min by this. */
+  readonly force: boolean
+}
+
+/** The list replaces the assigned tags; static ones stay and may be listed (choices: 2, tags). */
+export async function assignTags(
+  service: StateService,
+  actor: Actor,
+  agent: AgentRecord,
+  { tags, force }: TagAssignment,
+): Promise<AgentRecord> {
+  const borne = new Set(agent.tags.map(({ id }) => id))
+  const added = tags.filter(({ id }) => !borne.has(id))
+  await requireAll(added, 'tags', 'agent', (ids) =>
+    readUsableTagIds(service.store.queries, agent.organization?.id ?? null, ids),
+  )
+  await changeTargets(service, {
+    errorKey: 'agent',
+    force,
+    readGroupIds: async (queries) =>
+      (await readPlacements(queries, { agentIds: [agent.id] })).map(({ groupId }) => groupId),
+    write: (queries) =>
+      replaceAssignedTags(
+        queries,
+        agent.id,
+        tags.map(({ id }) => id),
+      ),
+  })
+  tellAgentsChanged(service, [agent.id])
+  const changed = await readTagsOfAgents(service.store.queries, [agent.id])
+  return { ...agent, tags: changed.get(agent.id) ?? [] }
+}

@@ -1,0 +1,116 @@
+/** Join tokens: made once in plain sight, kept as digests, used up by agents that enrol (choices: 2, jointokens). */
+import { randomBytes } from 'node:crypto'
+import { parseListQuery } from '../../../domain/list-query.js'
+import { parseName } from '../../../domain/names.js'
+import type { Actor } from '../../../domain/permission.js'
+import { FleetError } from '../../../errors.js'
+import { keepTags } from '../../../store/agent-tags.js'
+import {
+  deleteJoinTokenRow,
+  findJoinToken as findJoinTokenRow,
+  insertJoinToken,
+  selectJoinTokens,
+  toJoinTokenRecords,
+  type JoinTokenRecord,
+} from '../../../store/join-tokens.js'
+import { joinTokenColumns } from '../../../store/list-columns.js'
+import { readList } from '../../../store/list-query.js'
+import { readUsableTagIds } from '../../../store/tags.js'
+import { digestSecret } from './agent-credentials.js'
+import type { ListAnswer, ListParameters } from '../objects/computed-list.js'
+import { chooseOwner, requireAll, type OwnerReference } from '../objects/references.js'
+import { scopeOf, type StateService } from '../service.js'
+
+export type { JoinTokenRecord } from '../../../store/join-tokens.js'
+
+export const joinTokenListFields = Object.keys(joinTokenColumns)
+
+export interface WantedJoinToken {
+  readonly label: string
+  /** Epoch seconds; null or absent: never. */
+  readonly expires?: number | null
+  readonly maxUses?: number
+  /** By id, or by name: a tag of that name is made when there is none. */
+  readonly tags?: readonly ({ readonly id: number } | string)[]
+  readonly organization?: OwnerReference
+}
+
+/** Chosen by us: a fleet of simulated agents enrols with one token. */
+export const maxUsesMost = 100_000
+
+/** The only answer that has the token itself. Throws 'invalid' naming the key. */
+export async function createJoinToken(
+  service: StateService,
+  actor: Actor,
+  wanted: WantedJoinToken,
+): Promise<{ readonly token: string; readonly record: JoinTokenRecord }> {
+  const now = service.now()
+  const { queries } = service.store
+  const label = parseName(wanted.label, 'jointoken')
+  const owner = await chooseOwner(queries, actor, wanted.organization, 'jointoken')
+  const maxUses = wanted.maxUses ?? 1
+  if (!Number.isSafeInteger(maxUses) || maxUses < 1 || maxUses > maxUsesMost)
+    throw new FleetError('invalid', 'jointoken', `maxUses must be 1 to ${maxUsesMost}`)
+  const expiresAt = readExpiry(wanted.expires ?? null, now)
+  const tagIds = await readTags(service, owner, wanted.tags ?? [])
+  const token = randomBytes(32).toString('base64url')
+  const id = await insertJoinToken(
+    queries,
+    { organizationId: owner, label, digest: digestSecret(token), expiresAt, maxUses, tagIds },
+    now,
+  )
+  const record = await findJoinToken(service, actor, id)
+  if (!record) throw new FleetError('not-found', 'jointoken', `${id} was not found`)
+  return { token, record }
+}
+
+/** Two queries at most, and one more where the total is not told by the rows. */
+export async function listJoinTokens(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<ListAnswer<JoinTokenRecord>> {
+  const { queries } = service.store
+  const list = parseListQuery(query, joinTokenColumns, 'jointoken')
+  const found = await readList(selectJoinTokens(queries, scopeOf(actor)), list, joinTokenColumns)
+  return { rows: await toJoinTokenRecords(queries, found.rows), total: found.total }
+}
+
+export async function findJoinToken(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<JoinTokenRecord | undefined> {
+  return findJoinTokenRow(service.store.queries, scopeOf(actor), id)
+}
+
+/** Agents that it enrolled stay. Throws 'not-found'. */
+export async function deleteJoinToken(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<void> {
+  if (!(await deleteJoinTokenRow(service.store.queries, scopeOf(actor), id)))
+    throw new FleetError('not-found', 'jointoken', `${id} was not found`)
+}
+
+function readExpiry(expires: number | null, now: number): number | null {
+  if (expires === null) return null
+  if (Number.isSafeInteger(expires) && expires * 1000 > now) return expires * 1000
+  throw new FleetError('invalid', 'jointoken', 'expires must be epoch seconds in the future')
+}
+
+async function readTags(
+  service: StateService,
+  owner: number | null,
+  wanted: NonNullable<WantedJoinToken['tags']>,
+): Promise<number[]> {
+  const { queries } = service.store
+  const references = wanted.filter((tag) => typeof tag !== 'string')
+  const names = wanted.filter((tag) => typeof tag === 'string')
+  const byId = await requireAll(references, 'tags', 'jointoken', (ids) =>
+    readUsableTagIds(queries, owner, ids),
+  )
+  const parsed = names.map((name) => parseName(name, 'jointoken'))
+  return [...new Set([...byId, ...(await keepTags(queries, owner, parsed, service.now()))])]
+}

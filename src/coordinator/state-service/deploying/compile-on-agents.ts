@@ -1,0 +1,100 @@
+/** Would this text compile: it is loaded on caches beside what serves, and discarded again. Nothing is kept or changed. */
+import type { Context } from '../../../context.js'
+import { describeFailures, type LoadFailure } from '../../../domain/compiler-text.js'
+import { FleetError, type ErrorKey } from '../../../errors.js'
+import type { CompileAnswer } from '../../../messages/coordinator-to-agent.js'
+import { grantSource } from '../../../store/source-grants.js'
+import { keepSource, type SourceRecord } from '../../../store/sources.js'
+import { instructAgent } from '../agents/instruct.js'
+import type { StateService } from '../service.js'
+
+/** One load may take 120 s (choices: 4), and the manager may be busy with another. */
+const compileTimeoutMs = 150_000
+/** Chosen by us: agents that compile for a check at the same time. */
+const compilingLimit = 50
+/** Chosen by us: agents that a message names. */
+const namesLimit = 20
+
+export interface CompilingAgent {
+  readonly id: number
+  readonly name: string
+}
+
+/** Throws FleetError: uncompilable with the author's file and line; as `instructAgent` where an agent did not say. */
+export async function compileOnAgents(
+  service: StateService,
+  context: Context,
+  agents: readonly CompilingAgent[],
+  { source, errorKey }: { readonly source: SourceRecord; readonly errorKey: ErrorKey },
+): Promise<void> {
+  const { failures, silent, reason } = await compileOnAll(service, context, agents, source)
+  if (failures.length > 0) {
+    const text = describeFailures(failures, source.sourceMap)
+    throw new FleetError('uncompilable', errorKey, text)
+  }
+  if (reason instanceof FleetError && silent.length > 1)
+    throw new FleetError(reason.kind, errorKey, `${nameSome(silent)}: ${reason.message}`)
+  if (reason) throw reason
+}
+
+interface Compiled {
+  readonly failures: readonly LoadFailure[]
+  /** Names of agents that did not say, and why the first of them did not. */
+  readonly silent: readonly string[]
+  readonly reason: Error | null
+}
+
+async function compileOnAll(
+  service: StateService,
+  context: Context,
+  agents: readonly CompilingAgent[],
+  source: SourceRecord,
+): Promise<Compiled> {
+  const failures: LoadFailure[] = []
+  const silent: string[] = []
+  let reason: Error | null = null
+  for (let start = 0; start < agents.length; start += compilingLimit) {
+    const some = agents.slice(start, start + compilingLimit)
+    const results = await Promise.allSettled(
+      some.map((agent) => compileOn(service, context, agent, source)),
+    )
+    for (const [index, result] of results.entries()) {
+      const agentName = some[index]?.name ?? ''
+      if (result.status === 'rejected') {
+        silent.push(agentName)
+        reason ??= toError(result.reason)
+      } else if (result.value !== null) failures.push({ agentName, error: result.value })
+    }
+  }
+  return { failures, silent, reason }
+}
+
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason))
+}
+
+function nameSome(names: readonly string[]): string {
+  const more = names.length - namesLimit
+  return `${names.slice(0, namesLimit).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** The compiler's words; null when it compiles. */
+async function compileOn(
+  service: StateService,
+  context: Context,
+  agent: CompilingAgent,
+  source: SourceRecord,
+): Promise<string | null> {
+  const now = service.now()
+  await service.store.transaction(async (queries) => {
+    await keepSource(queries, source, now)
+    const expiresAt = now + compileTimeoutMs
+    await grantSource(queries, { agentId: agent.id, sha: source.sha, expiresAt }, now)
+  })
+  const value = await instructAgent(service, context, {
+    agentId: agent.id,
+    question: { kind: 'compile', sha: source.sha },
+    timeoutMs: compileTimeoutMs,
+  })
+  return (value as CompileAnswer).error // the codec checked the answer's envelope; agents answer this shape
+}

@@ -1,0 +1,102 @@
+/** The first step of a deploy: choose agents, save candidates and the deploy's row, tell the agents. */
+import type { Context } from '../../../context.js'
+import { programOf } from '../../../domain/vcl-group.js'
+import { FleetError } from '../../../errors.js'
+import { indexAgents } from '../../../domain/agent-index.js'
+import { readDeploymentsOf } from '../../../store/deployments.js'
+import { insertDeploy, readDeploys, type DeployRecord } from '../../../store/deploys.js'
+import { recomposeDesired } from '../../../store/desired-states.js'
+import { readFleet } from '../../../store/fleet.js'
+import { readPlacements, savePlacements } from '../../../store/placements.js'
+import { scopeOfOwner } from '../../../store/scope.js'
+import { keepSource } from '../../../store/sources.js'
+import type { Queries } from '../../../store/store.js'
+import { findGroup, writeWish } from '../../../store/vcl-groups.js'
+import { compareWithPlaces, findUnasked, toCandidates } from './deploy-candidates.js'
+import { findServing, nameChoice, type Choose } from './deploy-choice.js'
+import { beginInTurn, type Begun, type TurnRequest } from './deploy-turn.js'
+import { markLeaving, promoteInPlace } from './stage-end.js'
+import { leaseMs } from '../leases.js'
+import { decidePlacement } from '../placing/placing.js'
+import { scopeOf, type StateService } from '../service.js'
+import { describeShortages } from '../placing/shortage.js'
+
+export interface BeginRequest extends TurnRequest {
+  readonly choose: Choose
+}
+
+/** Answers the deploy that now runs, or 'unchanged' when every cache serves this already, 'switching' when it will. */
+export function beginDeploy(
+  service: StateService,
+  context: Context,
+  request: BeginRequest,
+): Promise<DeployRecord | 'unchanged' | 'switching'> {
+  return beginInTurn(service, context, request, (queries) =>
+    tryBegin(service, context, request, queries),
+  )
+}
+
+async function tryBegin(
+  service: StateService,
+  context: Context,
+  request: BeginRequest,
+  queries: Queries,
+): Promise<Begun> {
+  const { actor, groupId } = request
+  const group = await findGroup(queries, scopeOf(actor), groupId)
+  if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
+  if ((await readDeploys(queries, [group.id])).length > 0) return { kind: 'busy' }
+
+  const choice = await request.choose(queries, group)
+  const { gathered } = choice
+  const promoting = request.action === 'promote'
+  const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
+  const deployments = await readDeploymentsOf(queries, gathered.deploymentIds)
+  const decision = await decidePlacement(queries, {
+    group: { id: group.id, domains: gathered.domains, promoting },
+    deployments,
+    agents: indexAgents(await readFleet(queries, scopeOfOwner(group.organizationId))),
+    placements,
+    wanted: group.wish ? programOf(group.wish) : undefined,
+  })
+  const same = findServing(group, choice)
+  const compared = same ? compareWithPlaces(placements, decision, same) : 'other'
+  if (compared !== 'other') {
+    const kind = compared === 'in-place' ? 'unchanged' : 'switching'
+    const ended = { group, account: actor.accountName, now: service.now() }
+    return promoting ? { kind, agentIds: await promoteInPlace(queries, ended) } : { kind }
+  }
+
+  await keepSource(queries, gathered.source, service.now())
+  const sources = await nameChoice(queries, group, choice, placements)
+  const shortage = describeShortages(decision, deployments)
+  if (shortage) {
+    const { kind: because, message } = shortage
+    // A promote that fails keeps the stage, and nothing else.
+    if (because === 'unavailable' && !promoting)
+      await writeWish(queries, group.id, { sources, pending: true, revision: group.revision })
+    return { kind: 'refused', because, message, group, gathered }
+  }
+  const deploy = {
+    groupId: group.id,
+    organizationId: group.organizationId,
+    action: request.action,
+    revision: group.revision + 1,
+    sources,
+    traceId: context.traceId,
+    account: actor.accountName,
+    startedAt: service.now(),
+    owner: service.leases.processId,
+    epoch: 1,
+  }
+  const id = await insertDeploy(queries, deploy, service.now() + leaseMs)
+  const candidates = toCandidates(deploy, placements, decision)
+  if (promoting) await markLeaving(queries, group.id, candidates)
+  await savePlacements(queries, candidates)
+  const agentIds = await recomposeDesired(
+    queries,
+    candidates.map(({ agentId }) => agentId),
+    { anew: findUnasked(placements, candidates) },
+  )
+  return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
+}

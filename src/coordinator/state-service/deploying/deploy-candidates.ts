@@ -1,0 +1,89 @@
+/** Who loads what in phase one, and whether there is anything to do at all. Pure. */
+import type { PlacementDecision } from '../../../domain/placement.js'
+import { hasSameNames, isSameProgram } from '../../../domain/desired-engine.js'
+import { programOf, type WishedSources } from '../../../domain/vcl-group.js'
+import type { DeployRecord } from '../../../store/deploys.js'
+import type { PlacementRecord } from '../../../store/placements.js'
+import { createPlacement } from '../placing/placing.js'
+
+/**
+ * `in-place`: every chosen agent serves these sources already, and nobody comes or goes. `switching`: an earlier deploy of
+ * them was decided, and some agents are still about to serve them.
+ */
+export function compareWithPlaces(
+  placements: readonly PlacementRecord[],
+  decision: PlacementDecision,
+  sources: WishedSources,
+): 'in-place' | 'switching' | 'other' {
+  if (decision.add.length > 0 || decision.remove.length > 0) return 'other'
+  if (decision.shortages.length > 0) return 'other'
+  const stays = [...decision.keep, ...decision.waiting]
+  const kept = new Map(stays.map((place) => [place.agentId, place.deploymentId]))
+  const isSame = placements.every(
+    ({ agentId, deploymentId, state, current, candidate }) =>
+      kept.get(agentId) === deploymentId &&
+      (state === 'applied' || state === 'applying') &&
+      candidate === null &&
+      isSameProgram(current, programOf(sources)),
+  )
+  if (!isSame) return 'other'
+  return placements.every(({ state }) => state === 'applied') ? 'in-place' : 'switching'
+}
+
+/** The placements of phase one: those that stay with their candidate, and the new ones. Who is Down loads it on return. */
+export function toCandidates(
+  deploy: Omit<DeployRecord, 'id'>,
+  placements: readonly PlacementRecord[],
+  decision: PlacementDecision,
+): PlacementRecord[] {
+  const program = programOf(deploy.sources)
+  const before = new Map(placements.map((placement) => [placement.agentId, placement]))
+  const stays = [...decision.keep, ...decision.waiting]
+  const kept = stays.flatMap(({ agentId, deploymentId }, index): PlacementRecord[] => {
+    const placement = before.get(agentId)
+    if (!placement) return []
+    const isThere = index < decision.keep.length
+    const isLoaded =
+      isThere &&
+      placement.state === 'applied' &&
+      holds(placement, program.name) &&
+      // Other names take another routing VCL, which is to be loaded too.
+      (program.fqdns === null || hasSameNames(placement.current, program))
+    const candidateState = isLoaded ? 'loaded' : 'pending'
+    const anew = { candidate: program, candidateState, error: null, keptDown: false } as const
+    return [{ ...placement, ...anew, deploymentId }]
+  })
+  const added = decision.add.map((place) =>
+    createPlacement({
+      ...{ ...place, group: toGroup(deploy), revision: deploy.revision, program },
+      stage: deploy.action === 'stage',
+    }),
+  )
+  return [...kept, ...added]
+}
+
+/**
+ * Agents whose desired state will not change by their candidate, since it names that VCL already, and which are not known
+ * to hold it: they are asked once more.
+ */
+export function findUnasked(
+  before: readonly PlacementRecord[],
+  candidates: readonly PlacementRecord[],
+): ReadonlySet<number> {
+  const placements = new Map(before.map((placement) => [placement.agentId, placement]))
+  const unasked = candidates.filter(({ agentId, candidate, candidateState }) => {
+    const placement = placements.get(agentId)
+    return placement && candidateState === 'pending' && holds(placement, candidate?.name)
+  })
+  return new Set(unasked.map(({ agentId }) => agentId))
+}
+
+/** What serves, and what served before it, are loaded. */
+function holds({ current, previous }: PlacementRecord, name: string | undefined): boolean {
+  return name !== undefined && (current?.name === name || previous?.name === name)
+}
+
+/** More agents for a deploy that runs, in place of those that went away. */
+export function toGroup(deploy: Pick<DeployRecord, 'groupId' | 'organizationId'>) {
+  return { id: deploy.groupId, organizationId: deploy.organizationId }
+}

@@ -1,0 +1,87 @@
+/**
+ * What a group verb puts on caches, and under which name it is loaded there. Chosen when the verb's turn has come, under
+ * the decision lock: a reload or a rollback that waited for a deploy is about what that deploy made.
+ */
+import { programName } from '../../../domain/desired-engine.js'
+import type { WishedDomain, WishedSources } from '../../../domain/vcl-group.js'
+import { FleetError } from '../../../errors.js'
+import type { PlacementRecord } from '../../../store/placements.js'
+import { countLoad, findSource } from '../../../store/sources.js'
+import type { Queries } from '../../../store/store.js'
+import type { GroupRecord } from '../../../store/vcl-groups.js'
+import type { GatheredSources } from './deploy-sources.js'
+
+/**
+ * `kept`: text that the group serves already keeps its name, and is not loaded again. `new`: it is compiled again. A name:
+ * that of an earlier load, taken where a cache still has it.
+ */
+export type Naming = 'kept' | 'new' | { readonly earlier: string }
+
+export interface Choice {
+  readonly gathered: GatheredSources
+  readonly naming: Naming
+}
+
+/** Throws FleetError: not-found, conflict. */
+export type Choose = (queries: Queries, group: GroupRecord) => Promise<Choice>
+
+/** Files whose text was flattened before. Throws 'conflict' when the text is gone. */
+export async function findGathered(
+  queries: Queries,
+  wished: WishedSources,
+): Promise<GatheredSources> {
+  const source = await findSource(queries, wished.sha)
+  if (!source) throw new FleetError('conflict', 'deploy', `source ${wished.sha} is gone`)
+  return { ...wished, source }
+}
+
+/** The wish as it would be; undefined when that is a text that must be loaded under a name of its own. */
+export function findServing(
+  group: Pick<GroupRecord, 'wish' | 'wishPending'>,
+  { gathered, naming }: Choice,
+): WishedSources | undefined {
+  const { wish, wishPending } = group
+  if (!wish || wishPending || naming === 'new') return undefined
+  const isSame = naming === 'kept' ? wish.sha === gathered.source.sha : isNamed(wish, naming)
+  const { deploymentIds } = gathered
+  const isSameTarget =
+    wish.deploymentIds.join() === deploymentIds.join() &&
+    namesOf(wish.domains) === namesOf(gathered.domains)
+  return isSame && isSameTarget ? wish : undefined
+}
+
+function namesOf(domains: readonly WishedDomain[]): string {
+  return domains.map(({ fqdn }) => fqdn).join()
+}
+
+/** The text must have been kept. Gives it a name, a new one unless an earlier load of it counts. */
+export async function nameChoice(
+  queries: Queries,
+  group: Pick<GroupRecord, 'id' | 'wish'>,
+  { gathered, naming }: Choice,
+  placements: readonly PlacementRecord[],
+): Promise<WishedSources> {
+  const { source, ...files } = gathered
+  const { sha } = source
+  const known = findName(group, { sha, naming }, placements)
+  const name = known ?? programName(group.id, sha, await countLoad(queries, sha))
+  return { ...files, sha, programName: name }
+}
+
+function findName(
+  { wish }: Pick<GroupRecord, 'wish'>,
+  { sha, naming }: { readonly sha: string; readonly naming: Naming },
+  placements: readonly PlacementRecord[],
+): string | undefined {
+  if (naming === 'new') return undefined
+  if (naming === 'kept') return wish?.sha === sha ? wish.programName : undefined
+  // A name that every cache has discarded may linger there with the requests that it still serves.
+  const isLoaded = placements.some(({ current, previous }) =>
+    [current, previous].some((program) => program?.name === naming.earlier),
+  )
+  return isLoaded ? naming.earlier : undefined
+}
+
+function isNamed(wish: WishedSources, naming: Exclude<Naming, string>): boolean {
+  return wish.programName === naming.earlier
+}

@@ -1,0 +1,172 @@
+/**
+ * The decision of a deploy, in one transaction: the deploy's row goes, and either candidates become current or they
+ * are dropped. Whoever deletes the row has decided; a second decision changes nothing.
+ */
+import type { Context } from '../../../context.js'
+import { agentStates } from '../../../domain/agent-state.js'
+import { isStaged } from '../../../domain/stage.js'
+import { FleetError } from '../../../errors.js'
+import { readAgentStates } from '../../../store/agent-states.js'
+import { deleteDeploy, holderOf, type DeployRecord } from '../../../store/deploys.js'
+import { recomposeDesired } from '../../../store/desired-states.js'
+import { addHistory } from '../../../store/history.js'
+import {
+  deletePlacements,
+  readPlacements,
+  savePlacements,
+  type PlacementRecord,
+} from '../../../store/placements.js'
+import { findStage, replaceUses, writeStage } from '../../../store/stages.js'
+import type { Queries } from '../../../store/store.js'
+import { findGroup, writeWish, type GroupRecord } from '../../../store/vcl-groups.js'
+import { tellDesiredChanged } from '../agents/agent-hints.js'
+import {
+  awaitCandidate,
+  dropCandidate,
+  failPlacement,
+  holdsPlace,
+  switchPlacement,
+} from '../placing/placing.js'
+import { markLeaving, promoteStage } from './stage-end.js'
+import type { StateService } from '../service.js'
+
+export type LoadVerdict =
+  | { readonly kind: 'switch' }
+  | {
+      readonly kind: 'uncompilable' | 'unavailable' | 'conflict'
+      readonly message: string
+      /** Too few agents were left, which may return: late agents get it (choices: 3, Placement). */
+      readonly keepsWish?: boolean
+    }
+
+export interface Decided {
+  /** What the caller of the deploy is answered; undefined when it was switched. */
+  readonly error: FleetError | undefined
+}
+
+export async function decideDeploy(
+  service: StateService,
+  context: Context,
+  deploy: DeployRecord,
+  verdict: LoadVerdict,
+): Promise<Decided> {
+  const now = service.now()
+  const agentIds = await service.store.decide(async (queries) => {
+    if (!(await deleteDeploy(queries, deploy))) return undefined
+    const group = await findGroup(queries, { kind: 'all' }, deploy.groupId)
+    if (!group) throw new Error(`group ${deploy.groupId} was deleted during its deploy`)
+    const placements = await readPlacements(queries, {
+      groupIds: [deploy.groupId],
+      stage: holderOf(deploy).stage,
+    })
+    const changes =
+      verdict.kind === 'switch'
+        ? await switchAll(queries, deploy, { group, placements, now })
+        : dropAll(placements)
+    if (verdict.kind !== 'switch') await keepWhatWas(queries, deploy, { group, verdict })
+    await savePlacements(queries, changes.save)
+    await deletePlacements(queries, holderOf(deploy), changes.leave)
+    const revision = deploy.action === 'stage' ? group.revision : deploy.revision
+    await addHistory(queries, {
+      ...historyOf(deploy, now),
+      revision: verdict.kind === 'switch' ? revision : null,
+      result: verdict.kind === 'switch' ? 'ok' : verdict.message,
+    })
+    const agentIds = [...placements.map(({ agentId }) => agentId), ...changes.freed]
+    return recomposeDesired(queries, [...new Set(agentIds)])
+  })
+  if (agentIds === undefined) return { error: new FleetError('unavailable', 'deploy', takenOver) }
+  tellDesiredChanged(service, agentIds, context.traceId)
+  const group = deploy.groupId
+  if (verdict.kind === 'switch') {
+    context.log.info(
+      { group, revision: deploy.revision, agents: agentIds.length },
+      'deploy: switching',
+    )
+    return { error: undefined }
+  }
+  context.log.warn({ group, agents: agentIds.length }, `deploy: discarded: ${verdict.message}`)
+  return { error: new FleetError(verdict.kind, 'deploy', verdict.message) }
+}
+
+/** This process could not prolong its lease: it slept, or the store was away. */
+const takenOver = 'another coordinator took this deploy over and ended it; its history says how'
+
+interface Changes {
+  readonly save: readonly PlacementRecord[]
+  /** Agents that the group leaves. */
+  readonly leave: readonly number[]
+  /** Agents that a promoted stage leaves. */
+  readonly freed: readonly number[]
+}
+
+interface Switched {
+  readonly group: GroupRecord
+  readonly placements: readonly PlacementRecord[]
+  readonly now: number
+}
+
+async function switchAll(
+  queries: Queries,
+  deploy: DeployRecord,
+  { group, placements, now }: Switched,
+): Promise<Changes> {
+  const { groupId, organizationId, revision, sources } = deploy
+  const isStage = isStaged(sources)
+  if (isStage) await writeStage(queries, { groupId, organizationId, revision, sources }, now)
+  else await writeWish(queries, groupId, { sources, pending: false, revision })
+  const freed = deploy.action === 'promote' ? await promoteStage(queries, group, now) : []
+  const agents = await readAgentStates(queries, deploy.groupId)
+  const staying = placements.filter((placement) => placement.candidate !== null)
+  return {
+    save: staying.map((placement) => {
+      if (placement.candidateState === 'loaded') return switchPlacement(placement, deploy.revision)
+      const isThere = agents.get(placement.agentId)?.state === agentStates.Running
+      if (placement.candidateState === 'failed' && isThere)
+        return failPlacement(placement, isStage || group.keepOnFailure)
+      // Still loading, or away: it switches when it has loaded (placement-following.ts).
+      return {
+        ...awaitCandidate(placement),
+        wantedRevision: deploy.revision,
+        state: 'wanted',
+      }
+    }),
+    leave: placements.filter(({ candidate }) => candidate === null).map(({ agentId }) => agentId),
+    freed,
+  }
+}
+
+interface Dropped {
+  readonly group: GroupRecord
+  readonly verdict: Exclude<LoadVerdict, { readonly kind: 'switch' }>
+}
+
+/** A stage that fails leaves the one before it; a promote that fails, the stage. */
+async function keepWhatWas(
+  queries: Queries,
+  { action, groupId, sources }: DeployRecord,
+  { group, verdict }: Dropped,
+): Promise<void> {
+  if (action === 'stage') {
+    const stage = await findStage(queries, groupId)
+    await replaceUses(queries, groupId, stage ? [stage.sources] : [])
+  } else if (action === 'promote') await markLeaving(queries, groupId, [])
+  else if (verdict.keepsWish === true)
+    await writeWish(queries, groupId, { sources, pending: true, revision: group.revision })
+}
+
+function dropAll(placements: readonly PlacementRecord[]): Changes {
+  const dropped = placements.map((placement) =>
+    placement.candidate === null ? placement : dropCandidate(placement),
+  )
+  return {
+    save: dropped.filter(holdsPlace),
+    leave: dropped.filter((placement) => !holdsPlace(placement)).map(({ agentId }) => agentId),
+    freed: [],
+  }
+}
+
+function historyOf(deploy: DeployRecord, at: number) {
+  const { groupId, organizationId, account, action, sources } = deploy
+  return { groupId, organizationId, account, action, sources, at }
+}

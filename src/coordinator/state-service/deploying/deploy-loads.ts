@@ -1,0 +1,161 @@
+/** Phase one: the agents' loads are watched until they can be judged; agents that go away are replaced. */
+import type { Context } from '../../../context.js'
+import { agentStates } from '../../../domain/agent-state.js'
+import { describeFailures, type LoadFailure } from '../../../domain/compiler-text.js'
+import {
+  judgeLoads,
+  judgeStageLoads,
+  type LoadsInput,
+  type LoadState,
+  type LoadVerdict as JudgedLoads,
+} from '../../../domain/deploy-outcome.js'
+import { isStaged } from '../../../domain/stage.js'
+import { readAgentStates, type AgentStateRow } from '../../../store/agent-states.js'
+import { holderOf, type DeployRecord } from '../../../store/deploys.js'
+import { readDeploymentsOf, type DeploymentRecord } from '../../../store/deployments.js'
+import { countGroupPlaces, type AlikePlaces } from '../../../store/group-places.js'
+import { readPlacements, type PlacementRecord } from '../../../store/placements.js'
+import { tellDesiredChanged } from '../agents/agent-hints.js'
+import type { LoadVerdict } from './deploy-decision.js'
+import { replaceAway } from './deploy-substitutes.js'
+import { readSourceMap } from './source-places.js'
+import type { StateService } from '../service.js'
+import { watchAgents } from '../agents/watch-agents.js'
+
+/** Chosen by us: above the 120 s that one load may take, with a queue of them on the cache's one manager thread. */
+const longestLoadMs = 600_000
+
+/** 'stopping': the coordinator stops; the deploy's row stays and is discarded at the next start. */
+export async function followLoads(
+  service: StateService,
+  context: Context,
+  deploy: DeployRecord,
+  waitMs: number,
+): Promise<LoadVerdict | 'stopping'> {
+  const { queries } = service.store
+  const deployments = await readDeploymentsOf(queries, deploy.sources.deploymentIds)
+  const judged = { deploy, deployments, waitMs }
+  // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
+  let replaced = 0
+  const verdict = await watchAgents(
+    service,
+    async () => {
+      if (await mustWait(service, judged, replaced)) return undefined
+      const loads = await readLoads(service, deploy)
+      const away = loads.filter(({ state }) => state === 'away').length
+      if (away > replaced) {
+        replaced = away
+        // A stage is for all of its agents: nobody stands in for another.
+        const agentIds = isStaged(deploy.sources) ? [] : await replaceAway(service, deploy, loads)
+        tellDesiredChanged(service, agentIds, context.traceId)
+        if (agentIds.length > 0) return undefined
+      }
+      return judge(service, judged, loads)
+    },
+    { untilMs: deploy.startedAt + longestLoadMs, signal: service.background.signal },
+  )
+  if (verdict) return verdict
+  if (service.background.signal.aborted) return 'stopping'
+  const minutes = longestLoadMs / 60_000
+  const message = `the caches did not load within ${minutes} minutes`
+  return { kind: 'unavailable', message, keepsWish }
+}
+
+const keepsWish = true
+
+export interface Load {
+  readonly placement: PlacementRecord
+  readonly agent: AgentStateRow
+  readonly state: LoadState
+}
+
+interface Judged {
+  readonly deploy: DeployRecord
+  readonly deployments: readonly DeploymentRecord[]
+  readonly waitMs: number
+}
+
+/** One small query for the many looks at which nothing is to be done yet. */
+async function mustWait(
+  service: StateService,
+  { deploy, deployments, waitMs }: Judged,
+  replaced: number,
+): Promise<boolean> {
+  const places = await countGroupPlaces(service.store.queries, holderOf(deploy))
+  const loads = places
+    .filter(({ hasCandidate }) => hasCandidate)
+    .flatMap((place) => {
+      const load = { deploymentId: place.deploymentId, state: stateOfLoad(place) }
+      return Array.from({ length: place.count }, () => load)
+    })
+  const { verdict } = judgeAll(service, { deploy, deployments, waitMs }, loads)
+  return verdict === 'wait' && loads.filter(({ state }) => state === 'away').length <= replaced
+}
+
+/** The candidates of a deploy with the state of their agents. Two queries. */
+async function readLoads(service: StateService, deploy: DeployRecord): Promise<Load[]> {
+  const { queries } = service.store
+  const { groupId, stage } = holderOf(deploy)
+  const placements = (await readPlacements(queries, { groupIds: [groupId], stage })).filter(
+    (placement) => placement.candidate !== null,
+  )
+  const agents = await readAgentStates(queries, deploy.groupId)
+  return placements.flatMap((placement): Load[] => {
+    const agent = agents.get(placement.agentId)
+    if (!agent) return []
+    const { candidateState } = placement
+    return [{ placement, agent, state: stateOfLoad({ candidateState, agentState: agent.state }) }]
+  })
+}
+
+function stateOfLoad({
+  candidateState,
+  agentState,
+}: Pick<AlikePlaces, 'candidateState' | 'agentState'>): LoadState {
+  const state = candidateState ?? 'pending'
+  // A cache that died while loading says nothing about the VCL.
+  return state !== 'loaded' && agentState !== agentStates.Running ? 'away' : state
+}
+
+async function judge(
+  service: StateService,
+  { deploy, deployments, waitMs }: Judged,
+  loads: readonly Load[],
+): Promise<LoadVerdict | undefined> {
+  const states = loads.map(({ placement: { deploymentId }, state }) => ({ deploymentId, state }))
+  const judged = judgeAll(service, { deploy, deployments, waitMs }, states)
+  if (judged.verdict === 'wait') return undefined
+  if (judged.verdict === 'switch') return { kind: 'switch' }
+  if (judged.reason === 'unavailable')
+    return { kind: 'unavailable', message: 'too few agents are left to load the VCL', keepsWish }
+  return { kind: 'uncompilable', message: await describeLoads(service, deploy, loads) }
+}
+
+function judgeAll(
+  service: StateService,
+  { deploy, deployments, waitMs }: Judged,
+  loads: LoadsInput['loads'],
+): JudgedLoads {
+  if (isStaged(deploy.sources)) return judgeStageLoads(loads.map(({ state }) => state))
+  return judgeLoads({
+    deployments,
+    loads,
+    elapsedMs: service.now() - deploy.startedAt,
+    waitMs,
+  })
+}
+
+/** What the compilers said, with the author's own file and line. */
+async function describeLoads(
+  service: StateService,
+  deploy: DeployRecord,
+  loads: readonly Load[],
+): Promise<string> {
+  const failures = loads
+    .filter(({ state }) => state === 'failed')
+    .map(({ agent, placement }): LoadFailure => ({
+      agentName: agent.name,
+      error: placement.error ?? 'no reason given',
+    }))
+  return describeFailures(failures, await readSourceMap(service, deploy))
+}

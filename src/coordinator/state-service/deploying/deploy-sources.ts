@@ -1,0 +1,95 @@
+/** What a deploy of a group would put on caches: the files at their pinned versions, flattened to one text. */
+import { bundleVcl } from '../../../domain/vcl-bundle.js'
+import type { WishedDomain, WishedFile } from '../../../domain/vcl-group.js'
+import { FleetError } from '../../../errors.js'
+import {
+  readFileTexts,
+  toVclText,
+  type ChosenVersion,
+  type FileText,
+} from '../../../store/file-texts.js'
+import type { SourceRecord } from '../../../store/sources.js'
+import type { Queries } from '../../../store/store.js'
+import type { GroupRecord } from '../../../store/vcl-groups.js'
+import type { StateService } from '../service.js'
+
+export interface GatheredFiles {
+  readonly mainVCL: WishedFile
+  readonly includes: readonly WishedFile[]
+  readonly deploymentIds: readonly number[]
+  readonly domains: readonly WishedDomain[]
+}
+
+export interface GatheredSources extends GatheredFiles {
+  readonly source: SourceRecord
+}
+
+/** `error`: file, line and position of each mistake in the author's text, a line each. */
+export type Gathered = GatheredSources | (GatheredFiles & { readonly error: string })
+
+/** As far as its text depends on it. */
+export type FlattenedGroup = Pick<
+  GroupRecord,
+  'id' | 'organizationId' | 'cacheKey' | 'domains' | 'deployments'
+>
+
+/** Throws FleetError conflict when the pinned version of the main file does not exist. */
+export function gatherSources(service: StateService, group: GroupRecord): Promise<Gathered> {
+  const { mainFile, mainFileVersion, includes } = group
+  return flattenFiles(service, service.store.queries, group, {
+    mainVCL: { id: mainFile.id, version: mainFileVersion },
+    includes: includes.map(({ id }) => ({ id, version: null })),
+  })
+}
+
+export interface ChosenFiles {
+  readonly mainVCL: ChosenVersion
+  readonly includes: readonly ChosenVersion[]
+}
+
+/** The group with these files in place of its own. */
+export async function flattenFiles(
+  service: StateService,
+  queries: Queries,
+  group: FlattenedGroup,
+  chosen: ChosenFiles,
+): Promise<Gathered> {
+  const texts = await readFileTexts(queries, [chosen.mainVCL, ...chosen.includes])
+  const [main, ...includes] = texts
+  if (main?.id !== chosen.mainVCL.id) {
+    const { id, version } = chosen.mainVCL
+    const message = `version ${String(version)} of file ${id} does not exist`
+    throw new FleetError('conflict', 'deploy', message)
+  }
+  const files = {
+    mainVCL: toWished(main),
+    includes: includes.map(toWished),
+    deploymentIds: group.deployments.map(({ id }) => id),
+    domains: group.domains,
+  }
+  const bundle = bundleVcl(
+    toVclText(main),
+    new Map(includes.map((file) => [file.name, toVclText(file)])),
+    {
+      allowedExternal: service.settings.allowedIncludes,
+      modules: allowedModulesOf(service, group.organizationId),
+      prologue:
+        group.domains.length === 0 ? undefined : { groupId: group.id, cacheKey: group.cacheKey },
+    },
+  )
+  if (!bundle.ok) return { ...files, error: bundle.errors.join('\n') }
+  const { sha, text, sourceMap } = bundle
+  return { ...files, source: { sha, text, sourceMap } }
+}
+
+/** Null: the system administrator's VCL may import what it likes. */
+export function allowedModulesOf(
+  service: StateService,
+  organizationId: number | null,
+): ReadonlySet<string> | null {
+  return organizationId === null ? null : service.settings.allowedModules
+}
+
+function toWished({ id, name, version }: FileText): WishedFile {
+  return { id, name, version }
+}

@@ -1,0 +1,72 @@
+/**
+ * The staged sources become the group's: deployed with the group's own domains and deployments, and the stage ends with
+ * the switch (choices: 3, Stage). A promote that fails leaves group and stage as they were.
+ */
+import type { Context } from '../../../context.js'
+import type { Actor } from '../../../domain/permission.js'
+import { refuseFlattened } from '../../../domain/vcl-bundle.js'
+import { FleetError } from '../../../errors.js'
+import type { Queries } from '../../../store/store.js'
+import type { GroupRecord } from '../../../store/vcl-groups.js'
+import { runVerb, type VerbAnswer, type VerbRequest } from './deploy.js'
+import { findGathered } from './deploy-choice.js'
+import { allowedModulesOf, flattenFiles, type GatheredSources } from './deploy-sources.js'
+import { limitToOwn } from './source-places.js'
+import { listStagedAgents, requireStage } from './stage-end.js'
+import type { StateService } from '../service.js'
+import { waitUntilLeft } from './switch-wait.js'
+
+/** Throws FleetError: not-found, conflict (also without a stage), unavailable, uncompilable. */
+export async function promoteVclGroup(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  request: VerbRequest,
+): Promise<VerbAnswer> {
+  const { groupId, waitMs } = request
+  const untilMs = service.now() + waitMs
+  let staged: readonly number[] = []
+  const answer = await runVerb(service, context, request, {
+    ...{ actor, groupId, untilMs },
+    action: 'promote',
+    choose: async (queries, group) => {
+      staged = await listStagedAgents(queries, groupId)
+      return { gathered: await gatherStage(service, queries, group), naming: 'kept' }
+    },
+  })
+  return answer.completed
+    ? waitUntilLeft(service, { groupId, stage: false }, staged, untilMs)
+    : answer
+}
+
+async function gatherStage(
+  service: StateService,
+  queries: Queries,
+  group: GroupRecord,
+): Promise<GatheredSources> {
+  const { sources } = await requireStage(queries, group.id)
+  const { domains, deployments } = group
+  const deploymentIds = deployments.map(({ id }) => id)
+  // The text is another one when the group got its first domains since, or lost them: the prologue comes or goes.
+  if ((domains.length === 0) !== (sources.domains.length === 0)) {
+    const gathered = await flattenFiles(service, queries, group, sources)
+    if ('error' in gathered) throw new FleetError('uncompilable', 'deploy', gathered.error)
+    return gathered
+  }
+  const staged = await findGathered(queries, sources)
+  refuseStaged(service, group, staged)
+  const { mainVCL, includes, source } = staged
+  return { mainVCL, includes, source, domains, deploymentIds }
+}
+
+/** A coordinator may allow less than the one that staged it. */
+function refuseStaged(service: StateService, group: GroupRecord, staged: GatheredSources): void {
+  const { text, sourceMap } = staged.source
+  const own = { text, sourceMap: limitToOwn(sourceMap, staged) }
+  const errors = refuseFlattened(own, {
+    allowedExternal: service.settings.allowedIncludes,
+    amongOthers: group.domains.length > 0,
+    modules: allowedModulesOf(service, group.organizationId),
+  })
+  if (errors.length > 0) throw new FleetError('uncompilable', 'deploy', errors.join('\n'))
+}

@@ -1,0 +1,63 @@
+/**
+ * Back to an earlier revision of a group (choices: 3, Deploy): a deploy of the text that it had. Where a cache still holds
+ * that VCL, phase one has nothing to load and the rollback is a switch.
+ */
+import type { Context } from '../../../context.js'
+import type { Actor } from '../../../domain/permission.js'
+import { FleetError } from '../../../errors.js'
+import { findRevision, type HistoryEntry } from '../../../store/history.js'
+import type { Queries } from '../../../store/store.js'
+import type { GroupRecord } from '../../../store/vcl-groups.js'
+import { runVerb, type VerbAnswer, type VerbRequest } from './deploy.js'
+import { findGathered } from './deploy-choice.js'
+import type { StateService } from '../service.js'
+
+export interface RollbackRequest extends VerbRequest {
+  /** Null: the previous one. */
+  readonly revision: number | null
+}
+
+/** Throws FleetError: not-found (also of the revision), conflict, unavailable, uncompilable. */
+export function rollBackVclGroup(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  request: RollbackRequest,
+): Promise<VerbAnswer> {
+  const { groupId, revision } = request
+  return runVerb(service, context, request, {
+    actor,
+    groupId,
+    action: 'rollback',
+    choose: async (queries, group) => {
+      const { sources } = await findTarget(queries, group, revision)
+      const gathered = await findGathered(queries, { ...sources, ...keepTargets(group) })
+      return { gathered, naming: { earlier: sources.programName } }
+    },
+    untilMs: service.now() + request.waitMs,
+  })
+}
+
+/**
+ * Chosen by us: without a revision, a group that is not deployed, or whose wish waits for agents, goes back to what it
+ * served last.
+ */
+async function findTarget(
+  queries: Queries,
+  { id, revision, wish, wishPending }: GroupRecord,
+  wanted: number | null,
+): Promise<HistoryEntry> {
+  const below = wish && !wishPending ? revision : revision + 1
+  const entry = await findRevision(queries, id, wanted === null ? { below } : { revision: wanted })
+  if (entry) return entry
+  const message =
+    wanted === null
+      ? 'there is no earlier revision of this group'
+      : `revision ${wanted} was not found`
+  throw new FleetError('not-found', 'deploy', message)
+}
+
+/** Chosen by us: a rollback moves nothing. The deployments of that time may be gone, and others are in force. */
+function keepTargets({ wish, deployments }: GroupRecord) {
+  return { deploymentIds: wish?.deploymentIds ?? deployments.map(({ id }) => id) }
+}

@@ -1,0 +1,70 @@
+/** Would this group deploy: placement is decided and the VCL compiled on fitting agents, nothing is kept or changed. */
+import type { Context } from '../../../context.js'
+import { findFitting, indexAgents } from '../../../domain/agent-index.js'
+import { agentStates } from '../../../domain/agent-state.js'
+import type { Actor } from '../../../domain/permission.js'
+import { FleetError } from '../../../errors.js'
+import { readDeploymentsOf } from '../../../store/deployments.js'
+import { readFleet, type FleetAgent } from '../../../store/fleet.js'
+import { readPlacements } from '../../../store/placements.js'
+import { scopeOfOwner } from '../../../store/scope.js'
+import { findGroup, type GroupRecord } from '../../../store/vcl-groups.js'
+import { compileOnAgents } from './compile-on-agents.js'
+import { gatherSources } from './deploy-sources.js'
+import { decidePlacement } from '../placing/placing.js'
+import { scopeOf, type StateService } from '../service.js'
+import { describeShortages } from '../placing/shortage.js'
+
+/** `one`: the first that a deploy would use. `all`: every running agent that fits one of the deployments. */
+export type ValidatedAgents = 'one' | 'all'
+
+export interface ValidateRequest {
+  readonly groupId: number
+  readonly agents: ValidatedAgents
+}
+
+/** Throws FleetError as a deploy would: not-found, uncompilable, conflict, unavailable; timed-out. */
+export async function validateVclGroup(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  { groupId, agents: wanted }: ValidateRequest,
+): Promise<void> {
+  const group = await findGroup(service.store.queries, scopeOf(actor), groupId)
+  if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
+  const gathered = await gatherSources(service, group)
+  if ('error' in gathered) throw new FleetError('uncompilable', 'deploy', gathered.error)
+  const agents = await chooseAgents(service, group, wanted)
+  await compileOnAgents(service, context, agents, { source: gathered.source, errorKey: 'deploy' })
+}
+
+/** Throws 'conflict' or 'unavailable' as a deploy would. */
+async function chooseAgents(
+  service: StateService,
+  group: GroupRecord,
+  wanted: ValidatedAgents,
+): Promise<readonly FleetAgent[]> {
+  const { queries } = service.store
+  const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
+  const deployments = await readDeploymentsOf(
+    queries,
+    group.deployments.map(({ id }) => id),
+  )
+  const agents = indexAgents(fleet)
+  const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
+  const decision = await decidePlacement(queries, { group, deployments, agents, placements })
+  const shortage = describeShortages(decision, deployments)
+  if (shortage) throw new FleetError(shortage.kind, 'deploy', shortage.message)
+  const [first] = [...decision.keep, ...decision.add]
+  const fitting = deployments.flatMap(({ tags }) =>
+    findFitting(
+      agents,
+      tags.map(({ id }) => id),
+    ),
+  )
+  const ids = new Set(wanted === 'one' ? [first?.agentId] : fitting.map(({ id }) => id))
+  const chosen = fleet.filter(({ id, state }) => ids.has(id) && state === agentStates.Running)
+  if (chosen.length === 0)
+    throw new FleetError('unavailable', 'deploy', 'no agent is there to compile on')
+  return chosen
+}

@@ -1,0 +1,127 @@
+/**
+ * One HTTP call to an identity provider: no redirects, bounded in time and size, and only to addresses that may be called,
+ * whatever its name resolves to at that moment. The address that was checked is the one that is connected to.
+ */
+import { lookup as lookupName, type LookupAddress, type LookupOptions } from 'node:dns'
+import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http'
+import { request as requestSecure } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { findAddressProblem, findUrlProblem } from './provider-address.js'
+
+/** The provider cannot be used: it is not there, too slow, too large, elsewhere. */
+export class ProviderFault extends Error {
+  override readonly name = 'ProviderFault'
+}
+
+/** As the client library hands it over. */
+export interface ProviderRequest {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+export type ResolveName = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** Chosen by us: people wait for it; keys and tokens are some kilobytes. */
+const timeoutMs = 5_000
+const answerLimitBytes = 1 << 20
+
+/** `resolveName`: the system's unless a test gives its own. */
+export function createProviderFetch(
+  resolveName: ResolveName = lookupName,
+): (url: string, request: ProviderRequest) => Promise<Response> {
+  return async (text, { method, headers, body, signal }) => {
+    const url = new URL(text)
+    const problem = findUrlProblem(url)
+    if (problem !== null) throw new ProviderFault(problem)
+    const deadline = AbortSignal.timeout(timeoutMs)
+    return send(url, {
+      body: toText(body),
+      options: {
+        method,
+        headers,
+        agent: false,
+        lookup: createLookup(url.protocol, resolveName),
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      },
+    })
+  }
+}
+
+function toText(body: unknown): string | Uint8Array | undefined {
+  if (body === undefined || body === null) return undefined
+  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  if (body instanceof URLSearchParams) return body.toString()
+  throw new ProviderFault('a body of this form is not sent')
+}
+
+/** Refuses the name when one of its addresses may not be called: which of them is connected to is not ours to choose. */
+function createLookup(protocol: string, resolveName: ResolveName): LookupFunction {
+  return (hostname, options, done) => {
+    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+      const problem = addresses.map(({ address }) => findAddressProblem(address, protocol))
+      const refused = problem.find((one) => one !== null)
+      const [first] = addresses
+      if (error) done(error, '')
+      else if (refused) done(new ProviderFault(refused), '')
+      else if (!first) done(new ProviderFault('its name has no address'), '')
+      else if (options.all) done(null, addresses)
+      else done(null, first.address, first.family)
+    })
+  }
+}
+
+interface Sending {
+  readonly body: string | Uint8Array | undefined
+  readonly options: RequestOptions
+}
+
+function send(url: URL, { body, options }: Sending): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      reject(error instanceof ProviderFault ? error : new ProviderFault(wordOf(error)))
+    }
+    const request = url.protocol === 'https:' ? requestSecure : requestPlain
+    const sent = request(url, options, (message) => {
+      readAnswer(message).then(resolve, (error: unknown) => {
+        sent.destroy()
+        fail(error instanceof Error ? error : new Error(String(error)))
+      })
+    })
+    sent.once('error', fail)
+    sent.end(body)
+  })
+}
+
+/** The system's short word (`ECONNREFUSED`); what a provider says does not go into our log. */
+function wordOf(error: Error): string {
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'it takes too long'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+/** What is compressed stays so, and is then no JSON: no answer grows beyond what it took to send. */
+async function readAnswer(message: IncomingMessage): Promise<Response> {
+  const { statusCode: status = 0 } = message
+  if (status >= 300 && status < 400) throw new ProviderFault('it answers with a redirect')
+  if (status < 200 || status > 599) throw new ProviderFault('it answers what is no answer')
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    // no encoding is set, so these are buffers
+    sizeBytes += chunk.length
+    if (sizeBytes > answerLimitBytes) throw new ProviderFault('its answer is too large')
+    chunks.push(chunk)
+  }
+  const headers = new Headers()
+  for (const name of ['content-type', 'www-authenticate']) {
+    const value = message.headers[name]
+    if (typeof value === 'string') headers.set(name, value)
+  }
+  const hasBody = status !== 204 && status !== 205
+  return new Response(hasBody ? Buffer.concat(chunks) : null, { status, headers })
+}

@@ -1,0 +1,270 @@
+/** Deployments: which agents groups are placed on, chosen by tags, and how many. */
+import {
+  deploymentStateName,
+  worstState,
+  type DeploymentState,
+} from '../../../domain/deployment.js'
+import { groupBy } from '../../../domain/group-by.js'
+import { parseListQuery } from '../../../domain/list-query.js'
+import { parseName } from '../../../domain/names.js'
+import type { Actor } from '../../../domain/permission.js'
+import { stateOfGroup } from '../../../domain/vcl-group.js'
+import { FleetError } from '../../../errors.js'
+import {
+  readDeploymentPlaces,
+  readDeploymentUses,
+  readFittingDeployments,
+  type DeploymentPlace,
+  type DeploymentUse,
+} from '../../../store/deployment-places.js'
+import {
+  deleteDeployment as deleteDeploymentRow,
+  findDeployment as findDeploymentRow,
+  insertDeployment,
+  readGroupsUsingDeployment,
+  selectDeployments,
+  updateDeployment as updateDeploymentRow,
+  withTags,
+  type DeploymentFields,
+  type DeploymentRecord,
+} from '../../../store/deployments.js'
+import { deploymentColumns } from '../../../store/list-columns.js'
+import { readList } from '../../../store/list-query.js'
+import type { NamedReference } from '../../../store/owner.js'
+import { readUsableTagIds } from '../../../store/tags.js'
+import { splitQuery, takeComputed, type ListAnswer, type ListParameters } from './computed-list.js'
+import {
+  chooseOwner,
+  deleteUnused,
+  requireAll,
+  usersNamed,
+  withUniqueName,
+  type OwnerReference,
+} from './references.js'
+import { scopeOf, type StateService } from '../service.js'
+import { changeTargets } from '../placing/shortfall.js'
+
+export type { DeploymentRecord } from '../../../store/deployments.js'
+
+/** A deployment with what follows from its groups' places. */
+export interface DeploymentView {
+  readonly deployment: DeploymentRecord
+  readonly state: DeploymentState
+  readonly stateName: string
+  readonly agents: readonly NamedReference[]
+}
+
+const fields = {
+  ...deploymentColumns,
+  state: { type: 'number' },
+  stateName: { type: 'text' },
+} as const
+
+export const deploymentListFields = Object.keys(fields)
+
+export async function listDeployments(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<ListAnswer<DeploymentView>> {
+  const { queries } = service.store
+  const list = parseListQuery(query, fields, 'deployment')
+  const split = splitQuery(list, (field) => field === 'state' || field === 'stateName')
+  const found = await readList(
+    selectDeployments(queries, scopeOf(actor)),
+    split.stored,
+    deploymentColumns,
+  )
+  const rows = await viewDeployments(service, await withTags(queries, found.rows))
+  return takeComputed(split, { rows, total: found.total }, (row, field) =>
+    field === 'state' ? row.state : row.stateName,
+  )
+}
+
+export async function findDeployment(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<DeploymentRecord | undefined> {
+  return findDeploymentRow(service.store.queries, scopeOf(actor), id)
+}
+
+export async function viewDeployment(
+  service: StateService,
+  deployment: DeploymentRecord,
+): Promise<DeploymentView> {
+  const [view] = await viewDeployments(service, [deployment])
+  if (!view) throw new Error('one deployment has one view')
+  return view
+}
+
+async function viewDeployments(
+  service: StateService,
+  deployments: readonly DeploymentRecord[],
+): Promise<DeploymentView[]> {
+  const { queries } = service.store
+  const ids = deployments.map(({ id }) => id)
+  const uses = groupBy(await readDeploymentUses(queries, ids), (use) => use.deploymentId)
+  const places = groupBy(await readDeploymentPlaces(queries, ids), (place) => place.deploymentId)
+  // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place.
+  const empty = ids.filter((id) => uses.get(id)?.some((use) => use.deployed) && !places.has(id))
+  const fitting = new Set(await readFittingDeployments(queries, empty))
+  return deployments.map((deployment) =>
+    viewOf(deployment, {
+      uses: uses.get(deployment.id) ?? [],
+      places: places.get(deployment.id) ?? [],
+      anyAgentFits: fitting.has(deployment.id),
+    }),
+  )
+}
+
+interface Situation {
+  readonly uses: readonly DeploymentUse[]
+  readonly places: readonly DeploymentPlace[]
+  readonly anyAgentFits: boolean
+}
+
+function viewOf(deployment: DeploymentRecord, situation: Situation): DeploymentView {
+  const { uses, places, anyAgentFits } = situation
+  const { id, min } = deployment
+  const state = worstState(
+    uses.map(({ deployed, deploying, groupId }) =>
+      stateOfGroup({
+        deployed,
+        deploying,
+        deployments: [{ id, min, anyAgentFits }],
+        placements: places.filter((place) => place.groupId === groupId),
+      }),
+    ),
+  )
+  const agents = new Map(
+    places
+      .filter((place) => place.held)
+      .map(({ agentId, agentName }) => [agentId, { id: agentId, name: agentName }]),
+  )
+  return {
+    deployment,
+    state,
+    stateName: deploymentStateName(state),
+    agents: [...agents.values()],
+  }
+}
+
+/** As a body has it: a key that is left out keeps its value, null resets it. */
+export interface DeploymentChange {
+  readonly name?: string | undefined
+  readonly min?: number | null | undefined
+  readonly max?: number | null | undefined
+  readonly tags?: readonly { readonly id: number }[] | undefined
+}
+
+export interface NewDeployment extends DeploymentChange {
+  readonly name: string
+  readonly tags: readonly { readonly id: number }[]
+  readonly organization?: OwnerReference
+}
+
+export async function createDeployment(
+  service: StateService,
+  actor: Actor,
+  wanted: NewDeployment,
+): Promise<DeploymentView> {
+  const { store } = service
+  const owner = await chooseOwner(store.queries, actor, wanted.organization, 'deployment')
+  const name = parseName(wanted.name, 'deployment')
+  const counts = requireCounts(wanted.min ?? 1, wanted.max ?? 1)
+  const tagIds = await requireTags(service, owner, wanted.tags)
+  const id = await withUniqueName(name, 'deployment', () =>
+    store.transaction((queries) =>
+      insertDeployment(queries, owner, { name, ...counts, tagIds }, service.now()),
+    ),
+  )
+  return readAgain(service, actor, id)
+}
+
+/** Throws 'conflict' when a deployed group would fall below min, unless forced (choices: 3, Placement). */
+export async function updateDeployment(
+  service: StateService,
+  actor: Actor,
+  deployment: DeploymentRecord,
+  change: DeploymentChange & { readonly force: boolean },
+): Promise<DeploymentView> {
+  const before: DeploymentFields = {
+    name: deployment.name,
+    min: deployment.min,
+    max: deployment.max,
+    tagIds: deployment.tags.map(({ id }) => id),
+  }
+  const changed = await mergeFields(service, deployment.organization?.id ?? null, before, change)
+  if (JSON.stringify(changed) === JSON.stringify(before)) return viewDeployment(service, deployment)
+  await withUniqueName(changed.name, 'deployment', () =>
+    changeTargets(service, {
+      errorKey: 'deployment',
+      force: change.force,
+      readGroupIds: async (queries) =>
+        (await readDeploymentUses(queries, [deployment.id])).map(({ groupId }) => groupId),
+      write: (queries) => updateDeploymentRow(queries, deployment.id, changed, service.now()),
+    }),
+  )
+  return readAgain(service, actor, deployment.id)
+}
+
+export async function deleteDeployment(
+  service: StateService,
+  deployment: DeploymentRecord,
+): Promise<void> {
+  await deleteUnused(
+    'VCL group',
+    'deployment',
+    () => readGroupsUsingDeployment(service.store.queries, deployment.id, usersNamed),
+    () => service.store.transaction((queries) => deleteDeploymentRow(queries, deployment.id)),
+  )
+}
+
+async function mergeFields(
+  service: StateService,
+  owner: number | null,
+  before: DeploymentFields,
+  { name, min, max, tags }: DeploymentChange,
+): Promise<DeploymentFields> {
+  return {
+    name: name === undefined ? before.name : parseName(name, 'deployment'),
+    ...requireCounts(
+      min === undefined ? before.min : (min ?? 1),
+      max === undefined ? before.max : (max ?? 1),
+    ),
+    tagIds: tags === undefined ? before.tagIds : await requireTags(service, owner, tags),
+  }
+}
+
+function requireCounts(min: number, max: number): { readonly min: number; readonly max: number } {
+  if (max < min)
+    throw new FleetError(
+      'invalid',
+      'deployment',
+      `max is ${max} and min ${min}; max is at least min`,
+    )
+  return { min, max }
+}
+
+async function requireTags(
+  service: StateService,
+  owner: number | null,
+  tags: readonly { readonly id: number }[],
+): Promise<number[]> {
+  if (tags.length === 0)
+    throw new FleetError(
+      'invalid',
+      'deployment',
+      'tags is empty; a deployment has at least one tag',
+    )
+  return requireAll(tags, 'tags', 'deployment', (ids) =>
+    readUsableTagIds(service.store.queries, owner, ids),
+  )
+}
+
+async function readAgain(service: StateService, actor: Actor, id: number): Promise<DeploymentView> {
+  const deployment = await findDeployment(service, actor, id)
+  if (!deployment) throw new FleetError('not-found', 'deployment', `${id} was not found`)
+  return viewDeployment(service, deployment)
+}

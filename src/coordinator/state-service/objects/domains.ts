@@ -1,0 +1,121 @@
+/** Domains: the names that groups answer for. What is deployed was pinned by name, so a deployed one keeps its own. */
+import { domainToASCII } from 'node:url'
+import { parseDomainName } from '../../../domain/domain-name.js'
+import { parseListQuery } from '../../../domain/list-query.js'
+import type { Actor } from '../../../domain/permission.js'
+import { FleetError } from '../../../errors.js'
+import {
+  deleteDomain as deleteDomainRow,
+  findDomain as findDomainRow,
+  fromRow,
+  insertDomain,
+  readGroupsDeployedWith,
+  readGroupsWithDomain,
+  renameDomain as renameDomainRow,
+  selectDomains,
+  type DomainRecord,
+} from '../../../store/domains.js'
+import { domainColumns } from '../../../store/list-columns.js'
+import { readList } from '../../../store/list-query.js'
+import type { ListAnswer, ListParameters } from './computed-list.js'
+import {
+  chooseOwner,
+  deleteUnused,
+  usersNamed,
+  withUniqueName,
+  type OwnerReference,
+} from './references.js'
+import { scopeOf, type StateService } from '../service.js'
+
+export type { DomainRecord } from '../../../store/domains.js'
+
+export const domainListFields = Object.keys(domainColumns)
+
+export async function listDomains(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<ListAnswer<DomainRecord>> {
+  const list = parseListQuery(query, domainColumns, 'domain')
+  const domains = selectDomains(service.store.queries, scopeOf(actor))
+  const { rows, total } = await readList(domains, list, domainColumns)
+  return { rows: rows.map(fromRow), total }
+}
+
+export async function findDomain(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<DomainRecord | undefined> {
+  return findDomainRow(service.store.queries, scopeOf(actor), id)
+}
+
+export interface NewDomain {
+  readonly fqdn: string
+  readonly organization?: OwnerReference
+}
+
+export async function createDomain(
+  service: StateService,
+  actor: Actor,
+  wanted: NewDomain,
+): Promise<DomainRecord> {
+  const { queries } = service.store
+  const fqdn = parseDomainName(wanted.fqdn, domainToASCII)
+  const owner = await chooseOwner(queries, actor, wanted.organization, 'domain')
+  const id = await withUniqueName(fqdn, 'domain', () =>
+    insertDomain(queries, owner, fqdn, service.now()),
+  )
+  return readAgain(service, actor, id)
+}
+
+/** Throws 'conflict' while a group is deployed with it. */
+export async function renameDomain(
+  service: StateService,
+  actor: Actor,
+  domain: DomainRecord,
+  wanted: string | undefined,
+): Promise<DomainRecord> {
+  const fqdn = wanted === undefined ? domain.fqdn : parseDomainName(wanted, domainToASCII)
+  if (fqdn === domain.fqdn) return domain
+  await withUniqueName(fqdn, 'domain', () =>
+    service.store.decide(async (queries) => {
+      refuseDeployed(await readGroupsDeployedWith(queries, domain))
+      await renameDomainRow(queries, domain.id, fqdn, service.now())
+    }),
+  )
+  return readAgain(service, actor, domain.id)
+}
+
+/** Throws 'conflict' while a group has it, or is still deployed with it. */
+export async function deleteDomain(service: StateService, domain: DomainRecord): Promise<void> {
+  await deleteUnused(
+    'VCL group',
+    'domain',
+    () => readGroupsWithDomain(service.store.queries, domain.id, usersNamed),
+    () =>
+      service.store.decide(async (queries) => {
+        refuseDeployed(await readGroupsDeployedWith(queries, domain))
+        await deleteDomainRow(queries, domain.id)
+      }),
+  )
+}
+
+function refuseDeployed(groups: readonly string[]): void {
+  if (groups.length === 0) return
+  const names = groups
+    .slice(0, usersNamed)
+    .map((name) => JSON.stringify(name))
+    .join(', ')
+  throw new FleetError(
+    'conflict',
+    'domain',
+    `it is deployed by VCL group ${names}; deploy without it, or undeploy, first`,
+  )
+}
+
+async function readAgain(service: StateService, actor: Actor, id: number): Promise<DomainRecord> {
+  const domain = await findDomain(service, actor, id)
+  if (!domain) throw new FleetError('not-found', 'domain', `${id} was not found`)
+  return domain
+}

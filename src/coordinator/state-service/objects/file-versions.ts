@@ -1,0 +1,104 @@
+/** The versions of a file: listed, read, compared. */
+import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff'
+import { parseListQuery } from '../../../domain/list-query.js'
+import { readFileContent } from '../../../domain/vcl-file.js'
+import { flattenedLimitBytes } from '../../../domain/vcl-limits.js'
+import { FleetError } from '../../../errors.js'
+import {
+  findVersion,
+  selectVersions,
+  type FileRecord,
+  type FileVersionRecord,
+} from '../../../store/files.js'
+import { versionColumns } from '../../../store/list-columns.js'
+import { readList } from '../../../store/list-query.js'
+import type { ListAnswer, ListParameters } from './computed-list.js'
+import type { StateService } from '../service.js'
+
+export type { FileVersionRecord } from '../../../store/files.js'
+
+export const versionListFields = Object.keys(versionColumns)
+
+/** Without their sources. */
+export async function listVersions(
+  service: StateService,
+  file: FileRecord,
+  query: ListParameters,
+): Promise<ListAnswer<Omit<FileVersionRecord, 'source'>>> {
+  const list = parseListQuery(query, versionColumns, 'file')
+  const versions = selectVersions(service.store.queries, file.id)
+  const { rows, total } = await readList(versions, list, versionColumns)
+  return { rows: rows.map((row) => ({ ...row, encoded: row.encoded === 1 })), total }
+}
+
+/** `version` as the path has it. Throws 'not-found'. */
+export async function readVersion(
+  service: StateService,
+  file: FileRecord,
+  version: string,
+): Promise<FileVersionRecord> {
+  const found = /^[1-9]\d{0,15}$/.test(version)
+    ? await findVersion(service.store.queries, file.id, Number(version))
+    : undefined
+  if (!found)
+    throw new FleetError(
+      'not-found',
+      'file',
+      `version ${version.slice(0, 80)} of file ${file.id} was not found`,
+    )
+  return found
+}
+
+/** Unified text; empty when the contents are equal. */
+export async function diffVersions(
+  service: StateService,
+  file: FileRecord,
+  range: { readonly from: number; readonly to: number },
+): Promise<string> {
+  const from = await readVersion(service, file, `${range.from}`)
+  const to = await readVersion(service, file, `${range.to}`)
+  if (from.sha === to.sha) return ''
+  return new Promise((resolve, reject) => {
+    // With a callback the comparison lets other work go on between its steps.
+    createTwoFilesPatch(
+      `${file.name} version ${range.from}`,
+      `${file.name} version ${range.to}`,
+      readText(from),
+      readText(to),
+      undefined,
+      undefined,
+      {
+        context: contextLines,
+        timeout: diffTimeoutMs,
+        headerOptions: FILE_HEADERS_ONLY,
+        callback: (patch) => {
+          if (patch === undefined) reject(new FleetError('conflict', 'file', tooDifferent))
+          else resolve(patch)
+        },
+      },
+    )
+  })
+}
+
+const contextLines = 3
+/** Chosen by us: two texts of the limit that share nothing would take minutes. */
+const diffTimeoutMs = 5_000
+const tooDifferent = `these versions differ too much to be compared within ${diffTimeoutMs} ms`
+
+function readText(version: FileVersionRecord): string {
+  const read = readFileContent(version)
+  if (!read.ok || read.content.text === null)
+    throw new FleetError(
+      'conflict',
+      'file',
+      `version ${version.version} is no text; only texts can be compared`,
+    )
+  // Chosen by us: the limit of a flattened VCL; a comparison of more would hold up other calls.
+  if (read.content.bytes.length > flattenedLimitBytes)
+    throw new FleetError(
+      'conflict',
+      'file',
+      `version ${version.version} is over ${flattenedLimitBytes} bytes; only smaller texts can be compared`,
+    )
+  return read.content.text
+}

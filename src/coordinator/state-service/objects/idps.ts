@@ -1,0 +1,190 @@
+/** Identity providers: one for each organization. Who decides by roles what people may do holds what an administrator holds. */
+import { parseListQuery } from '../../../domain/list-query.js'
+import { may, type Actor } from '../../../domain/permission.js'
+import { FleetError } from '../../../errors.js'
+import {
+  deleteIdp as deleteIdpRow,
+  findIdp as findIdpRow,
+  fromRow,
+  idpColumns,
+  insertIdp,
+  selectIdps,
+  updateIdp as updateIdpRow,
+  type IdpFields,
+  type IdpRecord,
+} from '../../../store/idps.js'
+import { readList } from '../../../store/list-query.js'
+import { isUniqueViolation } from '../../../store/violation.js'
+import type { Identity } from '../identity/identity.js'
+import { parseBaseUrl } from '../identity/provider-address.js'
+import { sealClientSecret } from '../identity/provider-secret.js'
+import { scopeOf, type StateService } from '../service.js'
+import type { ListAnswer, ListParameters } from './computed-list.js'
+import { chooseOwner, type OwnerReference } from './references.js'
+
+export type { IdpRecord } from '../../../store/idps.js'
+
+export const idpListFields = Object.keys(idpColumns)
+
+/** Chosen by us. */
+const defaultScopes: readonly string[] = ['openid', 'profile', 'email']
+/** RFC 6749: characters of a scope, of a client's id and of its secret. */
+const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/
+const clientForm = /^[\x20-\x7e]{1,1024}$/
+/** Chosen by us. */
+const scopesMost = 50
+const claimForm = /^[\x20-\x7e]{0,255}$/
+
+export async function listIdps(
+  { store }: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<ListAnswer<IdpRecord>> {
+  const list = parseListQuery(query, idpColumns, 'idp')
+  const { rows, total } = await readList(
+    selectIdps(store.queries, scopeOf(actor)),
+    list,
+    idpColumns,
+  )
+  return { rows: rows.map(fromRow), total }
+}
+
+export async function findIdp(
+  { store }: StateService,
+  actor: Actor,
+  id: number,
+): Promise<IdpRecord | undefined> {
+  return findIdpRow(store.queries, scopeOf(actor), id)
+}
+
+/** Null: back to the default; left out: as it is. */
+export interface IdpChange {
+  readonly baseURL?: string
+  readonly clientID?: string
+  readonly clientSecret?: string | null
+  /** A list, or words separated by blanks. */
+  readonly scopes?: string | readonly string[] | null
+  readonly roleClaim?: string | null
+}
+
+export interface NewIdp extends IdpChange {
+  readonly baseURL: string
+  readonly clientID: string
+  readonly organization?: OwnerReference
+}
+
+/** Throws 'conflict' when the organization has one, 'forbidden' for a role claim from whoever is no administrator. */
+export async function createIdp(
+  identity: Identity,
+  actor: Actor,
+  { organization, ...wanted }: NewIdp,
+): Promise<IdpRecord> {
+  const { service } = identity
+  const { queries } = service.store
+  const owner = await chooseOwner(queries, actor, organization, 'idp')
+  if (owner === null)
+    throw refused('organization', 'it is missing: the system administrator says which by {id}')
+  const fields = mergeFields(identity, wanted, empty)
+  requireAuthority(actor, fields)
+  try {
+    return await readAgain(service, actor, await insertIdp(queries, owner, fields, service.now()))
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw new FleetError('conflict', 'idp', 'the organization has an identity provider; change it')
+  }
+}
+
+/** Throws 'forbidden' as createIdp does, also for a change of what has a role claim. */
+export async function changeIdp(
+  identity: Identity,
+  actor: Actor,
+  idp: IdpRecord,
+  change: IdpChange,
+): Promise<IdpRecord> {
+  const { service } = identity
+  const fields = mergeFields(identity, change, idp)
+  if (JSON.stringify(fieldsOf(fields)) === JSON.stringify(fieldsOf(idp))) return idp
+  requireAuthority(actor, fields)
+  refuseCarriedSecret(idp, fields, change)
+  await updateIdpRow(service.store.queries, idp.id, fields, service.now())
+  return readAgain(service, actor, idp.id)
+}
+
+/** The accounts that came in by it stay, and are the same when it is made again. */
+export async function deleteIdp({ store }: StateService, idp: IdpRecord): Promise<void> {
+  await deleteIdpRow(store.queries, idp.id)
+}
+
+const empty: IdpFields = {
+  baseUrl: '',
+  clientId: '',
+  sealedClientSecret: null,
+  scopes: defaultScopes,
+  roleClaim: '',
+}
+
+function fieldsOf(fields: IdpFields): readonly unknown[] {
+  const { baseUrl, clientId, sealedClientSecret, scopes, roleClaim } = fields
+  return [baseUrl, clientId, sealedClientSecret, scopes, roleClaim]
+}
+
+function mergeFields(identity: Identity, change: IdpChange, before: IdpFields): IdpFields {
+  const { baseURL, clientID, clientSecret, scopes, roleClaim } = change
+  if (clientID !== undefined && !clientForm.test(clientID))
+    throw refused('clientID', '1 to 1024 printable ASCII characters are right')
+  if (roleClaim && !claimForm.test(roleClaim))
+    throw refused('roleClaim', 'at most 255 printable ASCII characters are right')
+  return {
+    baseUrl: baseURL === undefined ? before.baseUrl : parseBaseUrl(baseURL),
+    clientId: clientID ?? before.clientId,
+    sealedClientSecret:
+      clientSecret === undefined ? before.sealedClientSecret : sealGiven(identity, clientSecret),
+    scopes: scopes === undefined ? before.scopes : readScopes(scopes),
+    roleClaim: roleClaim === undefined ? before.roleClaim : (roleClaim ?? ''),
+  }
+}
+
+function sealGiven({ sealing }: Identity, secret: string | null): string | null {
+  if (secret === null) return null
+  if (!clientForm.test(secret))
+    throw refused('clientSecret', '1 to 1024 printable ASCII characters are right; null: none')
+  return sealClientSecret(sealing, secret)
+}
+
+function readScopes(given: string | readonly string[] | null): readonly string[] {
+  const words = typeof given === 'string' ? given.split(' ').filter(Boolean) : given
+  const scopes = [...new Set(words ?? defaultScopes)]
+  if (scopes.length > scopesMost || !scopes.every((scope) => scopeForm.test(scope)))
+    throw refused('scopes', `at most ${scopesMost} words such as openid, profile are right`)
+  return scopes
+}
+
+/**
+ * Chosen by us: a provider with a role claim makes administrators, so whoever sets one up holds write on `perm`
+ * (choices: 2, "nobody else grants more than they hold").
+ */
+function requireAuthority(actor: Actor, { roleClaim }: IdpFields): void {
+  if (roleClaim === '' || may(actor, 'perm', 'write')) return
+  throw new FleetError(
+    'forbidden',
+    'idp',
+    'roleClaim lets the provider make administrators: setting up such a one needs permission to write perm',
+  )
+}
+
+/** Chosen by us: a secret that nobody can read must not be sent to an address of somebody's choice. */
+function refuseCarriedSecret(before: IdpRecord, after: IdpFields, change: IdpChange): void {
+  const isElsewhere = before.baseUrl !== after.baseUrl && after.sealedClientSecret !== null
+  if (isElsewhere && change.clientSecret === undefined)
+    throw refused('clientSecret', 'a changed baseURL needs it in the same call')
+}
+
+function refused(key: string, problem: string): FleetError {
+  return new FleetError('invalid', 'idp', `${key}: ${problem}`)
+}
+
+async function readAgain(service: StateService, actor: Actor, id: number): Promise<IdpRecord> {
+  const idp = await findIdp(service, actor, id)
+  if (!idp) throw new FleetError('not-found', 'idp', `${id} was not found`)
+  return idp
+}

@@ -1,0 +1,126 @@
+/** Tags: what an organization labels its agents with. A tag that an agent sends is static and belongs to the agent. */
+import { parseListQuery } from '../../../domain/list-query.js'
+import { parseName } from '../../../domain/names.js'
+import type { Actor } from '../../../domain/permission.js'
+import { FleetError } from '../../../errors.js'
+import { tagColumns } from '../../../store/list-columns.js'
+import { readList } from '../../../store/list-query.js'
+import {
+  deleteTag as deleteTagRow,
+  findTag as findTagRow,
+  fromRow,
+  insertTag,
+  readDeploymentsWithTag,
+  renameTag as renameTagRow,
+  selectTags,
+  type TagRecord,
+} from '../../../store/tags.js'
+import { readGroupsStagedWithTag } from '../../../store/stages.js'
+import type { ListAnswer, ListParameters } from './computed-list.js'
+import {
+  chooseOwner,
+  deleteUnused,
+  requireOwner,
+  usersNamed,
+  withUniqueName,
+  type OwnerReference,
+} from './references.js'
+import { scopeOf, type StateService } from '../service.js'
+
+export type { TagRecord } from '../../../store/tags.js'
+
+export const tagListFields = Object.keys(tagColumns)
+
+export async function listTags(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<ListAnswer<TagRecord>> {
+  const list = parseListQuery(query, tagColumns, 'tag')
+  const tags = selectTags(service.store.queries, scopeOf(actor))
+  const { rows, total } = await readList(tags, list, tagColumns)
+  return { rows: rows.map(fromRow), total }
+}
+
+export async function findTag(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<TagRecord | undefined> {
+  return findTagRow(service.store.queries, scopeOf(actor), id)
+}
+
+/** Throws 'forbidden' for a tag that is only shared with the caller. */
+export async function findChangeableTag(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<TagRecord | undefined> {
+  const tag = await findTag(service, actor, id)
+  if (tag) requireOwner(actor, tag, 'tag')
+  return tag
+}
+
+export interface NewTag {
+  readonly name: string
+  readonly organization?: OwnerReference
+}
+
+export async function createTag(
+  service: StateService,
+  actor: Actor,
+  wanted: NewTag,
+): Promise<TagRecord> {
+  const { queries } = service.store
+  const name = parseName(wanted.name, 'tag')
+  const owner = await chooseOwner(queries, actor, wanted.organization, 'tag')
+  const id = await withUniqueName(name, 'tag', () => insertTag(queries, owner, name, service.now()))
+  return readAgain(service, actor, id)
+}
+
+export async function renameTag(
+  service: StateService,
+  actor: Actor,
+  tag: TagRecord,
+  wantedName: string | undefined,
+): Promise<TagRecord> {
+  const name = wantedName === undefined ? tag.name : parseName(wantedName, 'tag')
+  if (name === tag.name) return tag
+  refuseStatic(tag)
+  await withUniqueName(name, 'tag', () =>
+    renameTagRow(service.store.queries, tag.id, name, service.now()),
+  )
+  return readAgain(service, actor, tag.id)
+}
+
+export async function deleteTag(service: StateService, tag: TagRecord): Promise<void> {
+  refuseStatic(tag)
+  const { store } = service
+  await deleteUnused(
+    'the stage of VCL group',
+    'tag',
+    () => readGroupsStagedWithTag(store.queries, tag.id, usersNamed),
+    () =>
+      deleteUnused(
+        'deployment',
+        'tag',
+        () => readDeploymentsWithTag(store.queries, tag.id, usersNamed),
+        () => store.transaction((queries) => deleteTagRow(queries, tag.id)),
+      ),
+  )
+}
+
+function refuseStatic(tag: TagRecord): void {
+  if (tag.static)
+    throw new FleetError(
+      'conflict',
+      'tag',
+      `${JSON.stringify(tag.name)} is static: an agent sends it (--tags); change it there`,
+    )
+}
+
+async function readAgain(service: StateService, actor: Actor, id: number): Promise<TagRecord> {
+  const tag = await findTag(service, actor, id)
+  if (!tag) throw new FleetError('not-found', 'tag', `${id} was not found`)
+  return tag
+}
