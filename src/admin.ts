@@ -1,4 +1,4 @@
-/** `cachefleetd admin set-password NAME`: works while the daemon runs, reads standard input (choices: 1). */
+/** `cachefleetd admin set-password|add NAME`: works while the daemon runs, reads standard input (choices: 1). */
 import { stdin, stderr } from 'node:process'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
@@ -6,15 +6,15 @@ import { ConfigError, loadConfig, type Environment } from '../config/load.js'
 import { defaultStoreUrl } from './coordinator/places.js'
 import { createLog } from './log.js'
 
-const usage = 'usage: cachefleetd admin set-password NAME [settings of the daemon]'
+const usage = 'usage: cachefleetd admin set-password|add NAME [settings of the daemon]'
 
 export async function runAdmin(
   arguments_: readonly string[],
   environment: Environment,
 ): Promise<void> {
   const [verb, name, ...settingWords] = arguments_
-  if (verb !== 'set-password' || name === undefined || name.startsWith('--'))
-    throw new ConfigError(usage)
+  const isVerb = verb === 'set-password' || verb === 'add'
+  if (!isVerb || name === undefined || name.startsWith('--')) throw new ConfigError(usage)
   const loaded = loadConfig(settingWords, environment)
   if (loaded.kind !== 'run') throw new ConfigError(usage)
   const password = await readPassword()
@@ -26,11 +26,16 @@ export async function runAdmin(
     log,
   )
   try {
-    await administration.setPassword(name, password)
+    if (verb === 'add') await administration.addAdministrator(name, password)
+    else await administration.setPassword(name, password)
   } finally {
     await administration.close()
   }
-  stderr.write(`the password of ${name} is set; its sessions have ended\n`)
+  stderr.write(
+    verb === 'add'
+      ? `${name} is a system administrator\n`
+      : `the password of ${name} is set; its sessions have ended\n`,
+  )
 }
 
 /** The first line of standard input; on a terminal it is asked for and not shown. */

@@ -17,6 +17,8 @@ const stopTimeoutMs = 9_500
 
 const usage = `Usage: cachefleetd [--coordinator] [settings]
        cachefleetd admin set-password NAME      (reads the password from standard input)
+       cachefleetd admin add NAME               (another system administrator, its password likewise)
+       cachefleetd rollback [NUMBER | --list]   (this host's cache back to an earlier good state)
 
 Runs an agent beside a cache; with --coordinator the coordinator and a local agent on a private cache.
 
@@ -41,6 +43,11 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
   if (arguments_[0] === 'admin') {
     const { runAdmin } = await import('./admin.js')
     await runAdmin(arguments_.slice(1), environment)
+    return
+  }
+  if (arguments_[0] === 'rollback') {
+    const { runRollback } = await import('./rollback.js')
+    await runRollback(arguments_.slice(1), environment)
     return
   }
   const loaded = loadConfig(arguments_, environment)

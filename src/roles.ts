@@ -43,6 +43,7 @@ export async function startRoles(
     if (coordinator) {
       parts.push({ stop: () => coordinator.close() })
       warnAboutPlainListener(settings, log)
+      warnAboutLoneBus(settings, log)
     }
     const home = describeHome(settings, coordinator)
     if (!settings.noAgent) parts.push(...(await startOwnAgent(settings, home, log, surroundings)))
@@ -67,6 +68,8 @@ async function startOwnCoordinator(
       listen: settings.listen,
       tls: tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null,
       storeUrl: settings.store ?? defaultStoreUrl(stateDir),
+      busUrl: settings.bus,
+      publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
       secretKeyFile: settings.secretKeyFile ?? defaultSecretKeyFile(stateDir),
       adminUser: settings.adminUser,
@@ -79,6 +82,7 @@ async function startOwnCoordinator(
         refreshTtlSeconds: 3600,
         apiLogDays: settings.apilogDays,
         allowedIncludes: new Set(settings.includes),
+        allowedModules: new Set(settings.vmods),
       },
     },
     log,
@@ -92,6 +96,16 @@ function warnAboutPlainListener({ listen, tlsCert }: Settings, log: Logger): voi
       { listen },
       'passwords and keys travel unencrypted: set --tls-cert and --tls-key, or listen on loopback',
     )
+}
+
+function warnAboutLoneBus({ store, bus }: Settings, log: Logger): void {
+  const isSharedStore = store?.startsWith('postgres') ?? false
+  if (isSharedStore && bus === 'in-process')
+    log.warn(
+      'this must be the only coordinator of its PostgreSQL store: several need the same --bus nats://… on each',
+    )
+  if (!isSharedStore && bus !== 'in-process')
+    log.warn('a bus between coordinators needs a store that they share: set --store postgres://…')
 }
 
 /** Which coordinator agents of this process connect to, and how they enrol. */
@@ -129,6 +143,7 @@ async function startOwnAgent(
   surroundings: Surroundings,
 ): Promise<Part[]> {
   const { startAgent } = await import('./agent/agent.js')
+  const { spreadAddress } = await import('./agent/coordinator-address.js')
   const cache = await findEngine(settings, log, surroundings)
   const agent = await startAgent(
     {
@@ -139,7 +154,7 @@ async function startOwnAgent(
       takeover: settings.takeover,
       warmupMs: settings.warmup * 1000,
       stateDir: settings.stateDir,
-      coordinator: home.coordinator,
+      coordinator: spreadAddress(home.coordinator, settings.name),
       joinToken: () => home.joinToken(1),
       engine: cache.engine,
       http: cache.http,

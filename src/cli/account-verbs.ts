@@ -1,4 +1,5 @@
 /** `login`, `logout`, `whoami`. */
+import { passwordFlags } from './password-flags.js'
 import type { Verb } from './verb.js'
 
 export const accountVerbs: readonly Verb[] = [
@@ -11,8 +12,11 @@ export const accountVerbs: readonly Verb[] = [
         form: '--org <organization>',
         summary: "organization; a system administrator's is left out",
       },
-      { form: '--password-stdin', summary: 'the password is the first line of standard input' },
-      { form: '--password-file <file>', summary: 'the password is the first line of a file' },
+      ...passwordFlags,
+      {
+        form: '--oidc',
+        summary: "by the organization's identity provider, in a browser on this machine",
+      },
     ],
     example: 'login --server http://127.0.0.1:8002 --user admin',
     run: async (invocation) => (await import('./login.js')).login(invocation),

@@ -58,11 +58,11 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
   }
 }
 
-/** `authorization`: the header's value. */
+/** `authorization`: the header's value; null: none. */
 export async function sendRequest(
   { url, ca }: Server,
   request: ApiRequest,
-  authorization: string,
+  authorization: string | null,
   report: ReportCall,
 ): Promise<HttpAnswer> {
   const { method, path, query = {}, body, timeoutMs = answerTimeoutMs } = request
@@ -73,7 +73,7 @@ export async function sendRequest(
     method,
     url: target,
     headers: {
-      authorization,
+      ...(authorization === null ? {} : { authorization }),
       accept: 'application/json',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },

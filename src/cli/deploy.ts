@@ -1,4 +1,4 @@
-/** `vclgroups deploy|undeploy|validate`: one call that the coordinator holds until the wait ends, and its exit code. */
+/** `vclgroups deploy|undeploy|reload|rollback|promote|validate`: one call that the coordinator holds until the wait ends, and its exit code. */
 import type { Api, ApiAnswer } from './api.js'
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
@@ -32,7 +32,44 @@ interface Wait {
   readonly percent: number
 }
 
-export async function deployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
+export function deployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
+  return callDeploy(invocation, group, { verb: 'deploy' })
+}
+
+export function reloadGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
+  return callDeploy(invocation, group, { verb: 'reload' })
+}
+
+export async function rollBackGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
+  const revision = textFlag(invocation, 'revision')
+  if (revision !== undefined && !/^[1-9]\d{0,14}$/.test(revision))
+    throw usageError('--revision takes a number, as `vclgroups history` tells it')
+  const body = revision === undefined ? {} : { revision: Number(revision) }
+  readWait(invocation)
+  await confirm(invocation, `roll back ${group.singular} ${JSON.stringify(word(invocation, 0))}`)
+  return callDeploy(invocation, group, { verb: 'rollback', body })
+}
+
+/** The exit code is a deploy's: what was staged is deployed. */
+export async function promoteGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
+  readWait(invocation)
+  await confirm(
+    invocation,
+    `promote the stage of ${group.singular} ${JSON.stringify(word(invocation, 0))}`,
+  )
+  return callDeploy(invocation, group, { verb: 'promote' })
+}
+
+interface DeployCall {
+  readonly verb: string
+  readonly body?: Fields
+}
+
+async function callDeploy(
+  invocation: Invocation,
+  group: Named,
+  { verb, body: sent }: DeployCall,
+): Promise<ExitCode> {
   const wait = readWait(invocation)
   const api = await invocation.openApi()
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
@@ -42,7 +79,7 @@ export async function deployGroup(invocation: Invocation, group: Named): Promise
     stderr.isTTY && wait.seconds > 0 ? showProgress(api, path, { stderr, revisionBefore }) : null
   let answer: ApiAnswer
   try {
-    answer = await callVerb(api, `${path}/deploy`, wait)
+    answer = await callVerb(api, { path: `${path}/${verb}`, wait, ...(sent && { body: sent }) })
   } finally {
     progress?.stop()
   }
@@ -68,7 +105,7 @@ export async function undeployGroup(invocation: Invocation, group: Named): Promi
   await confirm(invocation, `undeploy ${group.singular} ${JSON.stringify(word(invocation, 0))}`)
   const api = await invocation.openApi()
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
-  const answer = await callVerb(api, `${path}/undeploy`, wait)
+  const answer = await callVerb(api, { path: `${path}/undeploy`, wait })
   const body = requireFields(answer.body)
   const sight = readGroup(body)
   showGroup(invocation, body, sight)
@@ -81,11 +118,15 @@ export async function undeployGroup(invocation: Invocation, group: Named): Promi
 }
 
 export async function validateGroup(invocation: Invocation, group: Named): Promise<undefined> {
+  const agents = textFlag(invocation, 'agents')
+  if (agents !== undefined && agents !== 'one' && agents !== 'all')
+    throw usageError('--agents takes one or all')
   const api = await invocation.openApi()
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
   // One load may take 120 s (choices: 4).
   const timeoutMs = 120_000 + answerTimeMs
-  const { body } = await api.call({ method: 'PUT', path: `${path}/validate`, timeoutMs })
+  const query = agents === undefined ? {} : { agents }
+  const { body } = await api.call({ method: 'PUT', path: `${path}/validate`, query, timeoutMs })
   const name = isFields(body) ? toPrintableLine(String(body['name'])) : word(invocation, 0)
   showText(invocation.output, `${name}: the VCL compiles and agents fit`, body ?? {})
 }
@@ -102,10 +143,18 @@ export function readWait(invocation: Invocation): Wait {
   return { seconds: isSet(invocation, 'detach') ? 0 : Number(seconds), percent: Number(percent) }
 }
 
-function callVerb(api: Api, path: string, { seconds, percent }: Wait): Promise<ApiAnswer> {
+interface VerbCall {
+  readonly path: string
+  readonly wait: Wait
+  readonly body?: Fields
+}
+
+function callVerb(api: Api, { path, wait, body }: VerbCall): Promise<ApiAnswer> {
+  const { seconds, percent } = wait
   return api.call({
     method: 'PUT',
     path,
+    ...(body && { body }),
     query: { wait: `${seconds}s`, percent: String(percent) },
     timeoutMs: seconds * 1000 + answerTimeMs,
   })

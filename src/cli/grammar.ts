@@ -1,13 +1,19 @@
 /** Everything that may be typed: the verbs without a noun, and the nouns in the order of the help. */
 import { accountVerbs } from './account-verbs.js'
 import { completionVerb } from './completion-verb.js'
+import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
 import { deployments } from './nouns/deployments.js'
+import { domains } from './nouns/domains.js'
 import { files } from './nouns/files.js'
+import { idps } from './nouns/idps.js'
 import { joinTokens } from './nouns/jointokens.js'
+import { organizations } from './nouns/organizations.js'
+import { permissions } from './nouns/permissions.js'
 import { sessions } from './nouns/sessions.js'
 import { tags } from './nouns/tags.js'
+import { users } from './nouns/users.js'
 import { vclGroups } from './nouns/vclgroups.js'
 import type { Flag, Grammar } from './verb.js'
 
@@ -22,5 +28,9 @@ const globalFlags: readonly Flag[] = [
 export const grammar: Grammar = {
   flags: globalFlags,
   verbs: [...accountVerbs, completionVerb],
-  nouns: [agents, tags, files, deployments, vclGroups, joinTokens, sessions, apiLogs],
+  nouns: [
+    ...[agents, tags, files, deployments, domains, vclGroups],
+    ...[organizations, accounts, users, permissions, sessions, idps],
+    ...[joinTokens, apiLogs],
+  ],
 }

@@ -1,6 +1,7 @@
-/** `vclgroups state|placement|history`: what is true of a group. */
+/** `vclgroups state|placement|routing|history`: what is true of a group. */
+import { isFields, nameOf, requireList } from './api-shapes.js'
 import { findId } from './find-object.js'
-import { showList, showObject } from './output.js'
+import { showList, showObject, showText } from './output.js'
 import { word, type Invocation, type Named } from './verb.js'
 
 export async function showState(invocation: Invocation, group: Named): Promise<undefined> {
@@ -19,6 +20,20 @@ export async function showPlacement(invocation: Invocation, group: Named): Promi
     { field: 'chosen' },
     { field: 'reason' },
   ])
+}
+
+/** For people the texts one after the other, each under a comment with its agents: equal ones once. */
+export async function showRouting(invocation: Invocation, group: Named): Promise<undefined> {
+  const api = await invocation.openApi()
+  const id = await findId(api, group, word(invocation, 0))
+  const answer = await api.readObject(`${group.path}/${id}/routing`)
+  const agentsOf = new Map<string, string[]>()
+  for (const { agent, source } of requireList(answer['agents'])) {
+    if (!isFields(agent) || typeof source !== 'string') continue
+    agentsOf.set(source, [...(agentsOf.get(source) ?? []), nameOf(agent) ?? ''])
+  }
+  const texts = [...agentsOf].map(([source, names]) => `# ${names.join(', ')}\n${source}`)
+  showText(invocation.output, texts.join('\n'), answer)
 }
 
 export async function showHistory(invocation: Invocation, group: Named): Promise<undefined> {

@@ -1,23 +1,41 @@
-/** From a name and a password to a session file, and the end of it. The password is never kept, nor in an argument. */
+/**
+ * From a name and a password, or an identity provider, to a session file, and the end of it. The password is never kept,
+ * nor in an argument.
+ */
 import { checkAnswer, createApi, sendRequest, type Server } from './api.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { chooseServer } from './connection.js'
-import { readSecretFile, readSecretInput } from './given-text.js'
-import { promptHidden } from './hidden-prompt.js'
 import { showText } from './output.js'
+import { readPassword } from './password.js'
 import { createSessionCredentials, readTokens } from './session-credentials.js'
 import { changeSession, readSession, sessionFilePath, type Session } from './session-file.js'
 import { isSet, textFlag, type Invocation } from './verb.js'
 
 export async function login(invocation: Invocation): Promise<undefined> {
   const { settings, surroundings } = invocation
-  const user = textFlag(invocation, 'user')
-  if (user === undefined || user === '') throw usageError('--user NAME is needed')
-  if (user.includes(':')) throw usageError('names of accounts have no colon')
-  const organization = textFlag(invocation, 'org') ?? null
   const file = sessionFilePath(surroundings.environment)
   const before = await readSession(file, settings.context)
   const server = await chooseServer(settings, surroundings, before)
+  const session = isSet(invocation, 'oidc')
+    ? await (await import('./oidc-login.js')).loginByProvider(invocation, server)
+    : await loginByPassword(invocation, server)
+  const { account, organization } = session
+  await changeSession(file, settings.context, () => Promise.resolve(session))
+  warnAboutPlainConnection(server, invocation)
+  const where = organization === null ? '' : ` of ${organization}`
+  showText(invocation.output, `logged in to ${server.url} as ${account}${where}`, {
+    server: server.url,
+    account,
+    organization,
+  })
+}
+
+async function loginByPassword(invocation: Invocation, server: Server): Promise<Session> {
+  const user = textFlag(invocation, 'user')
+  if (user === undefined || user === '')
+    throw usageError('--user NAME is needed, or --oidc --org ORGANIZATION')
+  if (user.includes(':')) throw usageError('names of accounts have no colon')
+  const organization = textFlag(invocation, 'org') ?? null
   const password = await readPassword(invocation, `Password of ${user} at ${server.url}: `)
   const answer = await sendRequest(
     server,
@@ -27,18 +45,10 @@ export async function login(invocation: Invocation): Promise<undefined> {
       ...(organization === null ? {} : { body: { org: organization } }),
     },
     `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-    settings.report,
+    invocation.settings.report,
   )
   const tokens = readTokens(checkAnswer(answer, server).body)
-  const session: Session = { server: server.url, account: user, organization, ...tokens }
-  await changeSession(file, settings.context, () => Promise.resolve(session))
-  warnAboutPlainConnection(server, invocation)
-  const where = organization === null ? '' : ` of ${organization}`
-  showText(invocation.output, `logged in to ${server.url} as ${user}${where}`, {
-    server: server.url,
-    account: user,
-    organization,
-  })
+  return { server: server.url, account: user, organization, ...tokens }
 }
 
 /** A session that has ended already is only forgotten. */
@@ -61,21 +71,9 @@ export async function logout(invocation: Invocation): Promise<undefined> {
   showText(invocation.output, `logged out of ${server.url}`, { server: server.url, account })
 }
 
-async function readPassword(invocation: Invocation, question: string): Promise<string> {
-  const { surroundings } = invocation
-  const file = textFlag(invocation, 'password-file')
-  if (file !== undefined && isSet(invocation, 'password-stdin'))
-    throw usageError('--password-stdin and --password-file exclude each other')
-  if (file !== undefined) return readSecretFile(file, surroundings)
-  if (isSet(invocation, 'password-stdin')) return readSecretInput(surroundings)
-  if (!surroundings.stdin.isTTY || !surroundings.stderr.isTTY)
-    throw usageError('without a terminal --password-stdin or --password-file is needed')
-  return promptHidden(question, surroundings)
-}
-
 function warnAboutPlainConnection({ url }: Server, { surroundings }: Invocation): void {
   const { protocol, hostname } = new URL(url)
   const isLoopback = /^(127\.|localhost$|\[::1\]$)/.test(hostname)
   if (protocol === 'http:' && !isLoopback)
-    surroundings.stderr.write(`cachefleet: warning: the password travelled unencrypted to ${url}\n`)
+    surroundings.stderr.write(`cachefleet: warning: the login travelled unencrypted to ${url}\n`)
 }

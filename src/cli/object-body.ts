@@ -61,6 +61,10 @@ async function readField(
       return { [name]: text }
     case 'integer':
       return { [name]: readInteger(name, text) }
+    case 'words':
+      return { [name]: splitNames(text) }
+    case 'grants':
+      return { [name]: text.split(',').map((grant) => readGrant(name, grant)) }
     case 'source':
       return { ...(await readSource(text, invocation.surroundings)) }
     case 'reference': {
@@ -87,6 +91,15 @@ function readInteger(name: string, text: string): number {
   return Number(text)
 }
 
+function readGrant(name: string, text: string): Fields {
+  const [, type, access] = /^\s*([a-z]+):(read|write)\s*$/.exec(text) ?? []
+  if (type === undefined)
+    throw usageError(
+      `--${toKebab(name)} has ${JSON.stringify(text)}; TYPE:read or TYPE:write is right`,
+    )
+  return { type, read: true, write: access === 'write' }
+}
+
 function argumentOf(type: FieldType): string {
   switch (type.kind) {
     case 'text':
@@ -94,6 +107,10 @@ function argumentOf(type: FieldType): string {
       return 'text'
     case 'integer':
       return 'number'
+    case 'words':
+      return 'word,...'
+    case 'grants':
+      return 'type:access,...'
     case 'source':
       return 'text|@file|-'
     case 'reference':

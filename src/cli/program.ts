@@ -149,11 +149,14 @@ function readInvocation(
 
 /** By kebab-case name; a `--no-` form has set its positive one to false. */
 function readFlags(command: Command): Readonly<Record<string, unknown>> {
+  const { options } = command
+  const given = options.filter(({ negate }) => !negate).map((option) => option.attributeName())
   return Object.fromEntries(
-    command.options
-      .filter(({ negate }) => !negate)
+    options
+      // A pair has one value; a lone `--no-` form is true until it is given.
+      .filter((option) => !option.negate || !given.includes(option.attributeName()))
       .map((option) => [
-        option.name(),
+        option.name().replace(/^no-/, ''),
         command.getOptionValue(option.attributeName()) as unknown, // commander types it any
       ]),
   )

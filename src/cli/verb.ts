@@ -49,6 +49,10 @@ export interface Field {
 
 export type FieldType =
   | { readonly kind: 'text' | 'integer' | 'boolean' }
+  /** `openid,profile`. */
+  | { readonly kind: 'words' }
+  /** `tag:read,file:write`. */
+  | { readonly kind: 'grants' }
   /** The text itself, `@FILE` or `-`; what is no text is sent as base64 with `encoded`. */
   | { readonly kind: 'source' }
   | { readonly kind: 'reference'; readonly of: Named }

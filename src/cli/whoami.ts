@@ -3,6 +3,9 @@ import { nameOf, requireList } from './api-shapes.js'
 import { showObject } from './output.js'
 import type { Invocation } from './verb.js'
 
+/** How many there are at least (choices: 2, permissions). */
+const permissionTypes = 15
+
 export async function showWhoami(invocation: Invocation): Promise<undefined> {
   const api = await invocation.openApi()
   const whoami = await api.readObject('/auth/whoami')
@@ -12,13 +15,19 @@ export async function showWhoami(invocation: Invocation): Promise<undefined> {
     return
   }
   const { account, organization, role } = whoami
-  const permissions = requireList(whoami['permissions']).map(
+  const granted = requireList(whoami['permissions'])
+  const permissions = granted.map(
     ({ type, write }) => `${String(type)}${write === true ? ' (write)' : ''}`,
   )
+  // An API token of an administrator may less than its account.
+  const mayAll =
+    role !== 'regular' &&
+    granted.length >= permissionTypes &&
+    granted.every(({ write }) => write === true)
   showObject(output, {
     account: nameOf(account),
     organization: nameOf(organization) ?? null,
     role,
-    permissions: role === 'regular' ? permissions : 'all',
+    permissions: mayAll ? 'all' : permissions,
   })
 }

@@ -3,7 +3,7 @@ import type { Invocation, Noun, NounParts, Verb } from '../verb.js'
 import { deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import { tag } from './tags.js'
 
-const agent = {
+export const agent = {
   name: 'agents',
   aliases: ['agent'],
   singular: 'agent',
@@ -43,8 +43,24 @@ export const agents: Noun = {
     ask('bans', 'bans that the cache still has to apply'),
     ask('panic', "the last panic of the cache's child"),
     {
+      name: 'set-param',
+      summary: 'sets a parameter of the cache and keeps it set',
+      arguments: ['<id>', '<name>', '[value]'],
+      flags: [{ form: '--reset', summary: 'back to its default, without a value' }],
+      example: 'agents set-param edge-1 default_ttl 60',
+      run: async (invocation) => (await import('../agent-settings.js')).setParam(invocation, agent),
+    },
+    {
+      name: 'set-backend',
+      summary: 'sets the health of a backend, in all VCLs or of <group id>.<backend>, and keeps it',
+      arguments: ['<id>', '<backend>', '<healthy|sick|auto>'],
+      example: 'agents set-backend edge-1 default sick',
+      run: async (invocation) =>
+        (await import('../agent-settings.js')).setBackend(invocation, agent),
+    },
+    {
       name: 'command',
-      summary: 'sends one of the allowed reading commands to the cache',
+      summary: 'sends one of the allowed commands to the cache',
       arguments: ['<id>', '<text...>'],
       example: 'agents command edge-1 -- vcl.list',
       run: async (invocation) =>

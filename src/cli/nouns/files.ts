@@ -2,6 +2,7 @@
 import { deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import { fieldFlags } from '../object-body.js'
 import type { Noun, NounParts } from '../verb.js'
+import { agent } from './agents.js'
 
 export const file = {
   name: 'files',
@@ -63,6 +64,20 @@ export const files: Noun = {
       ],
       example: 'files upload vcl/',
       run: async (invocation) => (await import('../file-folder.js')).uploadFolder(invocation, file),
+    },
+    {
+      name: 'compile',
+      summary:
+        'compiles files on a cache, keeping nothing: paths, -, or ids or names of stored files',
+      arguments: ['<main>'],
+      flags: [
+        { form: '--includes <file,...>', summary: 'what it includes, by the same rule' },
+        { form: '--agents <agent,...>', summary: 'where; unless given on one that is Running' },
+        { form: '--domains', summary: 'as the VCL of a group with domains' },
+      ],
+      example: 'files compile main.vcl --includes acl.vcl',
+      run: async (invocation) =>
+        (await import('../file-compile.js')).compileFiles(invocation, { file, agent }),
     },
     {
       name: 'versions',

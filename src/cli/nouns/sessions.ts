@@ -1,5 +1,5 @@
 /** `cachefleet sessions`. */
-import { deleteVerb, listVerb } from '../object-verbs.js'
+import { addVerb, deleteVerb, listVerb } from '../object-verbs.js'
 import type { Noun, NounParts } from '../verb.js'
 
 const session = {
@@ -8,20 +8,37 @@ const session = {
   singular: 'session',
   path: '/sessions',
   nameField: null,
-  summary: 'who is logged in; delete ends a login',
+  summary: 'who is logged in, and API tokens for programs',
   example: 'sessions list --sort lastUsed:desc',
   columns: [
     { field: 'id' },
     { field: 'account' },
     { field: 'organization' },
     { field: 'label' },
+    { field: 'permissions' },
     { field: 'created' },
     { field: 'lastUsed', title: 'last used' },
   ],
-  fields: [],
+  fields: [
+    { name: 'label', type: { kind: 'text' }, summary: 'what the token is for' },
+    {
+      name: 'expire',
+      type: { kind: 'integer' },
+      summary: 'seconds since 1970, at most a year away',
+    },
+    {
+      name: 'permissions',
+      type: { kind: 'grants' },
+      summary: 'what it may at most: tag:read,file:write',
+    },
+  ],
 } satisfies NounParts
 
 export const sessions: Noun = {
   ...session,
-  verbs: [listVerb(session, '--sort lastUsed:desc'), deleteVerb(session)],
+  verbs: [
+    listVerb(session, '--sort lastUsed:desc'),
+    addVerb(session, '--label ci --expire 1798761600 --permissions tag:read,file:write'),
+    deleteVerb(session),
+  ],
 }

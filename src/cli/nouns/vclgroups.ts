@@ -1,9 +1,12 @@
 /** `cachefleet vclgroups`: what is deployed, and deploying it. */
 import { yesFlag } from '../confirm.js'
+import { fieldFlags } from '../object-body.js'
 import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
-import type { Flag, Noun, NounParts } from '../verb.js'
+import type { Field, Flag, Noun, NounParts } from '../verb.js'
 import { deployment } from './deployments.js'
+import { domain } from './domains.js'
 import { file } from './files.js'
+import { tag } from './tags.js'
 
 const group = {
   name: 'vclgroups',
@@ -20,6 +23,7 @@ const group = {
     { field: 'deployed' },
     { field: 'revision' },
     { field: 'mainVCL', title: 'main VCL' },
+    { field: 'domains' },
     { field: 'deployments' },
   ],
   fields: [
@@ -36,12 +40,18 @@ const group = {
       clearable: true,
     },
     {
+      name: 'domains',
+      type: { kind: 'references', of: domain },
+      summary: 'what it answers for, by id or name; without any its VCL is the whole of each cache',
+      clearable: true,
+    },
+    {
       name: 'deployments',
       type: { kind: 'references', of: deployment },
       summary: 'where it goes, by id or name',
       clearable: true,
     },
-    { name: 'root', type: { kind: 'boolean' }, summary: 'its VCL is the whole VCL of each cache' },
+    { name: 'root', type: { kind: 'boolean' }, summary: 'follows the domains: true without any' },
     {
       name: 'keepOnFailure',
       type: { kind: 'boolean' },
@@ -49,6 +59,30 @@ const group = {
     },
   ],
 } satisfies NounParts
+
+/** What is left out is the group's. */
+const stageFields: readonly Field[] = [
+  {
+    name: 'tags',
+    type: { kind: 'references', of: tag },
+    summary: 'it goes to all running agents that have all of these, by id or name',
+  },
+  {
+    name: 'domains',
+    type: { kind: 'references', of: domain },
+    summary: 'what it answers for, on the agents of the group too; by id or name',
+  },
+  {
+    name: 'mainVCL',
+    type: { kind: 'reference', of: file },
+    summary: 'file by id or name, its newest version',
+  },
+  {
+    name: 'includes',
+    type: { kind: 'references', of: file },
+    summary: 'files that the main VCL includes, by id or name',
+  },
+]
 
 const waitFlags: readonly Flag[] = [
   { form: '--wait <time>', summary: 'how long to wait, 0 to 600 s, like 60s (the default)' },
@@ -84,10 +118,58 @@ export const vclGroups: Noun = {
       run: async (invocation) => (await import('../deploy.js')).undeployGroup(invocation, group),
     },
     {
+      name: 'reload',
+      summary:
+        'compiles what the group serves once more, such as for changed host names of backends',
+      arguments: ['<id>'],
+      flags: waitFlags,
+      example: 'vclgroups reload site',
+      run: async (invocation) => (await import('../deploy.js')).reloadGroup(invocation, group),
+    },
+    {
+      name: 'rollback',
+      summary: 'goes back to an earlier revision, without one to the previous',
+      arguments: ['<id>'],
+      flags: [
+        { form: '--revision <number>', summary: 'as `history` tells it' },
+        ...waitFlags,
+        yesFlag,
+      ],
+      example: 'vclgroups rollback site --revision 7 --yes',
+      run: async (invocation) => (await import('../deploy.js')).rollBackGroup(invocation, group),
+    },
+    {
+      name: 'stage',
+      summary:
+        'tries other sources of a group on all agents with these tags, beside what it serves',
+      arguments: ['<id>'],
+      flags: fieldFlags(stageFields, 'add'),
+      example: 'vclgroups stage site --tags canary --main-vcl next.vcl --domains next.example.com',
+      run: async (invocation) =>
+        (await import('../stage.js')).stageGroup(invocation, group, stageFields),
+    },
+    {
+      name: 'promote',
+      summary: 'makes what is staged the group’s own, deploys it, and ends the stage',
+      arguments: ['<id>'],
+      flags: [...waitFlags, yesFlag],
+      example: 'vclgroups promote site --wait 60s --yes',
+      run: async (invocation) => (await import('../deploy.js')).promoteGroup(invocation, group),
+    },
+    {
+      name: 'delstage',
+      summary: 'drops what is staged; the group itself stays as it is',
+      arguments: ['<id>'],
+      flags: [yesFlag],
+      example: 'vclgroups delstage site --yes',
+      run: async (invocation) => (await import('../stage.js')).dropStage(invocation, group),
+    },
+    {
       name: 'validate',
       summary: 'checks the placement and compiles on one fitting agent, changing nothing',
       arguments: ['<id>'],
-      example: 'vclgroups validate site',
+      flags: [{ form: '--agents <which>', summary: 'one (the default) or all that fit' }],
+      example: 'vclgroups validate site --agents all',
       run: async (invocation) => (await import('../deploy.js')).validateGroup(invocation, group),
     },
     {
@@ -104,6 +186,13 @@ export const vclGroups: Noun = {
       example: 'vclgroups placement site',
       run: async (invocation) =>
         (await import('../group-views.js')).showPlacement(invocation, group),
+    },
+    {
+      name: 'routing',
+      summary: 'shows the generated VCL that routes to a group, on each agent',
+      arguments: ['<id>'],
+      example: 'vclgroups routing site',
+      run: async (invocation) => (await import('../group-views.js')).showRouting(invocation, group),
     },
     {
       name: 'history',

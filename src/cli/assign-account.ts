@@ -1,0 +1,46 @@
+/** `organizations assign|unassign`. */
+import { requireFields } from './api-shapes.js'
+import { usageError } from './cli-error.js'
+import { confirm } from './confirm.js'
+import { findId } from './find-object.js'
+import { showObject } from './output.js'
+import { textFlag, word, type Invocation, type Named } from './verb.js'
+
+/** As the noun says it, which is made of organizations in its turn. */
+const account: Named = { path: '/accounts', singular: 'account', nameField: 'name' }
+
+export async function assignAccount(
+  invocation: Invocation,
+  organization: Named,
+): Promise<undefined> {
+  await change(invocation, organization, { verb: 'assign', name: readAccount(invocation) })
+}
+
+export async function unassignAccount(
+  invocation: Invocation,
+  organization: Named,
+): Promise<undefined> {
+  const name = readAccount(invocation)
+  const [from, who] = [word(invocation, 0), name].map((text) => JSON.stringify(text))
+  await confirm(invocation, `take account ${who ?? ''} out of organization ${from ?? ''}`)
+  await change(invocation, organization, { verb: 'unassign', name })
+}
+
+function readAccount(invocation: Invocation): string {
+  const name = textFlag(invocation, 'account')
+  if (name === undefined) throw usageError('--account ACCOUNT is needed')
+  return name
+}
+
+async function change(
+  invocation: Invocation,
+  organization: Named,
+  { verb, name }: { readonly verb: string; readonly name: string },
+): Promise<void> {
+  const api = await invocation.openApi()
+  const id = await findId(api, organization, word(invocation, 0))
+  const body = { account: { id: Number(await findId(api, account, name)) } }
+  const path = `${organization.path}/${id}/${verb}`
+  const changed = await api.call({ method: 'PUT', path, body })
+  showObject(invocation.output, requireFields(changed.body))
+}

@@ -1,0 +1,61 @@
+/** `files compile`: files of this machine, stored ones, or both, compiled on a cache before anything is kept. */
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { isFields, requireFields } from './api-shapes.js'
+import { usageError } from './cli-error.js'
+import { findIds, splitNames } from './find-object.js'
+import { readBytes, toSource } from './given-text.js'
+import { showText } from './output.js'
+import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
+import type { Api } from './api.js'
+
+export async function compileFiles(
+  invocation: Invocation,
+  { file, agent }: { readonly file: Named; readonly agent: Named },
+): Promise<undefined> {
+  const api = await invocation.openApi()
+  const includes = splitNames(textFlag(invocation, 'includes') ?? '')
+  const [mainVCL, ...rest] = await readFiles(invocation, api, file, [
+    word(invocation, 0),
+    ...includes,
+  ])
+  const agents = splitNames(textFlag(invocation, 'agents') ?? '')
+  const ids = (await findIds(api, agent, agents)).map((id) => ({ id: Number(id) }))
+  const { body } = await api.call({
+    method: 'POST',
+    path: `${file.path}/compile`,
+    body: {
+      ...{ mainVCL, includes: rest, root: !isSet(invocation, 'domains') },
+      ...(ids.length > 0 ? { agents: ids } : {}),
+    },
+  })
+  const names = readNames(requireFields(body)['agents'])
+  showText(invocation.output, `compiles on ${names.join(', ')}\n`, body)
+}
+
+/** A path where there is such a file, `-` standard input; anything else is the id or name of a stored file. */
+async function readFiles(
+  { surroundings }: Invocation,
+  api: Api,
+  file: Named,
+  texts: readonly string[],
+): Promise<readonly object[]> {
+  const isLocal = (text: string): boolean => text === '-' || existsSync(text)
+  const stored = texts.filter((text) => !isLocal(text))
+  const ids = (await findIds(api, file, stored)).values()
+  const files: object[] = []
+  for (const text of texts) {
+    if (!isLocal(text)) files.push({ id: Number(ids.next().value) })
+    else {
+      const { source, encoded } = toSource(await readBytes(text, surroundings))
+      if (encoded) throw usageError(`${text} is no text`)
+      files.push({ name: text === '-' ? 'standard input' : basename(text), source })
+    }
+  }
+  return files
+}
+
+function readNames(agents: unknown): readonly string[] {
+  if (!Array.isArray(agents)) return []
+  return agents.flatMap((agent: unknown) => (isFields(agent) ? [String(agent['name'])] : []))
+}

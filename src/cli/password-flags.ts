@@ -1,0 +1,7 @@
+/** How a password is given: never as a flag's value, which other users of the machine would see (choices: 8). */
+import type { Flag } from './verb.js'
+
+export const passwordFlags: readonly Flag[] = [
+  { form: '--password-stdin', summary: 'the password is the first line of standard input' },
+  { form: '--password-file <file>', summary: 'the password is the first line of a file' },
+]

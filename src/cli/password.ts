@@ -1,0 +1,23 @@
+/** Reads a password that is given to the client. */
+import { usageError } from './cli-error.js'
+import { readSecretFile, readSecretInput } from './given-text.js'
+import { promptHidden } from './hidden-prompt.js'
+import { isSet, textFlag, type Invocation } from './verb.js'
+
+/** Whether a password is given at all: without a flag it would be asked for. */
+export function hasPassword(invocation: Invocation): boolean {
+  return textFlag(invocation, 'password-file') !== undefined || isSet(invocation, 'password-stdin')
+}
+
+/** From where the flags say, else asked for on a terminal. Throws CliError where there is none. */
+export async function readPassword(invocation: Invocation, question: string): Promise<string> {
+  const { surroundings } = invocation
+  const file = textFlag(invocation, 'password-file')
+  if (file !== undefined && isSet(invocation, 'password-stdin'))
+    throw usageError('--password-stdin and --password-file exclude each other')
+  if (file !== undefined) return readSecretFile(file, surroundings)
+  if (isSet(invocation, 'password-stdin')) return readSecretInput(surroundings)
+  if (!surroundings.stdin.isTTY || !surroundings.stderr.isTTY)
+    throw usageError('without a terminal --password-stdin or --password-file is needed')
+  return promptHidden(question, surroundings)
+}

@@ -1,0 +1,60 @@
+/** `vclgroups stage|delstage`: what is tried on agents of its own, and dropping it. `promote` is a deploy (deploy.ts). */
+import { isFields, nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
+import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
+import { confirm } from './confirm.js'
+import { findId } from './find-object.js'
+import { buildBody } from './object-body.js'
+import { showText } from './output.js'
+import { toPrintableLine } from './printable-text.js'
+import { textFlag, word, type Field, type Invocation, type Named } from './verb.js'
+
+/** The coordinator waits up to 60 s; chosen by us: what an answer may need beyond. */
+const timeoutMs = 120_000
+
+export async function stageGroup(
+  invocation: Invocation,
+  group: Named,
+  fields: readonly Field[],
+): Promise<ExitCode> {
+  const hasTags = ['tags', 'data'].some((flag) => textFlag(invocation, flag) !== undefined)
+  if (!hasTags)
+    throw usageError('--tags is missing: a stage goes to all running agents that have all of them')
+  const api = await invocation.openApi()
+  const body = await buildBody(invocation, api, fields)
+  const path = `${group.path}/${await findId(api, group, word(invocation, 0))}/stage`
+  const answer = await api.call({ method: 'PUT', path, body, timeoutMs })
+  const staged = requireFields(answer.body)
+  showText(invocation.output, describeStage(staged), staged)
+  if (answer.status !== 202) return exitCodes.done
+  throw new CliError(exitCodes.unfinished, `${nameGroup(staged)}: still loading; it goes on`)
+}
+
+export async function dropStage(invocation: Invocation, group: Named): Promise<ExitCode> {
+  await confirm(
+    invocation,
+    `drop the stage of ${group.singular} ${JSON.stringify(word(invocation, 0))}`,
+  )
+  const api = await invocation.openApi()
+  const path = `${group.path}/${await findId(api, group, word(invocation, 0))}/delstage`
+  const answer = await api.call({ method: 'PUT', path, timeoutMs })
+  const left = requireFields(answer.body)
+  showText(invocation.output, `${nameGroup(left)}: nothing is staged`, left)
+  if (answer.status !== 202) return exitCodes.done
+  throw new CliError(
+    exitCodes.partial,
+    `${nameGroup(left)}: not every agent has dropped the stage yet; it goes on`,
+  )
+}
+
+function describeStage(group: Fields): string {
+  const { staged } = group
+  if (!isFields(staged)) return `${nameGroup(group)}: not staged yet`
+  const tags = requireList(staged['tags']).map((tag) => nameOf(tag) ?? '')
+  const main = requireFields(staged['mainVCL'])
+  const file = `${String(main['name'])} version ${String(main['version'])}`
+  return toPrintableLine(`${nameGroup(group)}: ${file} is staged on ${tags.join(', ')}`)
+}
+
+function nameGroup(group: Fields): string {
+  return toPrintableLine(String(group['name']))
+}
