@@ -74,12 +74,13 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
 const outsiders: readonly (readonly [name: string, files: readonly string[]])[] = [
   ['better-sqlite3', ['src/store/sqlite.ts']],
   ['pg', ['src/store/postgres.ts']],
+  ['@nats-io/transport-node', ['src/bus/nats.ts']],
   ['ws', ['src/agent/', 'src/coordinator/agent-gateway/']],
   ['convict', ['config/']],
   ['fastify', ['src/coordinator/http/']],
   ['prom-client', ['src/coordinator/http/metrics.ts']],
   ['jose', ['src/coordinator/state-service/']],
-  ['@node-rs/argon2', ['src/coordinator/state-service/passwords.ts']],
+  ['@node-rs/argon2', ['src/coordinator/state-service/identity/passwords.ts']],
   ['node-cron', ['src/coordinator/state-service/hourly.ts']],
   ['commander', ['src/cli/']],
 ]

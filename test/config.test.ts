@@ -47,6 +47,8 @@ void t.test(
     t.equal(load(['--config', yaml, '--heartbeat', '10'], environment).heartbeat, 10)
     t.equal(load(['--config', yaml, '--name', 'from-flag'], environment).name, 'from-flag')
     t.equal(load(['--tags', 'x, y,,z']).tags.join(), 'x,y,z')
+    t.same([load([]).vmods, load(['--vmods', 'std']).vmods], [['std', 'directors'], ['std']])
+    t.equal(load(['--public-url', 'https://Fleet.example/']).publicUrl, 'https://fleet.example')
     t.equal(load(['--read-only']).readOnly, true)
   },
 )
@@ -83,9 +85,13 @@ void t.test('what is wrong is named, with what would be valid', async (t) => {
     [['--name', 'under_score'], {}, /--name/, /1 to 52 letters, digits or dashes/],
     [['--name', 'a'.repeat(53)], {}, /--name/, /52/],
     [['--engine', 'imagine'], {}, /--engine/, /attach/, /spawn/, /simulate/],
-    [['--takeover', 'never'], {}, /--takeover/, /registration/],
+    [['--takeover', 'never'], {}, /--takeover/, /registration/, /first-deploy/, /adopt/],
     [['--store', 'mysql://x'], {}, /--store/, /sqlite:PATH or postgres/],
     [['--coordinator-url', 'http://x'], {}, /--coordinator-url/, /ws:/],
+    [['--public-url', 'fleet.example'], {}, /--public-url/, /https:\/\/HOST/],
+    [['--public-url', 'https://fleet.example/below'], {}, /without a path/],
+    [['--public-url', 'ftp://fleet.example'], {}, /without a path/],
+    [[], { CACHEFLEET_PUBLIC_URL: 'https://me@fleet.example' }, /without a path/],
     [['--log-level', 'loud'], {}, /--log-level/, /info/],
     [[], { CACHEFLEET_READ_ONLY: 'maybe' }, /--read-only/, /true or false/],
     [['--tls-cert', '/x'], {}, /--tls-cert and --tls-key/],

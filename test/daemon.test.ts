@@ -69,6 +69,10 @@ void t.test('a coordinator without a given password', async (t) => {
     t.match(await admin(['set-password', 'nobody'], 'long enough a word\n'), { code: 1 })
     t.match(await admin(['set-password', 'admin'], 'short\n'), { code: 78, errors: /12/ })
     t.match(await admin(['set-password'], ''), { code: 78, errors: /usage/ })
+    t.match(await admin(['add', 'second'], 'another long word\n'), { code: 0 })
+    t.ok(await logIn(base, { user: 'second', password: 'another long word' }))
+    t.match(await admin(['add', 'second'], 'another long word\n'), { code: 1, errors: /taken/ })
+    t.match(await admin(['add', 'a:b'], 'another long word\n'), { code: 78, errors: /colon/ })
   })
 
   await t.test('TERM ends it with 0, and a second start knows its accounts', async (t) => {

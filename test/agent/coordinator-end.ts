@@ -82,6 +82,8 @@ class End implements CoordinatorEnd {
   readonly #sources = new Map<string, string>()
   readonly #sequences = new WeakMap<WebSocket, number>()
   readonly #links = new Set<WebSocket>()
+  /** Sends again what was not reported on, as to an agent that is linked anew. */
+  readonly #untold = new Set<() => void>()
   #server: Server | null = null
   #port = 0
   #socket: WebSocket | null = null
@@ -107,12 +109,21 @@ class End implements CoordinatorEnd {
 
   async apply(revision: number, desired: DesiredEngine, traceId?: string): Promise<ApplyReport> {
     const from = this.received.length
-    const instruction = this.send({ kind: 'apply', revision, desired }, traceId)
-    return eventually(`the report on revision ${revision}`, () =>
-      this.received
-        .slice(from)
-        .find((message) => message.kind === 'applyReport' && message.instruction === instruction),
-    ) as Promise<ApplyReport> // the kind was looked for
+    // An agent that is linked anew, after a stall of this process, must not find a coordinator that forgot.
+    this.settings.revision = Math.max(this.settings.revision, revision)
+    const instructions = new Set<number>()
+    const tell = () => instructions.add(this.send({ kind: 'apply', revision, desired }, traceId))
+    tell()
+    this.#untold.add(tell)
+    try {
+      return (await eventually(`the report on revision ${revision}`, () =>
+        this.received
+          .slice(from)
+          .find((one) => one.kind === 'applyReport' && instructions.has(one.instruction)),
+      )) as ApplyReport // the kind was looked for
+    } finally {
+      this.#untold.delete(tell)
+    }
   }
 
   async ask(message: Unnumbered): Promise<Answer> {
@@ -204,6 +215,7 @@ class End implements CoordinatorEnd {
       if (message.kind !== 'hello') return
       const { coordinatorId, revision, heartbeatMs } = this.settings
       this.send({ kind: 'welcome', agentId: 7, coordinatorId, heartbeatMs, revision })
+      for (const tell of this.#untold) tell()
     })
   }
 }

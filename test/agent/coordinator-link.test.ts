@@ -124,10 +124,14 @@ void t.test('a newer apply supersedes the one that waits; each ends in one repor
   )
   t.match(reports[1]?.error, /superseded by revision 3/)
   t.equal(agent.condition().heldRevision, 4)
+  coordinator.settings.revision = 4
   t.match(await coordinator.apply(2, idle), { result: 'refused', error: /older than 4/ })
+  await coordinator.hello(2)
+  await eventually('linked again, to be told whether that is so', () => agent.isLinked())
+  t.equal(agent.condition().lockedBecause, null)
   const contradiction = { load: [], labels: [], active: 'cf-1-aaaaaaaa-1' }
   t.match(await coordinator.apply(5, contradiction), {
-    result: 'failed',
+    result: 'refused',
     error: /does not load it/,
   })
   t.equal(agent.condition().heldRevision, 4, 'what contradicts itself is not held')

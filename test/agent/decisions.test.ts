@@ -1,9 +1,13 @@
 /** The pure decisions of the agent: what can be had when loads fail, what a first deploy waits with, what drifted, what locks. */
 import fc from 'fast-check'
 import t from 'tap'
+import { spreadAddress } from '../../src/agent/coordinator-address.js'
 import { findAttainable } from '../../src/agent/attainable.js'
 import { describeDifferences, findForeign } from '../../src/agent/drift.js'
+import { emptyRecord } from '../../src/agent/agent-record.js'
+import { findEarlier } from '../../src/agent/good-states.js'
 import { findLockReason } from '../../src/agent/lock.js'
+import { Steadiness, type EngineSight } from '../../src/agent/steadiness.js'
 import { holdForeign } from '../../src/agent/takeover.js'
 import type { DesiredEngine } from '../../src/domain/desired-engine.js'
 import type { EngineInventory } from '../../src/domain/engine-inventory.js'
@@ -72,10 +76,14 @@ void t.test('a cache that waits for its first deploy keeps everything that is no
   fc.assert(
     fc.property(desiredEngines, inventories, fc.subarray(names), (desired, inventory, list) => {
       const ours = new Set(list)
-      const idle = { ...desired, labels: [], active: 'cf-idle' }
+      const idle = { ...desired, active: 'cf-idle' }
       const held = holdForeign(planVcl({ desired: idle, inventory, ours }), inventory, ours)
       for (const step of held) {
-        t.ok(step.do === 'load' || step.do === 'discard', 'nothing is used, labelled or started')
+        const isServing = inventory.vcls.some((vcl) => vcl.active)
+        const allowed = ['load', 'label', 'discard', ...(isServing ? [] : ['use', 'start'])]
+        t.ok(allowed.includes(step.do), 'nothing is used or started where something serves')
+        const label = inventory.vcls.find((vcl) => step.do === 'label' && vcl.name === step.label)
+        t.ok(!label || ours.has(label.name), 'no foreign label is moved')
         if (step.do === 'discard') t.ok(step.names.every((name) => ours.has(name)))
       }
     }),
@@ -115,12 +123,17 @@ void t.test('drift names what is foreign and says what is not as desired', (t) =
 })
 
 void t.test('an agent takes the word of its own coordinator, at its own revision or later', (t) => {
-  const held = { coordinatorId: 'one', heldRevision: 7 }
+  const held = { coordinatorId: 'one', heldRevision: 7, rolledBackTo: null }
   t.equal(
-    findLockReason({ coordinatorId: null, heldRevision: 0 }, { coordinatorId: 'two', revision: 1 }),
+    findLockReason(
+      { coordinatorId: null, heldRevision: 0, rolledBackTo: null },
+      { coordinatorId: 'two', revision: 1 },
+    ),
     null,
   )
   t.equal(findLockReason(held, { coordinatorId: 'one', revision: 7 }), null)
+  const rolledBack = { ...held, rolledBackTo: 'was rolled back' }
+  t.equal(findLockReason(rolledBack, { coordinatorId: 'one', revision: 8 }), 'was rolled back')
   t.equal(findLockReason(held, { coordinatorId: 'one', revision: 8 }), null)
   t.match(
     findLockReason(held, { coordinatorId: 'one', revision: 6 }),
@@ -130,5 +143,82 @@ void t.test('an agent takes the word of its own coordinator, at its own revision
     findLockReason(held, { coordinatorId: 'two', revision: 9 }),
     /enrolled at coordinator one/,
   )
+  t.end()
+})
+
+const failing = { engineState: 'unreachable', engineError: 'refused' } as const
+const answers = { engineState: 'running', engineError: null } as const
+
+void t.test('a cache that fails is told so at once, and one that comes back too', (t) => {
+  const steadiness = new Steadiness()
+  t.equal(steadiness.judge(failing, 0), failing)
+  t.equal(steadiness.judge(answers, 1), answers)
+  t.equal(steadiness.judge(failing, 2), failing)
+  t.equal(steadiness.judge(answers, 3), answers)
+  t.end()
+})
+
+void t.test('one that fails again and again must answer for longer each time', (t) => {
+  const steadiness = new Steadiness()
+  const seen = (sight: EngineSight, nowMs: number) => steadiness.judge(sight, nowMs).engineState
+  let nowMs = 0
+  const probations: number[] = []
+  for (let failure = 1; failure <= 8; failure++) {
+    steadiness.judge(answers, nowMs)
+    steadiness.judge(failing, ++nowMs)
+    const backAt = ++nowMs
+    while (seen(answers, nowMs) !== 'running') nowMs += 500
+    probations.push(nowMs - backAt)
+  }
+  t.same(probations, [0, 2000, 4000, 8000, 10_000, 10_000, 10_000, 10_000])
+  t.match(steadiness.judge(failing, ++nowMs), failing)
+  t.match(steadiness.judge(answers, ++nowMs), { engineState: 'unknown', engineError: /9 times/ })
+  t.equal(seen(failing, ++nowMs), 'unreachable', 'in between it does not flap')
+  nowMs += 300_001
+  t.equal(seen(answers, nowMs), 'running', 'what is long ago is forgotten')
+  t.end()
+})
+
+void t.test('the earlier good state is the newest that served something else', (t) => {
+  const state = (number: number, active: string, ...load: string[]) => ({
+    ...{ number, at: number },
+    record: { ...emptyRecord, desired: { ...emptyDesired, active, load: load.map(program) } },
+  })
+  const program = (name: string) => ({ name, sha: 'f'.repeat(64) })
+  const emptyDesired = { load: [], labels: [], active: 'cf-idle' }
+  const good = [
+    state(1, 'cf-idle'),
+    state(2, 'cf-1-a-1', 'cf-1-a-1'),
+    state(3, 'cf-1-a-1', 'cf-1-a-1', 'cf-1-b-1'),
+    state(4, 'cf-1-b-1', 'cf-1-a-1', 'cf-1-b-1'),
+  ]
+  const now = { desired: state(5, 'cf-1-b-1', 'cf-1-b-1').record.desired }
+  t.equal(findEarlier(good, now)?.number, 3)
+  t.equal(findEarlier(good.slice(3), now), undefined)
+  t.equal(findEarlier(good, state(5, 'cf-1-a-1', 'cf-1-a-1').record)?.number, 4)
+  t.end()
+})
+
+void t.test('of several coordinators an agent tries all, beginning where its name says', (t) => {
+  const caFile = null
+  const begin = (name: string) => spreadAddress({ url: 'ws://a,ws://b,ws://c', caFile }, name)
+  const names = Array.from({ length: 300 }, (_, at) => `edge-${at}`)
+  const counts = new Map<string, number>()
+  for (const name of names) {
+    const address = begin(name)
+    const seen = [0, 1, 2].map(() => {
+      const { url } = address
+      address.turn?.()
+      return url
+    })
+    t.same(seen.toSorted(), ['ws://a', 'ws://b', 'ws://c'])
+    t.equal(address.url, begin(name).url)
+    counts.set(address.url, (counts.get(address.url) ?? 0) + 1)
+  }
+  t.ok(
+    [...counts.values()].every((count) => count > 60),
+    'they are spread',
+  )
+  t.equal(spreadAddress({ url: 'ws://a', caFile }, 'x').url, 'ws://a')
   t.end()
 })

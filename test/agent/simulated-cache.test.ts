@@ -117,6 +117,20 @@ void t.test('a cache that compiles for us is not Failing', async (t) => {
   t.ok(states.every((state) => state === 'running'))
 })
 
+void t.test('an agent whose link is lost in a deploy goes on when it is linked anew', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const { engine, config } = simulate(t)
+  const agent = await runTestAgent(t, coordinator, config)
+  await eventually('linked', () => agent.isLinked())
+  const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
+  engine.setFault('slow-compile', { delayMs: 500, times: 1 })
+  const report = coordinator.apply(2, serving(one))
+  await coordinator.close()
+  await coordinator.open()
+  t.match(await report, { result: 'applied', loaded: [one.name] })
+  t.equal(agent.condition().lockedBecause, null)
+})
+
 void t.test('a load at which the child dies fails alone', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const { engine, config } = simulate(t)
@@ -128,14 +142,21 @@ void t.test('a load at which the child dies fails alone', async (t) => {
   })) as [DesiredProgram, DesiredProgram] // two in, two out
 
   engine.setFault('child-death-on-load', { times: 1 })
-  const report = await coordinator.apply(1, { ...idle, load: [one, two] })
+  const lucky = await coordinator.apply(1, { ...idle, load: [one] })
+  t.match(lucky, { result: 'applied', failures: [] }, 'once says nothing about the VCL')
+  await coordinator.apply(2, idle)
+  // Both are tried again: at the first load of each, and at the second of one.
+  engine.setFault('child-death-on-load', { times: 3 })
+  const report = await coordinator.apply(3, { ...idle, load: [one, two] })
 
   t.match(report, { result: 'failed', loaded: [two.name], failures: [{ program: one.name }] })
-  await eventually('tried again by itself', () => holds(agent, 1))
+  await eventually('tried again by itself', () => holds(agent, 3))
   const told = await eventually('told so', () =>
-    coordinator.received.find((one) => one.kind === 'applyReport' && one.result === 'applied'),
+    coordinator.received.findLast(
+      (one) => one.kind === 'applyReport' && one.revision === 3 && one.result === 'applied',
+    ),
   )
-  t.match(told, { revision: 1, failures: [] })
+  t.match(told, { failures: [] })
 })
 
 void t.test(

@@ -26,6 +26,7 @@ void t.test(
     const at = { host: spawned.http.host, httpPort: spawned.http.port }
     const agent = await runTestAgent(t, coordinator, spawned.engine, { stateDir })
     await eventually('linked', () => agent.isLinked())
+    await eventually('reached', () => agent.condition().engineState === 'stopped')
     t.match(await coordinator.apply(1, idle), { result: 'applied' })
     t.equal((await fetchMark(at)).status, 503)
     const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
@@ -34,12 +35,14 @@ void t.test(
 
     const { pid } = await readRecord(stateDir)
     process.kill(pid, 'SIGKILL')
-    // Its worker serves on for a moment.
+    // The old worker serves for a moment after its manager is gone.
     const later = await eventually('another process', async () => {
       const record = await readRecord(stateDir)
-      return record.pid === pid ? null : record
+      return record.pid === pid ? undefined : record
     })
     await eventually('v1 again', async () => (await fetchMark(at)).mark === 'v1')
+    const protection = agent.lines.filter(({ msg }) => msg.includes('varnishd -r'))
+    t.same(protection, [], 'what nobody may set is protected')
 
     await agent.stop()
     await spawned.stop()

@@ -15,15 +15,16 @@ import { resourceRoutes } from '../../src/coordinator/controller/resources.js'
 import { createMetrics } from '../../src/coordinator/http/metrics.js'
 import { answerList, route, type Route } from '../../src/coordinator/http/route.js'
 import { createHttpServer } from '../../src/coordinator/http/server.js'
-import { createAgentCounter } from '../../src/coordinator/state-service/agent-counts.js'
-import { agentListFields } from '../../src/coordinator/state-service/agents.js'
+import { createAgentCounter } from '../../src/coordinator/state-service/agents/agent-counts.js'
+import { agentListFields } from '../../src/coordinator/state-service/agents/agents.js'
 import { createApiLog } from '../../src/coordinator/state-service/api-log.js'
-import { createAuthenticator } from '../../src/coordinator/state-service/authenticate.js'
+import { createAuthenticator } from '../../src/coordinator/state-service/identity/authenticate.js'
 import { createBackgroundWork } from '../../src/coordinator/state-service/background.js'
-import { ensureFirstAdministrator } from '../../src/coordinator/state-service/first-administrator.js'
-import { openIdentity } from '../../src/coordinator/state-service/identity.js'
-import { openSealing } from '../../src/coordinator/state-service/sealing.js'
-import { createHeartbeatRecorder } from '../../src/coordinator/state-service/heartbeat.js'
+import { ensureFirstAdministrator } from '../../src/coordinator/state-service/identity/first-administrator.js'
+import { createLeases } from '../../src/coordinator/state-service/leases.js'
+import { openIdentity } from '../../src/coordinator/state-service/identity/identity.js'
+import { openSealing } from '../../src/coordinator/state-service/identity/sealing.js'
+import { createHeartbeatRecorder } from '../../src/coordinator/state-service/agents/heartbeat.js'
 import type { StateService } from '../../src/coordinator/state-service/service.js'
 import { createLog } from '../../src/log.js'
 import type { EngineCondition } from '../../src/messages/agent-to-coordinator.js'
@@ -60,6 +61,7 @@ async function serve(): Promise<void> {
       identity,
       authenticator: createAuthenticator(identity),
       apiLog: createApiLog(service, log),
+      readBaseUrl: () => 'http://127.0.0.1',
       resources: [...resourceRoutes(service), ...constantRoutes()],
     }),
   )
@@ -93,6 +95,7 @@ function createService(store: Store): StateService {
     now: Date.now,
     coordinatorId: 'bench',
     background: createBackgroundWork(),
+    leases: createLeases({ store, now: Date.now, isAlone: true }),
     observeDeploy: () => undefined,
     settings: {
       heartbeatMs,
@@ -100,6 +103,7 @@ function createService(store: Store): StateService {
       refreshTtlSeconds: 3600,
       apiLogDays: 7,
       allowedIncludes: new Set(),
+      allowedModules: new Set(['directors', 'std']),
     },
   }
 }
@@ -149,6 +153,17 @@ function constantRoutes(): readonly Route[] {
       query: listQuerySchema(agentListFields),
       answers: { 200: Type.Array(Type.Object({})) },
       handle: () => Promise.resolve(answerList(payloads.list, fleetSize)),
+    }),
+    route({
+      method: 'GET',
+      path: '/open/{id}',
+      operationId: 'getOpenConstant',
+      summary: 'What getConstant answers, to everybody',
+      errorKey: 'agent',
+      permission: 'public',
+      find: () => Promise.resolve(payloads.one),
+      answers: { 200: Type.Object({}) },
+      handle: ({ object }) => Promise.resolve({ status: 200, body: object }),
     }),
   ]
 }

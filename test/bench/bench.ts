@@ -7,11 +7,16 @@ import { availableParallelism, loadavg } from 'node:os'
 import type { TestEnd } from '../support/daemon.js'
 import { measureAgent } from './agent.js'
 import { measureApi } from './api.js'
+import { measureAgentsArriving } from './arrival.js'
+import { measureBundle } from './bundle.js'
 import { measureCommandLine } from './command-line.js'
+import { measureCoordinators } from './coordinators.js'
 import { measureEngine } from './engine.js'
 import { printFigure, type Report } from './figure.js'
-import { measureFleet } from './fleet.js'
+import { fleetOf } from './fleet.js'
 import { measureLogin } from './login.js'
+import { measurePlacement } from './placement.js'
+import { measureSwap } from './swap.js'
 
 type Benchmark = (t: TestEnd, report: Report) => Promise<void>
 
@@ -21,7 +26,14 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   agent: measureAgent,
   login: measureLogin,
   cli: measureCommandLine,
-  fleet: measureFleet,
+  'fleet-100': fleetOf(100, 300),
+  fleet: fleetOf(1_000, 1_500),
+  'fleet-5000': fleetOf(5_000, null),
+  arrival: measureAgentsArriving,
+  coordinators: measureCoordinators,
+  swap: measureSwap,
+  placement: measurePlacement,
+  bundle: measureBundle,
 }
 
 const chosen = process.argv.slice(2)

@@ -1,156 +1,140 @@
-/** 1,000 simulated caches with their agents in one process, a coordinator in another: coming up, deploys, and what they cost. */
+/** Simulated caches with their agents in one process, a coordinator in another: coming up, deploys, and what they cost. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AgentView, ApiClient } from '../support/api-client.js'
+import type { ApiClient } from '../support/api-client.js'
 import {
-  makeStateDir,
   startCoordinator,
-  startDaemon,
   type CoordinatorProcess,
+  type Daemon,
   type TestEnd,
 } from '../support/daemon.js'
-import { eventually } from '../support/eventually.js'
-import { formatMegabytes, formatMs, type Report } from './figure.js'
+import { measureBareDeploy } from './bare-deploy.js'
+import { formatMegabytes, formatMs, quantile, type Report } from './figure.js'
+import {
+  compileMs,
+  countChanged,
+  makeFleetGroup,
+  readConfigs,
+  readLoopDelay,
+  startFleet,
+  timeVerb,
+  untilAllApplied,
+  untilAllBack,
+  untilAllHold,
+  untilAllRun,
+  writeVcl,
+  type FleetGroup,
+} from './fleet-stand.js'
 import { readCpuMs, readPeakBytes, readResidentBytes } from './process-reading.js'
 
-const fleetSize = 1_000
-const compileMs = 200
-const overheadGoalMs = 1_500
-const patienceMs = 90_000
 const idleMs = 10_000
-/** Looking at a fleet that arrives costs the coordinator something, too. */
-const pollMs = 100
+const rollbacks = 20
+const rollbackGoalMs = 1_000
+const restartGoalMs = 15_000
+/** Two heartbeats: what a coordinator that came back would want to change, it has asked for by then. */
+const settleMs = 10_000
 
-export async function measureFleet(t: TestEnd, report: Report): Promise<void> {
-  const coordinator = await startCoordinator(t)
-  const { api, daemon } = coordinator
-  await pause(1_000)
-  const bareBytes = await readResidentBytes(daemon.pid)
-  await measureArrival(t, coordinator, report)
+/** @param overheadGoalMs of a deploy, beyond the compilation; null: only reported */
+export function fleetOf(size: number, overheadGoalMs: number | null) {
+  return async (t: TestEnd, report: Report): Promise<void> => {
+    const bareMs = await measureBareDeploy(t, size)
+    const coordinator = await startCoordinator(t)
+    const { api, daemon } = coordinator
+    await pause(1_000)
+    const bareBytes = await readResidentBytes(daemon.pid)
+    const fleet = await measureArrival(t, coordinator, size, report)
+    await reportMemory(daemon, bareBytes, `${size} agents idle`, report)
 
-  const fileId = await api.makeFile('main.vcl', writeVcl('first'))
-  const deploymentId = await api.makeDeployment('all', await api.findTag('simulated'), {
-    min: 1,
-    max: fleetSize,
-  })
-  const groupId = await api.makeGroup({ name: 'all', mainFile: fileId, deployment: deploymentId })
-  const verb = { coordinator, groupId, report }
-  await measureVerb({ ...verb, name: 'deploy', path: 'deploy', compileMs })
-  await requireApplied(api, groupId)
-  await measureUnchanged(coordinator, groupId, report)
-  await api.editFile(fileId, writeVcl('second'))
-  await measureVerb({ ...verb, name: 'deploy of a changed source', path: 'deploy', compileMs })
-  await requireApplied(api, groupId)
-  await measureVerb({ ...verb, name: 'undeploy', path: 'undeploy', compileMs: 0 })
-
-  const bytes = await readResidentBytes(daemon.pid)
-  const peak = formatMegabytes(await readPeakBytes(daemon.pid))
-  report({
-    name: 'fleet: RSS of the coordinator, then',
-    measured: formatMegabytes(bytes),
-    baseline: `without agents ${formatMegabytes(bareBytes)}, peak ${peak}`,
-    ratio: bytes / bareBytes,
-    goal: null,
-  })
-  await measureIdle(coordinator, report)
+    const group = await makeFleetGroup(api, { tag: 'simulated', max: size })
+    const stand: Stand = { coordinator, fleet, size, group, report, bareMs, overheadGoalMs }
+    await measureVerb(stand, 'deploy', 'deploy')
+    await untilAllApplied(api, fleet, { id: group.id, size })
+    await measureUnchanged(stand)
+    await api.editFile(group.fileId, writeVcl('second'))
+    await measureVerb(stand, 'deploy of a changed source', 'deploy')
+    await untilAllApplied(api, fleet, { id: group.id, size })
+    await measureRollbacks(stand)
+    await measureRestart(stand)
+    await measureVerb(stand, 'undeploy', 'undeploy')
+    await reportMemory(coordinator.daemon, bareBytes, 'then', report)
+    await measureIdle(stand)
+  }
 }
 
-function writeVcl(word: string): string {
-  return [
-    'vcl 4.1;',
-    'backend origin { .host = "192.0.2.1"; }',
-    'sub vcl_recv { if (req.url ~ "^/admin") { return (synth(403)); } }',
-    `sub vcl_deliver { set resp.http.X-Deploy = "${word}"; }`,
-    '',
-  ].join('\n')
+interface Stand {
+  readonly coordinator: CoordinatorProcess
+  readonly fleet: Daemon
+  readonly size: number
+  readonly group: FleetGroup
+  readonly report: Report
+  /** Of a deploy with nothing decided, beyond the compilation. */
+  readonly bareMs: number
+  readonly overheadGoalMs: number | null
 }
 
 /** From the start of the fleet's process; the coordinator knows none of them before. */
 async function measureArrival(
   t: TestEnd,
   { api, base, daemon }: CoordinatorProcess,
+  size: number,
   report: Report,
-): Promise<void> {
-  const joinToken = await api.makeJoinToken(fleetSize + 1)
-  const stateDir = await makeStateDir(t)
+): Promise<Daemon> {
+  const joinToken = await api.makeJoinToken(size + 1)
   const cpuBeforeMs = await readCpuMs(daemon.pid)
-  const bareBytes = await readResidentBytes(daemon.pid)
+  await readLoopDelay(base)
   const startedAt = performance.now()
-  const fleet = startDaemon(
-    t,
-    [
-      // The process's own agent is simulated too, and bears no tag.
-      ...['--engine', 'simulate', '--simulate', String(fleetSize), '--name', 'fleet'],
-      ...['--simulate-compile-ms', String(compileMs), '--state-dir', stateDir],
-      ...['--coordinator-url', base.replace(/^http/, 'ws'), '--log-level', 'warn'],
-    ],
-    { CACHEFLEET_JOIN_TOKEN: joinToken },
-  )
-  const agents = '/agents?tags.name=simulated&stateName=Running&take=1'
-  await eventually(
-    'all are Running',
-    async () => {
-      if (!fleet.isRunning()) throw new Error(`the fleet ended: ${fleet.errors()}`)
-      await pause(pollMs)
-      const { headers } = await api.call('GET', agents)
-      return headers.get('x-total-count') === String(fleetSize)
-    },
-    patienceMs,
-  )
+  const fleet = await startFleet(t, { size, joinToken, bases: [base], name: 'fleet' })
+  await untilAllRun(api, fleet, { size })
   report({
-    name: `fleet: until ${fleetSize} new agents are Running`,
+    name: `fleet: until ${size} new agents are Running`,
     measured: formatMs(performance.now() - startedAt),
     baseline: `CPU of the coordinator ${formatMs((await readCpuMs(daemon.pid)) - cpuBeforeMs)}`,
     goal: null,
   })
-  await eventually(
-    'all hold the idle VCL',
-    async () => {
-      await pause(pollMs)
-      const views = await api.listAgents()
-      return views.every(({ config }) => config.effective.revision === config.desired.revision)
-    },
-    patienceMs,
-  )
-  const bytes = await readResidentBytes(daemon.pid)
+  await reportLoopDelay(base, report)
+  await untilAllHold(api, fleet)
+  return fleet
+}
+
+async function reportMemory(
+  { pid }: Daemon,
+  bareBytes: number,
+  when: string,
+  report: Report,
+): Promise<void> {
+  const bytes = await readResidentBytes(pid)
+  const peak = formatMegabytes(await readPeakBytes(pid))
   report({
-    name: 'fleet: RSS of the coordinator, agents idle',
+    name: `fleet: RSS of the coordinator, ${when}`,
     measured: formatMegabytes(bytes),
-    baseline: `without agents ${formatMegabytes(bareBytes)}`,
+    baseline: `without agents ${formatMegabytes(bareBytes)}, peak ${peak}`,
     ratio: bytes / bareBytes,
     goal: null,
   })
 }
 
-interface VerbOrder {
-  readonly coordinator: CoordinatorProcess
-  readonly report: Report
-  readonly groupId: number
-  readonly name: string
-  readonly path: 'deploy' | 'undeploy'
-  /** What each cache takes for it whatever we do. */
-  readonly compileMs: number
-}
-
 /** From the call to its answer, which comes when all agents have applied. */
-async function measureVerb(order: VerbOrder): Promise<void> {
-  const { coordinator, report, groupId, name } = order
+async function measureVerb(stand: Stand, name: string, verb: 'deploy' | 'undeploy'): Promise<void> {
+  const { coordinator, group, size, report, overheadGoalMs } = stand
   const { pid } = coordinator.daemon
   await readLoopDelay(coordinator.base)
   const cpuBeforeMs = await readCpuMs(pid)
-  const startedAt = performance.now()
-  const { status, text } = await coordinator.api.act(groupId, order.path, '?wait=120s')
-  const tookMs = performance.now() - startedAt
-  if (status !== 200) throw new Error(`${name} was answered ${status}: ${text.slice(0, 500)}`)
+  const tookMs = await timeVerb(coordinator.api, group.id, verb)
   const cpuMs = (await readCpuMs(pid)) - cpuBeforeMs
-  const overheadMs = tookMs - order.compileMs
+  const overheadMs = verb === 'deploy' ? tookMs - compileMs : tookMs
   report({
-    name: `fleet: ${name}, all ${fleetSize}, beyond compile`,
+    name: `fleet: ${name}, all ${size}, beyond compile`,
     measured: formatMs(overheadMs),
-    baseline: `compile ${order.compileMs} ms; coordinator's CPU ${formatMs(cpuMs)}`,
-    goal: `<= ${overheadGoalMs} ms`,
-    isMet: overheadMs <= overheadGoalMs,
+    baseline: `bare ${formatMs(stand.bareMs)}; coordinator's CPU ${formatMs(cpuMs)}`,
+    ratio: overheadMs / stand.bareMs,
+    ...(overheadGoalMs === null
+      ? { goal: null }
+      : { goal: `<= ${overheadGoalMs} ms`, isMet: overheadMs <= overheadGoalMs }),
   })
-  const delay = await readLoopDelay(coordinator.base)
+  await reportLoopDelay(coordinator.base, report)
+}
+
+async function reportLoopDelay(base: string, report: Report): Promise<void> {
+  const delay = await readLoopDelay(base)
   report({
     name: "fleet: coordinator's event loop meanwhile, p99",
     measured: formatMs(delay.p99Ms),
@@ -159,28 +143,11 @@ async function measureVerb(order: VerbOrder): Promise<void> {
   })
 }
 
-async function requireApplied(api: ApiClient, groupId: number): Promise<void> {
-  const { agentStates } = await api.readGroup(groupId)
-  const applied = agentStates.filter(({ state }) => state === 'applied').length
-  if (applied !== fleetSize) throw new Error(`${applied} of ${fleetSize} agents have applied`)
-}
-
-/**
- * `lastAttempted.at` moves when an agent was asked to apply anything, whether or not it then had something to do, and
- * what is sent has a revision of its own: nothing of both moved, so no cache was sent a changing command.
- */
-async function measureUnchanged(
-  { api }: CoordinatorProcess,
-  groupId: number,
-  report: Report,
-): Promise<void> {
-  const before = describeConfigs(await api.listAgents())
-  const startedAt = performance.now()
-  const { status } = await api.act(groupId, 'deploy', '?wait=120s')
-  const tookMs = performance.now() - startedAt
-  if (status !== 200) throw new Error(`the unchanged deploy was answered ${status}`)
-  const after = describeConfigs(await api.listAgents())
-  const changed = [...after].filter(([id, config]) => before.get(id) !== config).length
+async function measureUnchanged({ coordinator, group, report }: Stand): Promise<void> {
+  const { api } = coordinator
+  const before = await readConfigs(api)
+  const tookMs = await timeVerb(api, group.id, 'deploy')
+  const changed = countChanged(before, await readConfigs(api))
   report({
     name: 'fleet: agents that an unchanged deploy asks for anything',
     measured: String(changed),
@@ -190,32 +157,68 @@ async function measureUnchanged(
   })
 }
 
-function describeConfigs(agents: readonly AgentView[]): ReadonlyMap<number, string> {
-  return new Map(agents.map(({ id, config }) => [id, JSON.stringify(config)]))
-}
-
-interface LoopDelay {
-  readonly p99Ms: number
-  readonly longestMs: number
-}
-
-/** Since it was read last: reading begins anew. */
-async function readLoopDelay(base: string): Promise<LoopDelay> {
-  const text = await (await fetch(`${base}/metrics`)).text()
-  const read = (name: string) =>
-    1000 * Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
-  return {
-    p99Ms: read('nodejs_eventloop_lag_p99_seconds'),
-    longestMs: read('nodejs_eventloop_lag_max_seconds'),
-  }
-}
-
-async function measureIdle({ daemon }: CoordinatorProcess, report: Report): Promise<void> {
-  const cpuBeforeMs = await readCpuMs(daemon.pid)
-  await pause(idleMs)
-  const cpuMs = (await readCpuMs(daemon.pid)) - cpuBeforeMs
+/** To and fro between two revisions that the caches hold: nothing is compiled. */
+async function measureRollbacks({ coordinator, group, size, report }: Stand): Promise<void> {
+  const { api } = coordinator
+  const tookMs = await timeRollbacks(api, group.id, rollbacks)
+  const p95Ms = quantile(tookMs, 0.95)
   report({
-    name: `fleet: CPU of the coordinator, ${fleetSize} agents idle`,
+    name: `fleet: rollback, all ${size}, p95 of ${rollbacks}`,
+    measured: formatMs(p95Ms),
+    baseline: `median ${formatMs(quantile(tookMs, 0.5))}`,
+    goal: `<= ${rollbackGoalMs} ms`,
+    isMet: p95Ms <= rollbackGoalMs,
+  })
+}
+
+export async function timeRollbacks(
+  api: ApiClient,
+  groupId: number,
+  count: number,
+): Promise<number[]> {
+  const tookMs: number[] = []
+  for (let number = 0; number < count; number++)
+    tookMs.push(await timeVerb(api, groupId, 'rollback'))
+  return tookMs
+}
+
+/** Killed, and started again at once. */
+async function measureRestart({ coordinator, fleet, size, report }: Stand): Promise<void> {
+  const { api } = coordinator
+  await untilAllHold(api, fleet)
+  const before = await readConfigs(api)
+  await coordinator.daemon.kill()
+  const sinceMs = Date.now()
+  await coordinator.start()
+  const readyMs = Date.now() - sinceMs
+  await untilAllBack(api, fleet, sinceMs)
+  const tookMs = Date.now() - sinceMs
+  report({
+    name: `fleet: coordinator killed and started, until all ${size} are back`,
+    measured: formatMs(tookMs),
+    baseline: `ready after ${formatMs(readyMs)}`,
+    ratio: tookMs / readyMs,
+    goal: `<= ${restartGoalMs} ms`,
+    isMet: tookMs <= restartGoalMs,
+  })
+  await pause(settleMs)
+  const changed = countChanged(before, await readConfigs(api))
+  report({
+    name: 'fleet: agents that it then asks for anything',
+    measured: String(changed),
+    baseline: null,
+    goal: '0',
+    isMet: changed === 0,
+  })
+}
+
+async function measureIdle({ coordinator, size, report }: Stand): Promise<void> {
+  const { pid } = coordinator.daemon
+  const cpuBeforeMs = await readCpuMs(pid)
+  await pause(idleMs)
+  const cpuMs = (await readCpuMs(pid)) - cpuBeforeMs
+  report({
+    name: `fleet: CPU of the coordinator, ${size} agents idle`,
     measured: `${((100 * cpuMs) / idleMs).toFixed(1)} % of a core`,
     baseline: null,
     goal: null,

@@ -137,7 +137,48 @@ void t.test('deploying', async (t) => {
     t.match(ran.err, /\r\x1b\[K$/, 'it is gone at the end')
     t.notMatch(ran.err, /\n/)
     t.match(ran.out, /revision 2, 3 of 3 applied/)
+  })
+
+  await t.test('back to an earlier revision needs a yes, compiling anew does not', async (t) => {
+    t.match(await cli('vg', 'rollback', 'all'), { code: exitCodes.usage, err: /--yes/ })
+    t.match(await cli('vg', 'rollback', 'all', '--yes'), { code: 0, out: /revision 3, 3 of 3/ })
+    const to = (revision: string) =>
+      cli('vg', 'rollback', 'all', '--revision', revision, '--yes', '--wait', '60s')
+    t.match(await to('2'), { code: 0, out: /revision 4, 3 of 3 applied/ })
+    t.match(await to('77'), { code: exitCodes.refused, err: /77 was not found/ })
+    t.match(await to('first'), { code: exitCodes.usage, err: /--revision/ })
+    t.match(await cli('vg', 'reload', 'all'), { code: 0, out: /revision 5, 3 of 3 applied/ })
+    t.match(await cli('vg', 'history', 'all'), { out: /reload .*\n.*rollback .*\n.*rollback / })
+    t.match(await cli('vg', 'validate', 'all', '--agents', 'all'), { code: 0 })
+    t.match(await cli('vg', 'validate', 'all', '--agents', 'few'), { code: exitCodes.usage })
     await undeploy(t, stand, 'all')
+    t.match(await cli('vg', 'rollback', 'all', '--yes'), { code: exitCodes.refused })
+  })
+
+  await t.test('what is staged is promoted, or dropped', async (t) => {
+    await stand.makeGroup('staged', simulated.slice(0, 2))
+    await stand.makeGroup('canary', simulated.slice(2))
+    t.match(await cli('vg', 'deploy', 'staged'), { code: 0 })
+    const [next, words] = ['next.vcl', ['--tags', 'canary', '--main-vcl', 'next.vcl']]
+    t.match(await cli('vg', 'stage', 'staged'), { code: exitCodes.usage, err: /--tags/ })
+    t.match(await cli('vg', 'stage', 'staged', '--tags', 'none'), { code: exitCodes.refused })
+    t.match(await cli('files', 'add', '--name', next, '--source', `${main}# next\n`), { code: 0 })
+    t.match(await cli('vg', 'stage', 'staged', ...words), {
+      ...{ code: 0, out: /^staged: next\.vcl version \d is staged on canary\n$/ },
+    })
+    t.match(await cli('vg', 'get', 'staged'), { out: /staged\.mainVCL/ })
+    for (const verb of ['promote', 'delstage'])
+      t.match(await cli('vg', verb, 'staged'), { code: exitCodes.usage, err: /--yes/ })
+    t.match(await cli('vg', 'delstage', 'staged', '--yes'), { code: 0, out: /nothing is staged/ })
+    t.match(await cli('vg', 'promote', 'staged', '--yes'), {
+      ...{ code: exitCodes.refused, err: /not staged/ },
+    })
+    t.match(await cli('vg', 'stage', 'staged', ...words), { code: 0 })
+    t.match(await cli('vg', 'promote', 'staged', '--yes', '--wait', '60s'), {
+      ...{ code: 0, out: /^staged: Active, revision 2, 2 of 2 applied/ },
+    })
+    t.match(await cli('vg', 'history', 'staged'), { out: /promote .*\n.*stage .*\n.*delstage / })
+    await undeploy(t, stand, 'staged')
   })
 
   await t.test('what cannot be put together is exit 1 with file and line', async (t) => {
@@ -228,6 +269,21 @@ void t.test('deploying', async (t) => {
     t.match(await cli('agents', 'command', name, '--', 'vcl.list', '-j'), { out: /cf-idle/ })
     t.match(await cli('agents', 'command', name, '--', 'stop'), { code: exitCodes.refused })
     t.match(await cli('agents', 'unlock', name), { code: 0, out: /stateName/ })
+
+    const setParam = (...words: string[]) => cli('agents', 'set-param', name, ...words)
+    t.match(await setParam('default_ttl', '30'), { code: 0, out: /30\.000/ })
+    t.match(await setParam('default_ttl', 'soon'), { code: exitCodes.refused, err: /default_ttl/ })
+    t.match(await setParam('cc_command', 'x'), { code: exitCodes.refused, err: /anyone/ })
+    t.match(await setParam('default_ttl', '--reset'), { code: 0, out: /120\.000/ })
+    for (const wrong of [['default_ttl'], ['default_ttl', '1', '--reset']])
+      t.match(await setParam(...wrong), { code: exitCodes.usage, err: /--reset/ })
+    const setBackend = (...words: string[]) => cli('agents', 'set-backend', name, ...words)
+    t.match(await setBackend('default', 'sick'), { code: 0, out: /cf-idle\.default/ })
+    t.match(await cli('agents', 'backends', name), { out: /cf-idle\.default +sick/ })
+    t.match(await setBackend('default', 'auto'), { code: 0 })
+    t.match(await setBackend('nosuch', 'sick'), { code: exitCodes.refused, err: /not found/ })
+    t.match(await setBackend('default', 'dead'), { code: exitCodes.usage, err: /healthy, sick/ })
+
     t.match(await cli('agents', 'panic', 'nosuch'), {
       code: 1,
       err: /agent "nosuch" was not found/,

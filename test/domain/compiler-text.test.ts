@@ -11,7 +11,7 @@ import { createCompiler } from '../support/compile-vcl.js'
 const recordings = new URL('../fixtures/compiler/7.1.1/', import.meta.url)
 
 function bundled(main: VclText, includes: ReadonlyMap<string, VclText> = new Map()): Bundle {
-  const result = bundleVcl(main, includes, { allowedExternal: new Set() })
+  const result = bundleVcl(main, includes, { allowedExternal: new Set(), modules: null })
   if (!result.ok) throw new Error(result.errors.join('\n'))
   return result
 }
@@ -171,6 +171,7 @@ void t.test(
       const version = { name: main.name, text: `vcl 4.1;\n\tbackend default none; ${main.text}` }
       const bundle = bundleVcl(version, new Map(others.map((file) => [file.name, file])), {
         allowedExternal: new Set(),
+        modules: null,
       })
       fc.pre(bundle.ok && bundle.text.includes(bad))
       const { text } = await compiler.compile(bundle.text)

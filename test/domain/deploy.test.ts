@@ -137,7 +137,7 @@ void t.test('the answer is given when the wanted share has applied, or nothing m
   t.end()
 })
 
-const { Running, Failing, Down } = agentStates
+const { Running, Failing, Down, Locked } = agentStates
 const { Active, Inactive, Degraded, Error: Broken, Orphan, Deploying } = deploymentStates
 
 function group(more: Partial<GroupCondition>): GroupCondition {
@@ -145,7 +145,7 @@ function group(more: Partial<GroupCondition>): GroupCondition {
   return { deployed: true, deploying: false, deployments, placements: [], ...more }
 }
 
-const on = (state: PlacementState, agentState: 1 | 2 | 3 = Running, deploymentId = 1) => ({
+const on = (state: PlacementState, agentState: 1 | 2 | 3 | 5 = Running, deploymentId = 1) => ({
   deploymentId,
   state,
   agentState,
@@ -162,6 +162,7 @@ void t.test('the state of a group', (t) => {
     ['over min one failed', { placements: [on('applied'), on('failed')] }, Degraded],
     ['over min one Down', { placements: [on('applied'), on('applied', Down)] }, Degraded],
     ['over min one Failing', { placements: [on('applied'), on('applied', Failing)] }, Degraded],
+    ['over min one Locked', { placements: [on('applied'), on('applied', Locked)] }, Degraded],
     ['the only one failed', { placements: [on('failed')] }, Broken],
     ['the only one is Down', { placements: [on('applied', Down)] }, Broken],
     ['nobody placed', {}, Broken],

@@ -9,7 +9,9 @@ import {
   linkedAgentNameLimit,
   parseName,
 } from '../../src/domain/names.js'
+import { findLabelUse, rebuildVcl, type VclPart } from '../../src/domain/running-vcl.js'
 import { assignTags, followStaticTags, type AgentTag } from '../../src/domain/tag.js'
+import { bundleVcl, type VclText } from '../../src/domain/vcl-bundle.js'
 import {
   defaultContentType,
   defaultFileType,
@@ -178,3 +180,92 @@ void t.test(
     t.end()
   },
 )
+
+/** A tree of files, as the compiler meets them. */
+interface Tree {
+  readonly pieces: readonly (string | Tree)[]
+}
+
+const trees = fc.letrec<{ tree: Tree }>((tie) => ({
+  tree: fc.record({
+    pieces: fc.array(
+      fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        fc.constantFrom(
+          'sub a { }\n',
+          '# include "no";\n',
+          'include_me; ',
+          '{"include "x";"}',
+          '\t',
+        ),
+        tie('tree'),
+      ),
+      { maxLength: 4 },
+    ),
+  }),
+})).tree
+
+void t.test('what vcl.show -v lists is flattened as its files were', (t) => {
+  const property = fc.property(trees, (tree) => {
+    const parts: VclPart[] = []
+    const files = new Map<string, VclText>()
+    const write = ({ pieces }: Tree): string => {
+      const at = parts.length
+      const name = `./${at}.vcl`
+      parts.push({ file: '', text: '' })
+      const texts = pieces.map((one) =>
+        typeof one === 'string' ? one : `include "${write(one)}";`,
+      )
+      const text = `vcl 4.1;\n${texts.join('')}`
+      parts[at] = { file: `/etc/varnish/${at}.vcl`, text }
+      files.set(name, { name, text })
+      return name
+    }
+    const main = files.get(write(tree)) ?? { name: '', text: '' }
+    const expected = bundleVcl(main, files, { allowedExternal: new Set(), modules: null })
+
+    const rebuilt = rebuildVcl(parts, 'adopted-edge')
+
+    if (!rebuilt.ok || !expected.ok) throw new Error(JSON.stringify([rebuilt, expected]))
+    if (rebuilt.bundle.text !== expected.text) throw new Error('another text')
+    if (rebuilt.main.text.replaceAll(/adopted-edge\/etc\/varnish/g, '.') !== main.text)
+      throw new Error('the author wrote something else')
+  })
+  fc.assert(property)
+  t.end()
+})
+
+void t.test('running VCL whose includes do not fit what is listed is refused', (t) => {
+  const main = (text: string) => ({ file: '/e/main.vcl', text: `vcl 4.1;\n${text}` })
+  const part = (file: string, text = '') => ({ file, text })
+  const table: readonly [parts: readonly VclPart[], reason: RegExp][] = [
+    [[], /no source/],
+    [[part('/e/main.vcl', ' \n')], /no source/],
+    [[main('include "./a.vcl";')], /includes ".\/a.vcl", but the cache lists no such file/],
+    [[main('include "./a.vcl";'), part('/f/a.vcl')], /but the cache lists \/f\/a.vcl there/],
+    [[main(''), part('/e/a.vcl')], /nothing includes \/e\/a.vcl/],
+    [[main('sub a { {"')], /Unterminated long-string/],
+    [[main('\0')], /NUL/],
+  ]
+  for (const [parts, reason] of table) t.match(rebuildVcl(parts, 'x'), { ok: false, reason })
+
+  const found = rebuildVcl(
+    [
+      main('include "lib/a.vcl"; include +glob "./c[ab]/*-?.vcl"; include "./c/\u00e4\t.vcl";'),
+      ...[part('/usr/share/varnish/lib/a.vcl', '# one'), part('/e/ca/1-x.vcl', '# two')],
+      ...[part('/e/cb/22-y.vcl', '# three'), part('/e/c/\u00e4\t.vcl', '# four')],
+    ],
+    'x',
+  )
+  t.match(found, { ok: true, bundle: { text: /# one\n.*# two\n.*# three\n.*# four/s } })
+  t.same(found.ok && found.includes.map(({ name }) => name), [
+    'x/usr/share/varnish/lib/a.vcl',
+    'x/e/ca/1-x.vcl',
+    'x/e/cb/22-y.vcl',
+    'x/include-4.vcl',
+  ])
+  const label = main('sub vcl_recv {\n # vcl(no)\n return (vcl(shop));\n}')
+  t.equal(findLabelUse([label]), '/e/main.vcl line 4')
+  t.equal(findLabelUse([main('sub a { set req.http.vcl = "vcl(x)"; }')]), null)
+  t.end()
+})

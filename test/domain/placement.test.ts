@@ -1,7 +1,12 @@
 /** Placement: what must hold for every fleet, then the rules of the contract one by one. */
 import fc from 'fast-check'
 import t from 'tap'
-import { indexAgents, recordPlacement, type PlacementAgent } from '../../src/domain/agent-index.js'
+import {
+  indexAgents,
+  noteDomains,
+  recordPlacement,
+  type PlacementAgent,
+} from '../../src/domain/agent-index.js'
 import { agentStates } from '../../src/domain/agent-state.js'
 import { explainPlacement } from '../../src/domain/placement-reasons.js'
 import {
@@ -273,44 +278,68 @@ void t.test('who is placed stays, also Failing; a Down, ReadOnly or Locked one m
     const decision = place([agent(1, { ...held, state }), agent(2)], {}, { placed })
     t.match(decision, { add: [{ agentId: 2, position: 2 }], remove: [{ agentId: 1 }] })
   }
-  const mass = place([agent(1, { ...held, state: Down }), agent(2)], {}, { placed, keepDown: true })
+  const mass = place(
+    [agent(1, { ...held, state: Down }), agent(2)],
+    {},
+    { placed, keepDown: new Set([1]) },
+  )
   t.same(agentIds(mass.keep), [1], 'after a mass outage places stay')
   const gone = place([agent(2)], {}, { placed })
   t.match(gone.remove, [{ agentId: 1, reason: 'the agent is no more' }])
   t.end()
 })
 
-void t.test('a Down holder is waited for when nobody takes its place, never over max', (t) => {
-  const property = fc.property(placementWorlds, (world) => {
-    const { keep, add, waiting, remove } = placeGroup(toInput(world))
+void t.test(
+  'a Down or Locked holder is waited for when nobody takes its place, never over max',
+  (t) => {
+    const property = fc.property(placementWorlds, (world) => {
+      const { keep, add, waiting, remove } = placeGroup(toInput(world))
 
-    const waited = agentsOf(world, waiting)
-    if (!waited.every((agent) => agent.state === agentStates.Down && isFree(world, agent)))
-      throw new Error('waits for the wrong one')
-    if (!waiting.every((place) => hasAllTags(world, place))) throw new Error('does not fit')
-    for (const { id, max } of world.group.deployments) {
-      const places = [...keep, ...add, ...waiting].filter((place) => place.deploymentId === id)
-      if (places.length > max) throw new Error('over')
-      const isLost = remove.some((place) => {
-        const agent = world.agents.find((one) => one.id === place.agentId)
-        const isDown = agent?.state === agentStates.Down && isFree(world, agent)
-        return isDown && place.deploymentId === id && hasAllTags(world, place)
-      })
-      if (isLost && places.length < max) throw new Error('there was room')
+      const waited = agentsOf(world, waiting)
+      if (!waited.every((agent) => isAway(agent) && isFree(world, agent)))
+        throw new Error('waits for the wrong one')
+      if (!waiting.every((place) => hasAllTags(world, place))) throw new Error('does not fit')
+      for (const { id, max } of world.group.deployments) {
+        const places = [...keep, ...add, ...waiting].filter((place) => place.deploymentId === id)
+        if (places.length > max) throw new Error('over')
+        const isLost = remove.some((place) => {
+          const agent = world.agents.find((one) => one.id === place.agentId)
+          const isLost = agent && isAway(agent) && isFree(world, agent)
+          return isLost && place.deploymentId === id && hasAllTags(world, place)
+        })
+        if (isLost && places.length < max) throw new Error('there was room')
+      }
+    })
+
+    fc.assert(property, runs)
+
+    const held = { groupIds: [7], rootGroupId: 7 }
+    const placed = [at(1, 1)]
+    for (const state of [Down, agentStates.Locked]) {
+      const alone = place([agent(1, { ...held, state })], {}, { placed })
+      t.match(alone, { keep: [], waiting: [{ agentId: 1 }], remove: [] })
+      t.match(alone.shortages, [{ placed: 0 }], 'it does not count')
     }
-  })
+    const back = place([agent(1, held)], {}, { placed })
+    t.same(agentIds(back.keep), [1])
+    t.end()
+  },
+)
 
-  fc.assert(property, runs)
+function isAway({ state }: PlacementAgent): boolean {
+  return state === agentStates.Down || state === agentStates.Locked
+}
 
-  const held = { groupIds: [7], rootGroupId: 7 }
-  const placed = [at(1, 1)]
-  const alone = place([agent(1, { ...held, state: Down })], {}, { placed })
-  t.match(alone, { keep: [], waiting: [{ agentId: 1 }], remove: [] })
-  t.match(alone.shortages, [{ placed: 0 }], 'it does not count')
-  const back = place([agent(1, held)], {}, { placed })
-  t.same(agentIds(back.keep), [1])
-  t.end()
-})
+void t.test(
+  'where something is to be adopted nothing new comes, and nothing leaves for it',
+  (t) => {
+    const fresh = place([agent(1, { adopting: true })], {})
+    t.match(fresh, { add: [], shortages: [{ placed: 0 }] })
+    const held = { groupIds: [7], rootGroupId: 7, adopting: true }
+    t.same(agentIds(place([agent(1, held)], {}, { placed: [at(1, 1)] }).keep), [1])
+    t.end()
+  },
+)
 
 void t.test('when max shrinks, the last to come is the first to leave', (t) => {
   const held = { groupIds: [7], rootGroupId: 7 }
@@ -333,8 +362,13 @@ void t.test('a shortage that conflicting agents would fill is a conflict, anothe
   t.equal(shortage(place([busy], { root: false })), true)
   t.equal(shortage(place([shared], { root: true })), true, 'this one is root')
   t.same(place([shared], { root: false }).shortages, [])
-  const domainConflicts = new Set([2])
-  t.equal(shortage(place([shared], { root: false }, { domainConflicts })), true)
+  const agents = indexAgents([shared])
+  noteDomains(agents, [{ agentId: 2, fqdn: 'a.example', groupId: 9 }])
+  const group = { ...{ id: 7, root: false }, deployments: [{ id: 1, min: 1, max: 1, tagIds: [1] }] }
+  const withName = (fqdn: string) =>
+    placeGroup({ group: { ...group, fqdns: [fqdn] }, agents, placed: [] })
+  t.equal(shortage(withName('a.example')), true, 'the domain is there already')
+  t.same(withName('b.example').shortages, [])
   t.equal(shortage(place([busy], { min: 2, max: 2 })), false, 'one is not enough')
   t.equal(shortage(place([agent(1, { state: Down })], {})), false)
   t.end()
@@ -360,3 +394,38 @@ void t.test('a pass over many groups sees what earlier ones took', (t) => {
   t.ok([...agents.byId.values()].every(({ groupIds }) => groupIds.size === 1))
   t.end()
 })
+
+void t.test('where what is wanted failed, others fill the place, and nobody is taken away', (t) => {
+  const worlds = fc.tuple(placementWorlds, fc.infiniteStream(fc.boolean()))
+  const property = fc.property(worlds, ([world, flags]) => {
+    const input = toInput(world)
+    const failed = new Set(agentIds(world.placed).filter(() => flags.next().value === true))
+    const before = placeGroup(input)
+    const decision = placeGroup({ ...input, failed })
+
+    const fits = (place: Place): boolean =>
+      hasAllTags(world, place) && agentsOf(world, [place]).some((agent) => isKept(world, agent))
+    for (const place of world.placed.filter((one) => failed.has(one.agentId) && fits(one)))
+      if (!agentIds(decision.keep).includes(place.agentId)) throw new Error('taken away')
+    for (const { id, max } of world.group.deployments) {
+      const counted = chosenOf(decision).filter(
+        ({ agentId, deploymentId }) => deploymentId === id && !failed.has(agentId),
+      )
+      if (counted.length > max) throw new Error('over max')
+    }
+    // They count where nobody else is there: a group is never short for having failed.
+    const short = ({ shortages }: PlacementDecision): number =>
+      shortages.reduce((sum, { min, placed }) => sum + min - placed, 0)
+    if (short(decision) > short(before)) throw new Error('short')
+    if (new Set(agentIds(chosenOf(decision))).size < chosenOf(decision).length)
+      throw new Error('held twice')
+  })
+
+  fc.assert(property, runs)
+  t.end()
+})
+
+function isKept(world: PlacementWorld, agent: PlacementAgent): boolean {
+  const { Running, Failing } = agentStates
+  return (agent.state === Running || agent.state === Failing) && isFree(world, agent)
+}

@@ -1,6 +1,7 @@
 /** Flattening: the compiler sees the tokens it would have seen, and every place leads back to its author's file. */
 import fc from 'fast-check'
 import t from 'tap'
+import { acceptVcl } from '../../protocol/simulator/accept-vcl.js'
 import { locateSource } from '../../src/domain/source-map.js'
 import {
   bundleVcl,
@@ -11,7 +12,7 @@ import {
 import { lexVcl, type Token } from '../../src/domain/vcl-lexer.js'
 import { vclFilesOf, vclPieces, type VclFiles } from '../support/arbitraries.js'
 
-const none = { allowedExternal: new Set<string>() }
+const none = { allowedExternal: new Set<string>(), modules: null }
 
 interface PlacedToken {
   readonly text: string
@@ -128,11 +129,16 @@ void t.test('an allowed file of the cache stays an include statement', (t) => {
   const allowedExternal = new Set(['devicedetect.vcl'])
   const text = 'include "devicedetect.vcl";\ninclude "other.vcl";\n'
 
-  const result = bundleVcl({ name: 'main.vcl', text }, new Map(), { allowedExternal })
+  const result = bundleVcl({ name: 'main.vcl', text }, new Map(), {
+    allowedExternal,
+    modules: null,
+  })
 
   t.match(result, { ok: false, errors: [/^main.vcl line 2 pos 9: Cannot include "other.vcl": /] })
   const alone = text.slice(0, 28)
-  t.match(bundleVcl({ name: 'm', text: alone }, new Map(), { allowedExternal }), { text: alone })
+  t.match(bundleVcl({ name: 'm', text: alone }, new Map(), { allowedExternal, modules: null }), {
+    text: alone,
+  })
   t.end()
 })
 
@@ -207,6 +213,30 @@ void t.test(
     t.end()
   },
 )
+
+void t.test('the simulated engine refuses the same nesting', (t) => {
+  const inside = fc.constantFrom(
+    '',
+    '# {{{\n',
+    '/* { */',
+    'set req.http.a = "{";',
+    'set req.http.a = {"}}"};',
+  )
+  const property = fc.property(fc.integer({ min: 90, max: 110 }), inside, (depth, text) => {
+    const blocks = `${'if (req.restarts == 0) {'.repeat(depth - 1)}${text}${'}'.repeat(depth)}`
+    const source = `vcl 4.1;\nbackend default none;\nsub vcl_recv {${blocks}\n`
+    const engine = acceptVcl(
+      { name: 'main.vcl', text: source },
+      { labels: [], refusesUnused: true, readVclFile: () => undefined, hasNoneBackend: true },
+    )
+    const errors = refused(source)
+    if (engine.isAccepted !== depth <= 100 || engine.isAccepted !== (errors.length === 0))
+      throw new Error(`${depth} deep: ${engine.isAccepted ? '' : engine.message} ${errors.join()}`)
+  })
+
+  fc.assert(property)
+  t.end()
+})
 
 void t.test('a flattened text has 2 MiB', (t) => {
   const mebibyte = `#${'é'.repeat((1 << 19) - 1)}\n`

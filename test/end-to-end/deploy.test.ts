@@ -22,8 +22,20 @@ import {
   type Stand,
 } from './stand.js'
 
-void t.test('from enrolment to undeploy, on one cache', async (t) => {
-  const stand = await startStand(t, { tags: ['trio'], agentWords: ['--warmup', '60'] })
+const ways = {
+  'with one coordinator on SQLite': 1,
+  'with two on PostgreSQL and NATS, agents linked to the other': 2,
+} as const
+
+for (const [way, coordinators] of Object.entries(ways))
+  void t.test(`from enrolment to undeploy, ${way}`, (t) => checkAll(t, coordinators))
+
+async function checkAll(t: Test, coordinators: 1 | 2): Promise<void> {
+  const stand = await startStand(t, {
+    coordinators,
+    tags: ['trio'],
+    agentWords: ['--warmup', '60'],
+  })
   await untilAgent(stand, 'Running')
 
   await t.test('takeover saves what is foreign and leaves the idle VCL', (t) =>
@@ -43,7 +55,7 @@ void t.test('from enrolment to undeploy, on one cache', async (t) => {
   await t.test('of three caches one cannot compile: two switch, the status says which', (t) =>
     checkTrio(t, stand),
   )
-})
+}
 
 async function checkTakeover(t: Test, { cache, agentStateDir }: Stand): Promise<void> {
   await eventually('the idle VCL serves', async () => (await fetchMark(cache)).status === 503)

@@ -14,10 +14,14 @@ import {
 import { eventually } from '../support/eventually.js'
 import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
 import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
+import { startNats, type NatsServer } from '../support/nats.js'
+import { startPostgres, type PostgresServer } from '../support/postgres.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { ask } from './origin.js'
 
 export interface Stand {
   readonly cache: Varnishd
+  /** Whose API is called; where there are two, agents are linked to the other. */
   readonly coordinator: CoordinatorProcess
   readonly api: ApiClient
   /** Between agent and coordinator. */
@@ -33,7 +37,13 @@ export interface Stand {
 
 export interface StandSetup {
   readonly heartbeatSeconds?: number
+  /** 1, on SQLite, unless told; 2: over one PostgreSQL and one NATS. */
+  readonly coordinators?: 1 | 2
   readonly agentWords?: readonly string[]
+  /** For the cache's own command line. */
+  readonly cacheWords?: readonly string[]
+  /** One of its own unless given. */
+  readonly agentStateDir?: string
   /** Beside `agentTag`. */
   readonly tags?: readonly string[]
 }
@@ -43,15 +53,14 @@ export const agentTag = 'web'
 
 /** Resolves when the agent is known; what it does to the cache may still be going on. */
 export async function startStand(t: Test, setup: StandSetup = {}): Promise<Stand> {
-  const [cache, coordinator] = await Promise.all([
-    startVarnishd(t, { vcl: answering('foreign') }),
-    startCoordinator(t, {
-      words: ['--no-agent', '--heartbeat', String(setup.heartbeatSeconds ?? 3)],
-    }),
+  const words = ['--no-agent', '--heartbeat', String(setup.heartbeatSeconds ?? 3)]
+  const [cache, { coordinator, linked }] = await Promise.all([
+    startVarnishd(t, { vcl: answering('foreign'), args: setup.cacheWords ?? [] }),
+    setup.coordinators === 2 ? startPair(t, words) : startAlone(t, words),
   ])
-  const link = await startLinkProxy(t, coordinator.port)
+  const link = await startLinkProxy(t, linked.port)
   const port = await startManagementProxy(t, cache)
-  const stateDir = await makeStateDir(t)
+  const stateDir = setup.agentStateDir ?? (await makeStateDir(t))
   const launch = (words: readonly string[] = setup.agentWords ?? [], joinToken?: string): Daemon =>
     startAgent(t, cache, {
       ...{ coordinatorUrl: link.url, name: agentName, stateDir, words, port: port.port },
@@ -67,6 +76,35 @@ export async function startStand(t: Test, setup: StandSetup = {}): Promise<Stand
   }
   await eventually('the agent is known', () => stand.api.findAgent(agentName))
   return stand
+}
+
+interface Coordinators {
+  readonly coordinator: CoordinatorProcess
+  /** The one that agents dial. */
+  readonly linked: CoordinatorProcess
+}
+
+async function startAlone(t: Test, words: readonly string[]): Promise<Coordinators> {
+  const coordinator = await startCoordinator(t, { words })
+  return { coordinator, linked: coordinator }
+}
+
+async function startPair(t: Test, words: readonly string[]): Promise<Coordinators> {
+  const [coordinator, linked] = await startCoordinators(t, words)
+  return { coordinator, linked }
+}
+
+/** Two over one PostgreSQL and one NATS. */
+export async function startCoordinators(
+  t: Test,
+  words: readonly string[],
+): Promise<readonly [CoordinatorProcess, CoordinatorProcess, PostgresServer, NatsServer]> {
+  const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t)])
+  const secretKeyFile = join(await makeStateDir(t), 'secret.key')
+  const shared = ['--store', await postgres.url(), '--bus', nats.url]
+  const setup = { words: [...words, ...shared, '--secret-key-file', secretKeyFile] }
+  const [one, two] = await Promise.all([startCoordinator(t, setup), startCoordinator(t, setup)])
+  return [one, two, postgres, nats]
 }
 
 export function untilAgent(
@@ -91,6 +129,8 @@ export interface Site {
   readonly file: number
   /** What each version of the file answers. */
   readonly marks: Map<number, string>
+  /** A name of a group with domains; without one it is a root group. */
+  readonly host?: string
 }
 
 export async function makeSite(
@@ -128,10 +168,14 @@ export function expectDone(answer: ApiAnswer): void {
 
 /**
  * Answers the mark that serves. Throws until all agree: group, history, agent, what the cache holds and what it serves.
- * Nothing foreign, nothing left over: the active VCL, one previous revision, the idle VCL. Nothing of ours was ever taken
- * for foreign.
+ * Nothing foreign, nothing left over: what serves, one previous revision, the label and the routing VCL of groups with
+ * domains, the idle VCL; and what is there of groups `beside` it. Nothing of ours was ever taken for foreign.
  */
-export async function readAgreement(stand: Stand, site: Site): Promise<string> {
+export async function readAgreement(
+  stand: Stand,
+  site: Site,
+  ...beside: readonly Site[]
+): Promise<string> {
   const group = await stand.api.readGroup(site.id)
   const mark = await readDeployedMark(stand, site, group)
   const place = group.agentStates[0]
@@ -141,17 +185,31 @@ export async function readAgreement(stand: Stand, site: Site): Promise<string> {
   const agent = await stand.api.findAgent(agentName)
   agree(agent?.stateName === 'Running', agent)
   agree(agent?.config.effective.revision === agent?.config.desired.revision, agent)
-  const served = await fetchMark(stand.cache)
+  const served = await fetchFrom(stand.cache, site.host)
   agree(served.mark === mark, { served, mark, group })
-  const names = await listVcls(stand.cache)
-  const ours = names.filter((name) => name.startsWith(`cf-${site.id}-`))
-  agree(ours.length <= 2, names)
-  agree(names.length === ours.length + (names.includes('cf-idle') ? 1 : 0), names)
+  await agreeOnNames(stand, [site, ...beside])
   const foreign = await readdir(join(stand.agentStateDir, 'foreign'))
   const isOfStart = (file: string): boolean => file.endsWith('-boot.vcl')
   agree(foreign.every(isOfStart), foreign)
   return mark
 }
+
+async function agreeOnNames(stand: Stand, sites: readonly Site[]): Promise<void> {
+  const names = await listVcls(stand.cache)
+  let known = names.includes('cf-idle') ? 1 : 0
+  for (const { id, host } of sites) {
+    const ours = names.filter((name) => name.startsWith(`cf-${id}-`))
+    agree(ours.length <= 2, names)
+    known += ours.length
+    if (host !== undefined && names.includes(`cf-l-${id}`)) known += 1
+  }
+  const routing = names.filter((name) => name.startsWith('cf-r-'))
+  agree(routing.length === (sites.some(({ host }) => host !== undefined) ? 1 : 0), names)
+  agree(names.length === known + routing.length, names)
+}
+
+const fetchFrom = (cache: Varnishd, host: string | undefined) =>
+  host === undefined ? fetchMark(cache) : ask(cache, host)
 
 /** What the group's status says is deployed: the version in the history entry of its revision. */
 async function readDeployedMark(stand: Stand, site: Site, group: GroupView): Promise<string> {
@@ -179,14 +237,14 @@ export interface Traffic {
 const trafficPauseMs = 10
 
 /** A light load, one request after the other, until the test ends. */
-export function startTraffic(t: Test, cache: Varnishd): Traffic {
+export function startTraffic(t: Test, cache: Varnishd, host?: string): Traffic {
   const failures = new Set<string>()
   const marks = new Set<string>()
   let count = 0
   let isOn = true
   const run = async (): Promise<void> => {
     while (isOn) {
-      const { status, mark } = await fetchMark(cache)
+      const { status, mark } = await fetchFrom(cache, host)
       count += 1
       if (status !== 200) failures.add(`answered ${status}`)
       else if (mark !== undefined) marks.add(mark)

@@ -81,7 +81,24 @@ const fromCoordinator: readonly CoordinatorToAgent[] = [
       active: 'cf-1-01234567-1',
     },
   },
+  {
+    kind: 'apply',
+    ...envelope,
+    revision: 3,
+    desired: {
+      load: [],
+      labels: [],
+      active: 'cf-idle',
+      params: [{ name: 'default_ttl', value: '10' }],
+      health: [
+        { backend: 'default', health: 'sick', groups: null },
+        { backend: 'default', health: 'auto', groups: [12] },
+      ],
+    },
+  },
   { kind: 'query', ...envelope, query: 'vcls' },
+  { kind: 'setParam', ...envelope, name: 'default_ttl', value: null },
+  { kind: 'setHealth', ...envelope, backend: 'default', groups: [12], health: 'healthy' },
   { kind: 'command', ...envelope, line: 'ping' },
   { kind: 'compile', ...envelope, sha },
   { kind: 'reportFullState', ...envelope },
@@ -133,6 +150,27 @@ await t.test('any field that is missing or of another type is named', (t) => {
       t.match(error?.message, path.at(-1) ?? '')
     }
   }
+})
+
+await t.test('settings that are no settings are refused', (t) => {
+  const desired = { load: [], labels: [], active: 'cf-idle' }
+  const apply = (settings: object) =>
+    JSON.stringify({
+      kind: 'apply',
+      ...envelope,
+      revision: 1,
+      desired: { ...desired, ...settings },
+    })
+  t.match(decodeCoordinatorMessage(apply({})), { desired }, 'as an earlier version sends it')
+  for (const [wrong, words] of [
+    [{ params: null }, /params must be a list/],
+    [{ params: [{ name: 'a' }] }, /params \[0\] value/],
+    [{ health: [{ backend: 'a', health: 'dead', groups: null }] }, /health must be one of/],
+    [{ health: [{ backend: 'a', health: 'sick', groups: [0] }] }, /groups \[0\]/],
+    [{ health: [{ backend: 'a', health: 'sick' }] }, /groups/],
+  ] as const)
+    t.match(refusal(() => decodeCoordinatorMessage(apply(wrong)))?.message, words)
+  t.end()
 })
 
 await t.test('values out of bounds are refused', (t) => {

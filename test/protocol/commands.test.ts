@@ -47,6 +47,7 @@ import {
 import { connectManagementPort } from '../../protocol/connection.js'
 import type { ManagementPortError } from '../../protocol/errors.js'
 import { readingCommandsOf } from '../../protocol/reading.js'
+import { eventually } from '../support/eventually.js'
 import { startVarnishd, type VarnishdOptions } from '../support/varnishd.js'
 
 const emptyVcl = 'vcl 4.1;\nbackend default none;\n'
@@ -271,7 +272,9 @@ void t.test('the processes', async (t) => {
   t.equal(await run(panicShow()), null)
   t.equal(await run(panicClear()), false)
   await run(typedLine('debug.panic.worker'))
-  t.match(await run(panicShow()), /^Panic at: /)
+  // The manager has the text once it has seen the child end.
+  const panic = await eventually('the panic is told', () => run(panicShow()))
+  t.match(panic, /^Panic at: /)
   t.equal(await run(panicClear()), true)
   t.equal(await run(panicClear({ counters: true })), true)
   t.not((await run(processIds())).worker, worker)

@@ -89,6 +89,17 @@ void t.test('authentication at a real cache', async (t) => {
     }
   })
 
+  await t.test('says so when the greeting is longer than cli_limit', async (t) => {
+    await cache.adm('param.set', 'cli_limit', '128b')
+    const error = await failureOf(connect(t, cache.port, { secret: readSecret }))
+    t.match(error, {
+      kind: 'auth-refused',
+      status: 201,
+      message: /cli_limit, which must be raised/,
+    })
+  })
+  await cache.restart()
+
   await t.test('reads the secret anew at each connection', async (t) => {
     await writeFile(cache.secretFile, 'another\n')
     const connection = await connect(t, cache.port, { secret: readSecret })

@@ -115,6 +115,9 @@ export async function addPlacement(
       previousSha: null,
       error: null,
       deployedAt: null,
+      keptDown: 0,
+      stage: 0,
+      leaving: 0,
     })
     .execute()
 }
@@ -152,6 +155,7 @@ export async function addAgent(
       attemptedAt: null,
       effectiveRevision: null,
       drift: null,
+      linkId: null,
       ...changes,
     })
     .returning('id')

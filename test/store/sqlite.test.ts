@@ -9,9 +9,13 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open-store.js'
+import { openSqlite } from '../../src/store/sqlite.js'
 import type { Queries, Store } from '../../src/store/store.js'
+import { leasesContract } from './leases.contract.js'
+import { settingsContract } from './engine-settings.contract.js'
 import { listContract } from './list.contract.js'
 import { addTag } from './rows.js'
+import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 
 const log = pino({ level: 'silent' })
@@ -38,7 +42,16 @@ void t.test('in memory', (t) => {
   const factory = { open: (t: Test) => open(t, 'sqlite::memory:') }
   storeContract(t, factory)
   listContract(t, factory)
+  settingsContract(t, factory)
+  leasesContract(t, factory)
+  stagesContract(t, factory)
   t.end()
+})
+
+void t.test('what stood before there were stages stays', async (t) => {
+  const database = openSqlite(':memory:')
+  t.teardown(() => database.close())
+  await checkTablesAnew(t, database)
 })
 
 void t.test('in a file', (t) => {
@@ -148,7 +161,7 @@ void t.test('says why it cannot be opened', async (t) => {
     [`sqlite:${folder}/none/x.db`, 'unavailable', /cannot open the store .*none\/x\.db: ENOENT/],
     [`sqlite:${folder}`, 'unavailable', /EISDIR/],
     [`sqlite:${folder}/other.db`, 'unavailable', /not a database/],
-    [`sqlite:${path}`, 'unavailable', /newer version.*0999-later.*0001-initial/],
+    [`sqlite:${path}`, 'unavailable', /newer version.*0999-later.*knows up to \d{4}-/],
     ['sqlite:', 'invalid', /sqlite:<path>/],
     ['', 'invalid', /sqlite:<path>/],
     ['mysql://user:hunter2@host/x', 'invalid', /^(?!.*hunter2).*sqlite:<path>/],
@@ -177,5 +190,69 @@ void t.test(
     t.strictSame(await queries.selectFrom('tags').select('id').execute(), [{ id: kept }])
     await limit(1_000_000)
     t.ok(await addTag(queries, 'again'))
+  },
+)
+
+void t.test('transactions that wait together share a commit, and fail each alone', async (t) => {
+  const url = urlIn(folderFor(t))
+  const store = await open(t, url)
+  const other = await open(t, url)
+  const seen: number[] = []
+  const add = (name: string, after: () => Promise<unknown> = () => Promise.resolve()) =>
+    store.transaction(async (inside) => {
+      await addTag(inside, name)
+      await after()
+      seen.push((await other.queries.selectFrom('tags').select('id').execute()).length)
+    })
+
+  const refused = new Error('refused')
+  const results = await Promise.allSettled([
+    add('first'),
+    add('refused', () => Promise.reject(refused)),
+    add('first'), // taken
+    add('last'),
+  ])
+
+  t.match(results, [
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: refused },
+    { status: 'rejected' },
+    { status: 'fulfilled' },
+  ])
+  t.same(seen, [0, 0], 'nobody else saw the first before the last had ended')
+  const tags = await other.queries.selectFrom('tags').select('name').orderBy('name').execute()
+  t.same(tags, [{ name: 'first' }, { name: 'last' }])
+})
+
+void t.test(
+  'of those that share a commit what was answered is kept when the disk is full',
+  async (t) => {
+    const store = await open(t, urlIn(folderFor(t)))
+    const { queries } = store
+    const [pages] = (await sql<{ page_count: number }>`pragma page_count`.execute(queries)).rows
+    const limit = (pageCount: number) =>
+      sql.raw(`pragma max_page_count = ${pageCount}`).execute(queries)
+    const fill = async (inside: Queries): Promise<void> => {
+      for (let at = 0; at < 1000; at++) await addTag(inside, `${at}`.padEnd(255, 'x'))
+    }
+
+    await limit((pages?.page_count ?? 0) + 2)
+    const results = await Promise.allSettled([
+      store.transaction((inside) => addTag(inside, 'before')),
+      store.transaction(fill),
+      store.transaction((inside) => addTag(inside, 'behind')),
+    ])
+
+    t.match(results[1], { status: 'rejected', reason: { kind: 'unavailable', message: /full/ } })
+    const answered = ['before', 'filling', 'behind'].filter(
+      (_, at) => results[at]?.status === 'fulfilled',
+    )
+    const tags = await queries.selectFrom('tags').select('name').orderBy('id').execute()
+    t.same(
+      tags.map(({ name }) => name),
+      answered,
+    )
+    await limit(1_000_000)
+    t.ok(await store.transaction((inside) => addTag(inside, 'later')), 'and it goes on')
   },
 )

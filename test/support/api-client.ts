@@ -28,6 +28,7 @@ export interface AgentView extends Reference {
 }
 
 export interface GroupView extends Reference {
+  readonly state: number
   readonly stateName: string
   readonly revision: number | null
   readonly deployed: boolean

@@ -1,6 +1,7 @@
 /**
- * Stands between agents and a coordinator: counts the messages of their links by kind and stops at one of them. Works on
- * the bytes of the WebSocket (RFC 6455, section 5.2), so nothing is lost or added; other HTTP calls pass unread.
+ * Stands between agents and a coordinator: counts the messages of their links by kind and stops at one of them; delays
+ * them, swallows them, brings one out of order. Works on the bytes of the WebSocket (RFC 6455, section 5.2), so nothing is
+ * lost or added otherwise; other HTTP calls pass unread.
  */
 import { once } from 'node:events'
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
@@ -14,7 +15,19 @@ export interface LinkProxy {
   forget(): void
   /** `before`: the receiver has not got the message; `after`: its bytes were handed to the receiver. */
   trap(trap: Trap): Promise<void>
+  /** How long each message, of either way, waits before it goes on; 0: not at all. */
+  setDelay(delayMs: number): void
+  /**
+   * `swallow`: nothing arrives any more and nobody is told, as behind a dead router; connections of that time stay dead.
+   * `refuse`: connections are cut, new ones at once.
+   */
+  setFault(fault: LinkFault): void
+  /** The next message of this kind goes on behind the one that follows it, or `twice`; resolves when it did. */
+  disorder(kind: string, how: Disorder): Promise<void>
 }
+
+export type LinkFault = 'none' | 'swallow' | 'refuse'
+export type Disorder = 'late' | 'twice'
 
 interface TestEnd {
   teardown(stop: () => Promise<void>): unknown
@@ -26,22 +39,30 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
   const counts = new Map<string, number>()
   const traps = new Traps()
   const sockets = new Set<Socket>()
+  const watches = new Set<Watch>()
+  const weather: Weather = { delayMs: 0, fault: 'none', disorder: null }
   const server = createServer((agent) => {
+    if (weather.fault === 'refuse') {
+      agent.destroy()
+      return
+    }
     const coordinator = connect(coordinatorPort, host)
     const cut = (): void => {
       agent.destroy()
       coordinator.destroy()
     }
+    const watch = { counts, traps, weather, isDead: weather.fault === 'swallow', cut }
+    watches.add(watch)
+    agent.on('close', () => watches.delete(watch))
     for (const socket of [agent, coordinator]) {
       sockets.add(socket)
       socket.setNoDelay(true)
       socket.on('error', () => undefined) // its close follows
       socket.on('close', () => {
         sockets.delete(socket)
-        cut()
+        if (!watch.isDead) cut() // else the other end is told nothing either
       })
     }
-    const watch = { counts, traps, cut }
     relay(agent, coordinator, watch)
     relay(coordinator, agent, watch)
   })
@@ -59,17 +80,39 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
       counts.clear()
     },
     trap: (trap) => traps.set(trap),
+    setDelay: (delayMs) => {
+      weather.delayMs = delayMs
+    },
+    setFault: (fault) => {
+      weather.fault = fault
+      if (fault === 'swallow') for (const watch of watches) watch.isDead = true
+      if (fault === 'refuse') for (const socket of sockets) socket.destroy()
+    },
+    disorder: (kind, how) =>
+      new Promise((tell) => {
+        weather.disorder = { kind, how, tell }
+      }),
   }
 }
 
+interface Weather {
+  delayMs: number
+  fault: LinkFault
+  disorder: { readonly kind: string; readonly how: Disorder; readonly tell: () => void } | null
+}
+
 interface Watch {
+  readonly weather: Weather
+  isDead: boolean
   readonly counts: Map<string, number>
   readonly traps: Traps
   readonly cut: () => void
 }
 
-function relay(from: Socket, to: Socket, { counts, traps, cut }: Watch): void {
+function relay(from: Socket, to: Socket, watch: Watch): void {
+  const { counts, traps, weather, cut } = watch
   const frames = new FrameSplitter()
+  const line = new Disorderly(weather, to)
   let turn = Promise.resolve()
   from.on('data', (chunk: Buffer) => {
     turn = turn.then(() => handle(chunk))
@@ -81,7 +124,9 @@ function relay(from: Socket, to: Socket, { counts, traps, cut }: Watch): void {
         cut()
         return
       }
-      to.write(bytes)
+      if (weather.delayMs > 0) await new Promise((resume) => setTimeout(resume, weather.delayMs))
+      if (watch.isDead) continue
+      line.write(kind, bytes)
       if (kind === '') continue
       counts.set(kind, (counts.get(kind) ?? 0) + 1)
       if ((await traps.meet(kind, 'after')) === 'drop') {
@@ -89,6 +134,36 @@ function relay(from: Socket, to: Socket, { counts, traps, cut }: Watch): void {
         return
       }
     }
+  }
+}
+
+/** One way of a connection, on which a message may be told to come late or twice. */
+class Disorderly {
+  readonly #weather: Weather
+  readonly #to: Socket
+  #late: { readonly bytes: Buffer; readonly tell: () => void } | null = null
+
+  constructor(weather: Weather, to: Socket) {
+    this.#weather = weather
+    this.#to = to
+  }
+
+  write(kind: string, bytes: Buffer): void {
+    const { disorder } = this.#weather
+    if (kind !== '' && disorder?.kind === kind) {
+      this.#weather.disorder = null
+      if (disorder.how === 'late') {
+        this.#late = { bytes, tell: disorder.tell }
+        return
+      }
+      this.#to.write(bytes)
+      disorder.tell()
+    }
+    this.#to.write(bytes)
+    if (kind === '' || !this.#late) return
+    this.#to.write(this.#late.bytes)
+    this.#late.tell()
+    this.#late = null
   }
 }
 

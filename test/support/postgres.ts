@@ -24,6 +24,8 @@ export interface PostgresServer {
   /** Ends every connection at once, as a crash does; the data stay. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** Copies the data of a stopped server; answers what puts them back, again into a stopped one. */
+  keep(): Promise<() => Promise<void>>
 }
 
 /** The part of a tap test that is used. */
@@ -80,7 +82,21 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
       if (typeof child === 'string') throw new Error(`PostgreSQL did not start: ${child}`)
       running = child
     },
+    async keep() {
+      const kept = join(folder, 'kept')
+      await copyFolder(data, kept)
+      return async () => {
+        rmSync(data, { recursive: true, force: true })
+        await copyFolder(kept, data)
+      }
+    },
   }
+}
+
+/** With owners and modes, which PostgreSQL insists on. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  const [code] = (await once(spawn('cp', ['-a', from, to]), 'close')) as [number | null] // of the event 'close'
+  if (code !== 0) throw new Error(`cp ended with ${code}`)
 }
 
 interface Owner {

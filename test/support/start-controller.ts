@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Test } from 'tap'
+import type { Bus } from '../../src/bus/bus.js'
 import { createInProcessBus } from '../../src/bus/in-process.js'
 import { createControllerApi } from '../../src/coordinator/controller/controller-api.js'
 import { docsRoutes } from '../../src/coordinator/controller/docs.js'
@@ -16,13 +17,17 @@ import {
   type HttpOptions,
   type HttpServer,
 } from '../../src/coordinator/http/server.js'
-import { createAgentCounter } from '../../src/coordinator/state-service/agent-counts.js'
+import { createAgentCounter } from '../../src/coordinator/state-service/agents/agent-counts.js'
 import { createApiLog, type ApiLog } from '../../src/coordinator/state-service/api-log.js'
 import { createBackgroundWork } from '../../src/coordinator/state-service/background.js'
-import { createAuthenticator } from '../../src/coordinator/state-service/authenticate.js'
-import { ensureFirstAdministrator } from '../../src/coordinator/state-service/first-administrator.js'
-import { openIdentity, type Identity } from '../../src/coordinator/state-service/identity.js'
-import { openSealing } from '../../src/coordinator/state-service/sealing.js'
+import { createAuthenticator } from '../../src/coordinator/state-service/identity/authenticate.js'
+import { ensureFirstAdministrator } from '../../src/coordinator/state-service/identity/first-administrator.js'
+import {
+  openIdentity,
+  type Identity,
+} from '../../src/coordinator/state-service/identity/identity.js'
+import { openSealing } from '../../src/coordinator/state-service/identity/sealing.js'
+import { createLeases } from '../../src/coordinator/state-service/leases.js'
 import type { StateService } from '../../src/coordinator/state-service/service.js'
 import { openStore } from '../../src/store/open-store.js'
 
@@ -34,6 +39,8 @@ export interface ControllerOptions {
   /** A store that others use too; in memory of its own otherwise. */
   readonly storeUrl?: string
   readonly stateDir?: string
+  /** That other coordinators use too, and somebody else closes; of its own otherwise. */
+  readonly bus?: Bus
 }
 
 export interface Controller {
@@ -81,10 +88,11 @@ export async function startController(
   const store = await openStore(options.storeUrl ?? 'sqlite::memory:', log)
   const service: StateService = {
     store,
-    bus: createInProcessBus(),
+    bus: options.bus ?? createInProcessBus(),
     now: () => Date.now() + skippedMs,
     coordinatorId: 'test',
     background: createBackgroundWork(),
+    leases: createLeases({ store, now: Date.now, isAlone: true }),
     observeDeploy: () => undefined,
     settings: {
       heartbeatMs: 5000,
@@ -92,6 +100,7 @@ export async function startController(
       refreshTtlSeconds: 3600,
       apiLogDays: 7,
       allowedIncludes: new Set(),
+      allowedModules: new Set(['directors', 'std']),
     },
   }
   await ensureFirstAdministrator(service, { stateDir, ...administrator, stdoutIsTerminal: false })
@@ -111,7 +120,13 @@ export async function startController(
     ...options.http,
   })
   const resources = options.resources?.(service) ?? []
-  const api = createControllerApi({ identity, authenticator, apiLog, resources })
+  const api = createControllerApi({
+    identity,
+    authenticator,
+    apiLog,
+    readBaseUrl: () => base,
+    resources,
+  })
   http.addApi(api)
   const health = healthRoutes({ service, metrics, readPhase: () => controller.phase })
   http.addApi({
@@ -146,7 +161,7 @@ export async function startController(
     await http.close()
     await apiLog.close()
     authenticator.close()
-    await service.bus.close()
+    if (options.bus === undefined) await service.bus.close()
     await store.close()
     if (options.stateDir === undefined) await rm(stateDir, { recursive: true, force: true })
   })

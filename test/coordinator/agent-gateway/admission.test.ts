@@ -1,12 +1,12 @@
 /** Who comes in: credentials, names, subprotocol, hello, and what ends a link (choices: 4). */
 import { connect } from 'node:net'
 import t from 'tap'
-import { deleteAgent } from '../../../src/coordinator/state-service/agent-removal.js'
-import { deleteJoinToken } from '../../../src/coordinator/state-service/join-tokens.js'
+import { deleteAgent } from '../../../src/coordinator/state-service/agents/agent-removal.js'
+import { deleteJoinToken } from '../../../src/coordinator/state-service/agents/join-tokens.js'
 import { closeCodes } from '../../../src/coordinator/agent-gateway/close-codes.js'
 import { agentStates } from '../../../src/domain/agent-state.js'
 import { findAgent } from '../../../src/store/agents.js'
-import { markSilentAgentsDown } from '../../../src/coordinator/state-service/heartbeat.js'
+import { markSilentAgentsDown } from '../../../src/coordinator/state-service/agents/heartbeat.js'
 import { eventually } from '../../support/eventually.js'
 import { addOrganization } from '../../store/rows.js'
 import { describe, dial, link, linkHeaders, runningCondition, startGateway } from './link-agent.js'
@@ -14,6 +14,35 @@ import { administrator, administratorOf, makeToken, startService } from './servi
 
 const all = { kind: 'all' } as const
 const key = (name: string): string => `key-of-${name}-0123456789abcdef`
+
+await t.test(
+  'too many wrong keys from an address are told to wait, right ones never',
+  async (t) => {
+    const service = await startService(t)
+    const { host } = await startGateway(t, service)
+    const token = await makeToken(service)
+    const known = await link(host, describe('known', key('known')), { token, key: key('known') })
+    known.socket.terminate()
+    const askForSource = async (): Promise<Response> =>
+      fetch(`http://${host}/agent/v1/sources/abc`, { headers: linkHeaders.key('nobody') })
+    for (let count = 0; count < 50; count++) t.equal((await askForSource()).status, 401)
+
+    const limited = await askForSource()
+
+    t.equal(limited.status, 429)
+    const waitSeconds = Number(limited.headers.get('retry-after'))
+    t.ok(waitSeconds > 0 && waitSeconds <= 300, `${waitSeconds} s`)
+    await t.rejects(dial(host, linkHeaders.key('nobody')), { message: '429' })
+    await t.rejects(dial(host, linkHeaders.join('not-a-token', 'new')), { message: '429' })
+    await link(host, describe('new', key('new')), { token, key: key('new') })
+    await eventually('the first is away', async () => {
+      const headers = linkHeaders.key(key('known'))
+      return (await fetch(`http://${host}/agent/v1/sources/abc`, { headers })).status === 404
+    })
+    service.moveClock(301_000)
+    t.equal((await askForSource()).status, 401)
+  },
+)
 
 await t.test('before the upgrade', async (t) => {
   const service = await startService(t)

@@ -2,8 +2,9 @@
 import { pino, type Logger } from 'pino'
 import { createInProcessBus } from '../../../src/bus/in-process.js'
 import { createBackgroundWork } from '../../../src/coordinator/state-service/background.js'
-import { createJoinToken } from '../../../src/coordinator/state-service/join-tokens.js'
-import type { WantedJoinToken } from '../../../src/coordinator/state-service/join-tokens.js'
+import { createLeases } from '../../../src/coordinator/state-service/leases.js'
+import { createJoinToken } from '../../../src/coordinator/state-service/agents/join-tokens.js'
+import type { WantedJoinToken } from '../../../src/coordinator/state-service/agents/join-tokens.js'
 import type { StateService } from '../../../src/coordinator/state-service/service.js'
 import type { Actor } from '../../../src/domain/permission.js'
 import { openStore } from '../../../src/store/open-store.js'
@@ -65,8 +66,10 @@ export async function startService(
       refreshTtlSeconds: 3600,
       apiLogDays: 7,
       allowedIncludes: new Set(),
+      allowedModules: new Set(['directors', 'std']),
     },
     background: createBackgroundWork(),
+    leases: createLeases({ store, now: () => nowMs, isAlone: true }),
     observeDeploy: () => undefined,
     moveClock: (ms) => (nowMs += ms),
     warnings,

@@ -1,8 +1,8 @@
 /** What a live link carries: desired states, heartbeats, reports, questions, and the two calls beside it (choices: 4). */
 import t from 'tap'
 import { createContext } from '../../../src/context.js'
-import { tellDesiredChanged } from '../../../src/coordinator/state-service/agent-hints.js'
-import { instructAgent } from '../../../src/coordinator/state-service/instruct.js'
+import { tellDesiredChanged } from '../../../src/coordinator/state-service/agents/agent-hints.js'
+import { instructAgent } from '../../../src/coordinator/state-service/agents/instruct.js'
 import { agentStates } from '../../../src/domain/agent-state.js'
 import { answerLimitBytes } from '../../../src/messages/envelope.js'
 import { findAgent } from '../../../src/store/agents.js'

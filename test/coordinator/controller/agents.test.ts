@@ -1,11 +1,11 @@
 /** Agents as a caller meets them; the session that answers questions is played on the real bus (choices: 2 and 3). */
 import t, { type Test } from 'tap'
 import { agentRevokedSubject, instructionSubject } from '../../../src/bus/bus.js'
-import { createPlacement } from '../../../src/coordinator/state-service/placing.js'
+import { createPlacement } from '../../../src/coordinator/state-service/placing/placing.js'
 import type {
   InstructionReply,
   InstructionRequest,
-} from '../../../src/coordinator/state-service/instruct.js'
+} from '../../../src/coordinator/state-service/agents/instruct.js'
 import { savePlacements } from '../../../src/store/placements.js'
 import { writeWish } from '../../../src/store/vcl-groups.js'
 import { eventually } from '../../support/eventually.js'
@@ -127,7 +127,7 @@ void t.test('questions go to the agent and come back; silence is told', async (t
   for (const wrong of ['stop', 'vcl.use x', 'ping\nping', '', 'param.set cc_command x', 'x << y'])
     t.match(await client.expect(400, 'POST', command, { command: wrong }), { errorKey: 'agent' })
   await client.expect(400, 'POST', command, { command: 5 })
-  await client.expect(503, 'POST', command, { command: 'param.set default_ttl 5' })
+  await client.expect(503, 'POST', command, { command: 'ban req.url ~ /' })
   t.equal(asked.length, 6, 'what is refused never reaches the agent')
 })
 
@@ -240,7 +240,7 @@ async function placeGroup(client: Client, names: readonly string[]): Promise<Pla
     deployments: [{ id: deployment['id'] }],
   })
   const groupId = Number(group['id'])
-  const program = { name: `cf-${groupId}-01234567-1`, sha: '0'.repeat(64) }
+  const program = { name: `cf-${groupId}-01234567-1`, sha: '0'.repeat(64), fqdns: null }
   await client.service.store.decide(async (queries) => {
     const sources = { mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [] }
     await writeWish(queries, groupId, {
@@ -249,6 +249,7 @@ async function placeGroup(client: Client, names: readonly string[]): Promise<Pla
         sha: program.sha,
         programName: program.name,
         deploymentIds: [Number(deployment['id'])],
+        domains: [],
       },
       pending: false,
       revision: 1,

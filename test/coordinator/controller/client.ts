@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { registerAgent } from '../../../src/coordinator/state-service/registration.js'
+import { registerAgent } from '../../../src/coordinator/state-service/agents/registration.js'
 import type { AgentDescription } from '../../../src/messages/agent-to-coordinator.js'
 import {
   startController,
@@ -75,6 +75,7 @@ export async function enrol(
     organizationId: options.organizationId ?? null,
     tagIds: [],
     takesOver: null,
+    linkId: null,
   }
   const description = describe(name, digestOf(name), {
     tags: options.tags ?? [],

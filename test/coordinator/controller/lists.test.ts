@@ -54,7 +54,7 @@ async function checkField(t: Test, client: Client, { at, field, first, total }: 
       `${at}?${field}=${pattern}`,
     )
   t.same(await client.list(`${at}?${field}=no-such-value`), [])
-  if (/^(?:tags|agents|includes|deployments)\./.test(field)) return
+  if (/^(?:tags|agents|includes|domains|deployments)\./.test(field)) return
   t.equal(everyNested, total, `${at}?${field}=*`)
   const sorted = await client.list(`${at}?sort=${field}:desc`)
   t.equal(sorted.length, total)
@@ -72,11 +72,13 @@ async function furnish(client: Client): Promise<void> {
     name: 'web',
     tags: [{ id: tag['id'] }],
   })
+  const domain = await client.expect(201, 'POST', '/domains', { fqdn: '*.web.example' })
   for (const name of ['one', 'two'])
     await client.expect(201, 'POST', '/vclgroups', {
       name,
       mainVCL: { id: file['id'] },
       includes: [{ id: file['id'] }],
+      domains: [{ id: domain['id'] }],
       deployments: [{ id: deployment['id'] }],
     })
   await client.expect(409, 'DELETE', `/deployments/${String(deployment['id'])}`)

@@ -1,4 +1,5 @@
 /** Who sees and changes what: two organizations, a regular user, the system administrator (choices: 2, Who and Agents). */
+import { createHash } from 'node:crypto'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { instructionSubject } from '../../../src/bus/bus.js'
@@ -8,6 +9,8 @@ import { createMetrics } from '../../../src/coordinator/http/metrics.js'
 import { createHttpServer } from '../../../src/coordinator/http/server.js'
 import type { Actor } from '../../../src/domain/permission.js'
 import { FleetError } from '../../../src/errors.js'
+import { keepSource } from '../../../src/store/sources.js'
+import { writeStage } from '../../../src/store/stages.js'
 import {
   administrator,
   administratorOf,
@@ -36,7 +39,7 @@ void t.test('an object of another organization is not there', async (t) => {
     )
     t.match(object, { organization: { name: 'red' } })
   }
-  for (const verb of ['deploy', 'undeploy', 'validate'])
+  for (const verb of ['deploy', 'undeploy', 'validate', 'stage', 'promote', 'delstage'])
     await as.blue(404, 'PUT', `/vclgroups/${String(made['/vclgroups']?.['id'])}/${verb}`)
 })
 
@@ -51,8 +54,11 @@ void t.test("references reach the owner's objects only", async (t) => {
   t.match(await as.red(400, 'POST', '/deployments', { name: 'e', tags: [{ id: own['id'] }] }), {
     errorMsg: /tags/,
   })
-  for (const key of ['mainVCL', 'includes', 'deployments']) {
-    const path = key === 'deployments' ? '/deployments' : '/files'
+  const blue = await furnish(as.blue, 'blue')
+  const staged = `/vclgroups/${String(blue['/vclgroups']?.['id'])}/stage`
+  t.match(await as.blue(400, 'PUT', staged, { tags }), { errorKey: 'deploy', errorMsg: /^tags/ })
+  for (const key of ['mainVCL', 'includes', 'domains', 'deployments']) {
+    const path = key === 'deployments' || key === 'domains' ? `/${key}` : '/files'
     const reference = { id: red[path]?.['id'] }
     const file = await as.blue(201, 'POST', '/files', { name: key, source: vcl })
     const body = { mainVCL: { id: file['id'] }, [key]: key === 'mainVCL' ? reference : [reference] }
@@ -106,6 +112,36 @@ void t.test('a shared agent is read by all and changed by the system administrat
   })
 })
 
+void t.test('placement has a row for each agent that the caller may see', async (t) => {
+  const { as, service, red, blue } = await startOrganizations(t)
+  const shared = await enrol({ service }, 'shared', { tags: ['rack'] })
+  const own = await enrol({ service }, 'own', { organizationId: red })
+  const others = await enrol({ service }, 'others', { organizationId: blue })
+  const file = await as.red(201, 'POST', '/files', { name: 'main', source: vcl })
+  const group = await as.red(201, 'POST', '/vclgroups', {
+    ...{ name: 'red', mainVCL: { id: file['id'] } },
+  })
+  const at = `/vclgroups/${String(group['id'])}/placement`
+  const seen = async (call: Call) => rows(await call(200, 'GET', at)).map(({ agent }) => agent)
+
+  t.same(await seen(as.red), [
+    { id: shared, name: 'shared' },
+    { id: own, name: 'own' },
+  ])
+  const all = rows(await as.system(200, 'GET', at))
+  t.match(all.at(-1), {
+    ...{ agent: { id: others }, deployment: null, chosen: false },
+    reason: 'the agent belongs to another organization',
+  })
+  t.equal(all.length, 3)
+
+  const compile = { mainVCL: { id: file['id'] } }
+  t.match(await as.blue(400, 'POST', '/files/compile', compile), { errorMsg: /was not found/ })
+  const there = { mainVCL: { name: 'x', source: vcl }, agents: [{ id: others }] }
+  t.match(await as.red(400, 'POST', '/files/compile', there), { errorMsg: /agents: / })
+  await as.nobody(403, 'POST', '/files/compile', there)
+})
+
 void t.test("a shared agent's answers leave out what is of other organizations", async (t) => {
   const { as, service } = await startOrganizations(t)
   const shared = await enrol({ service }, 'shared')
@@ -148,7 +184,78 @@ void t.test('without the permission of its type a call is 403, also for referenc
   const group = `/vclgroups/${String(made['/vclgroups']?.['id'])}`
   t.match(await as.reader(403, 'PUT', `${group}/deploy`), { errorKey: 'deploy' })
   t.match(await as.reader(503, 'PUT', `${group}/validate`), { errorKey: 'deploy' })
+  t.match(await as.writer(403, 'PUT', `${group}/stage`, { tags }), { errorMsg: /read tag/ })
+  await as.reader(403, 'PUT', `${group}/stage`, { tags })
 })
+
+void t.test(
+  'what VCL of an organization may not use is 422 wherever it would be loaded',
+  async (t) => {
+    const { as, service, red } = await startOrganizations(t)
+    const cache = await enrol({ service }, 'own', { organizationId: red })
+    const source = 'vcl 4.1;\nimport std;\ninclude "a";\n'
+    const make = async (call: Call, name: string, owner: object = {}): Promise<string> => {
+      const main = await call(201, 'POST', '/files', { name, source, ...owner })
+      const part = 'sub vcl_recv {\n  set req.http.a = std . fileread("/etc/passwd");\n}\n'
+      const include = await call(201, 'POST', '/files', { name: 'a', source: part, ...owner })
+      const tag = await call(201, 'POST', '/tags', { name, ...owner })
+      const deployment = await call(201, 'POST', '/deployments', {
+        ...{ name, tags: [{ id: tag['id'] }], ...owner },
+      })
+      const group = await call(201, 'POST', '/vclgroups', {
+        ...{ name, mainVCL: { id: main['id'] }, includes: [{ id: include['id'] }] },
+        ...{ deployments: [{ id: deployment['id'] }], ...owner },
+      })
+      return `/vclgroups/${String(group['id'])}`
+    }
+    const own = await make(as.system, 'own')
+    const of = { organization: { id: red } }
+    const said = /^a line 2 pos 20: VCL of an organization may not use std\.fileread: /
+    for (const group of [await make(as.blue, 'a blue one'), await make(as.system, 'given', of)])
+      for (const verb of ['validate', 'deploy?wait=0'])
+        t.match(await as.system(422, 'PUT', `${group}/${verb}`), {
+          ...{ errorKey: 'deploy', errorMsg: said },
+        })
+    const given = rows(await as.red(200, 'GET', '/vclgroups'))[0]
+    const at = `/vclgroups/${String(given?.['id'])}`
+    const tags = rows(await as.red(200, 'GET', '/tags')).map(({ id }) => ({ id }))
+    t.match(await as.system(422, 'PUT', `${at}/stage`, { tags }), { errorMsg: said })
+    await stageUnjudged(service, Number(given?.['id']), red)
+    t.match(await as.system(422, 'PUT', `${at}/promote`), {
+      errorMsg: /^main line 1 pos 17: VCL of an organization may not use the module vtc/,
+    })
+    const loose = {
+      mainVCL: { name: 'x', source: 'vcl 4.1;\nimport vtc;\n' },
+      agents: [{ id: cache }],
+    }
+    t.match(await as.red(422, 'POST', '/files/compile', loose), {
+      ...{ errorKey: 'file', errorMsg: /^x line 2 pos 8: .* the module vtc/ },
+    })
+    t.match(await as.system(503, 'POST', '/files/compile', loose), { errorMsg: /agent/ })
+    for (const verb of ['validate', 'deploy?wait=0'])
+      t.match(await as.system(503, 'PUT', `${own}/${verb}`), { errorMsg: /agent/ })
+  },
+)
+
+/** As a coordinator did that allows more modules; the text was first another's, with other files. */
+async function stageUnjudged(
+  { store }: TestService,
+  groupId: number,
+  organizationId: number,
+): Promise<void> {
+  const text = 'vcl 4.1; import vtc;\n'
+  const sha = createHash('sha256').update(text).digest('hex')
+  const sourceMap = { files: ["another's"], segments: [[1, 1, 0, 1, 1]] as const }
+  const sources = {
+    ...{ mainVCL: { id: 1, name: 'main', version: 1 }, includes: [], domains: [] },
+    ...{ deploymentIds: [], sha, programName: `cf-${groupId}-${sha.slice(0, 8)}-1` },
+    stage: { tagIds: [], ownDomains: false, mainFileVersion: null },
+  }
+  await store.decide(async (queries) => {
+    await keepSource(queries, { sha, text, sourceMap }, 1)
+    await writeStage(queries, { groupId, organizationId, revision: 1, sources }, 1)
+  })
+}
 
 type Call = (status: number, method: string, path: string, body?: unknown) => Promise<Json>
 
@@ -170,7 +277,7 @@ async function startOrganizations(t: Test): Promise<Organizations> {
     blue: administratorOf(blue),
     nobody: regular,
     reader: { ...regular, grants: { deployment: 'read', vclgroup: 'read' } },
-    writer: { ...regular, grants: { deployment: 'write' } },
+    writer: { ...regular, grants: { deployment: 'write', vclgroup: 'write' } },
   } satisfies Record<string, Actor>
   const http = await createHttpServer({
     host: '127.0.0.1',
@@ -249,9 +356,11 @@ async function furnish(call: Call, name: string): Promise<Record<string, Json>> 
   const tag = await call(201, 'POST', '/tags', { name })
   const file = await call(201, 'POST', '/files', { name, source: vcl })
   const deployment = await call(201, 'POST', '/deployments', { name, tags: [{ id: tag['id'] }] })
+  const domain = await call(201, 'POST', '/domains', { fqdn: `${name}.example` })
   const group = await call(201, 'POST', '/vclgroups', {
     name,
     mainVCL: { id: file['id'] },
+    domains: [{ id: domain['id'] }],
     deployments: [{ id: deployment['id'] }],
   })
   const token = await call(201, 'POST', '/jointokens', { label: name })
@@ -259,6 +368,7 @@ async function furnish(call: Call, name: string): Promise<Record<string, Json>> 
     '/tags': tag,
     '/files': file,
     '/deployments': deployment,
+    '/domains': domain,
     '/vclgroups': group,
     '/jointokens': token,
   }

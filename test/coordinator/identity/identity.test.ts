@@ -1,4 +1,5 @@
 /** Logins, tokens and sessions, as a caller meets them. */
+import { SignJWT } from 'jose'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import {
@@ -103,6 +104,38 @@ void t.test('an access token counts until it expires, and only if it is ours', a
   t.equal(late.status, 401)
   t.match(late.body['errorMsg'], /expired/)
   t.ok(late.headers.get('www-authenticate'))
+})
+
+void t.test('a token that is signed for something else is none', async (t) => {
+  const c = await startController(t)
+  const { kid, privateKey } = c.identity.keys.readSigner()
+  const [row] = await c.service.store.queries.selectFrom('signingKeys').selectAll().execute()
+  const right = {
+    ...{ iss: 'test', aud: 'cachefleet access', sub: '1' },
+    exp: Math.floor(c.service.now() / 1000) + 60,
+  }
+  await c.login()
+  const sign = (
+    claims: Record<string, unknown>,
+    head: Record<string, string> = {},
+    key: typeof privateKey | Uint8Array = privateKey,
+  ): Promise<string> =>
+    new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT', ...head }).sign(key)
+  const publicKey = Buffer.from(row?.publicJwk ?? '')
+
+  t.equal((await whoami(c, await sign(right))).status, 200)
+  for (const [name, token] of Object.entries({
+    'another audience': await sign({ ...right, aud: 'cachefleet refresh' }),
+    'no audience': await sign({ ...right, aud: undefined }),
+    'another issuer': await sign({ ...right, iss: 'another coordinator' }),
+    'no end': await sign({ ...right, exp: undefined }),
+    'another session': await sign({ ...right, sub: '0' }),
+    'no session number': await sign({ ...right, sub: '1 or 1=1' }),
+    'another type': await sign(right, { typ: 'JOSE' }),
+    'another key id': await sign(right, { kid: '../../etc/passwd' }),
+    'the public key as a secret': await sign(right, { alg: 'HS256' }, publicKey),
+  }))
+    t.equal((await whoami(c, token)).status, 401, name)
 })
 
 void t.test('a token is not believed longer than it lives', async (t) => {

@@ -7,10 +7,10 @@ import { everything } from '../../../src/domain/list-query.js'
 import {
   ensureFirstAdministrator,
   setPassword,
-} from '../../../src/coordinator/state-service/first-administrator.js'
-import { openIdentity } from '../../../src/coordinator/state-service/identity.js'
-import { openSealing } from '../../../src/coordinator/state-service/sealing.js'
-import { removeExpiredSessions } from '../../../src/coordinator/state-service/sessions.js'
+} from '../../../src/coordinator/state-service/identity/first-administrator.js'
+import { openIdentity } from '../../../src/coordinator/state-service/identity/identity.js'
+import { openSealing } from '../../../src/coordinator/state-service/identity/sealing.js'
+import { removeExpiredSessions } from '../../../src/coordinator/state-service/identity/sessions.js'
 import { removeOldApiLogs } from '../../../src/coordinator/state-service/api-log.js'
 import { eventually } from '../../support/eventually.js'
 import {

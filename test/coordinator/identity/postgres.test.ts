@@ -1,8 +1,8 @@
 /** Identity on PostgreSQL: two coordinators of one store, each with its own bus, so that no hint passes between them. */
 import t from 'tap'
 import { removeOldApiLogs } from '../../../src/coordinator/state-service/api-log.js'
-import { setPassword } from '../../../src/coordinator/state-service/first-administrator.js'
-import { removeExpiredSessions } from '../../../src/coordinator/state-service/sessions.js'
+import { setPassword } from '../../../src/coordinator/state-service/identity/first-administrator.js'
+import { removeExpiredSessions } from '../../../src/coordinator/state-service/identity/sessions.js'
 import { everything, parseListQuery } from '../../../src/domain/list-query.js'
 import { apiLogColumns, listApiLogs } from '../../../src/store/api-logs.js'
 import { ensureSetting } from '../../../src/store/settings.js'

@@ -2,15 +2,15 @@
 import t, { type Test } from 'tap'
 import { agentChangedSubject } from '../../../src/bus/bus.js'
 import { createLiveness } from '../../../src/coordinator/agent-gateway/liveness.js'
-import { readAgentIds } from '../../../src/coordinator/state-service/agent-hints.js'
-import { createReportRecorder } from '../../../src/coordinator/state-service/agent-reports.js'
+import { readAgentIds } from '../../../src/coordinator/state-service/agents/agent-hints.js'
+import { createReportRecorder } from '../../../src/coordinator/state-service/agents/agent-reports.js'
 import {
   createHeartbeatRecorder,
   markSilentAgentsDown,
   type HeardAgent,
-} from '../../../src/coordinator/state-service/heartbeat.js'
-import { registerAgent } from '../../../src/coordinator/state-service/registration.js'
-import { recognizeJoinToken } from '../../../src/coordinator/state-service/agent-credentials.js'
+} from '../../../src/coordinator/state-service/agents/heartbeat.js'
+import { registerAgent } from '../../../src/coordinator/state-service/agents/registration.js'
+import { recognizeJoinToken } from '../../../src/coordinator/state-service/agents/agent-credentials.js'
 import { createContext } from '../../../src/context.js'
 import { agentStates } from '../../../src/domain/agent-state.js'
 import { findAgent } from '../../../src/store/agents.js'
@@ -294,7 +294,7 @@ async function reports(t: Test, start: (t: Test) => Promise<TestService>): Promi
   const recorder = createReportRecorder(service, service.log)
   const groupId = await addGroup(queries, 'group', await addFile(queries, 'main.vcl'))
   const deploymentId = await addDeployment(queries, 'deployment')
-  const program = { name: `cf-${groupId}-new`, sha: 'f'.repeat(64) }
+  const program = { name: `cf-${groupId}-new`, sha: 'f'.repeat(64), fqdns: null }
 
   await t.test('of a whole fleet are written with their placements', async (t) => {
     const ids: number[] = []
@@ -317,6 +317,7 @@ async function reports(t: Test, start: (t: Test) => Promise<TestService>): Promi
         previous: null,
         error: null,
         deployedAt: null,
+        ...{ keptDown: false, stage: false, leaving: false },
       })),
     )
     for (const [n, agentId] of ids.entries())

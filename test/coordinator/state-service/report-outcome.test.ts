@@ -6,14 +6,15 @@ import {
   judgeReport,
   type ReportedAgent,
   type ReportedApply,
-} from '../../../src/coordinator/state-service/report-outcome.js'
+} from '../../../src/coordinator/state-service/agents/report-outcome.js'
+import { composeNextRouting, composeRouting } from '../../../src/domain/desired-engine.js'
 import { needsApply } from '../../../src/coordinator/agent-gateway/apply-offer.js'
-import { findSkew } from '../../../src/coordinator/state-service/version-skew.js'
+import { findSkew } from '../../../src/coordinator/state-service/agents/version-skew.js'
 import type { PlacementRecord } from '../../../src/store/placements.js'
 
 const now = 5000
-const oldProgram = { name: 'cf-1-old', sha: 'a'.repeat(64) }
-const newProgram = { name: 'cf-1-new', sha: 'b'.repeat(64) }
+const oldProgram = { name: 'cf-1-old', sha: 'a'.repeat(64), fqdns: null }
+const newProgram = { name: 'cf-1-new', sha: 'b'.repeat(64), fqdns: null }
 
 const served: PlacementRecord = {
   groupId: 1,
@@ -30,6 +31,7 @@ const served: PlacementRecord = {
   previous: null,
   error: null,
   deployedAt: 1000,
+  ...{ keptDown: false, stage: false, leaving: false },
 }
 const loading: PlacementRecord = { ...served, candidate: newProgram, candidateState: 'pending' }
 const switching: PlacementRecord = {
@@ -53,6 +55,22 @@ const compileError: ReportedApply = {
   result: 'failed',
   loaded: [oldProgram.name],
   failures: [{ program: newProgram.name, error: 'line 7 pos 2' }],
+}
+
+/** Two groups with domains on one agent: the second's candidate is what each test is about. */
+const first = { name: 'cf-1-first', sha: 'c'.repeat(64), fqdns: ['a.example'] }
+const second = { name: 'cf-2-second', sha: 'd'.repeat(64), fqdns: ['b.example'] }
+const ofFirst: PlacementRecord = { ...served, state: 'applying', current: first }
+const ofSecond: PlacementRecord = {
+  ...{ ...served, groupId: 2, state: 'wanted', current: null, appliedRevision: null },
+  ...{ candidate: second, candidateState: 'pending' },
+}
+const routing = composeRouting([ofFirst])?.name ?? ''
+const nextRouting = composeNextRouting([ofFirst, ofSecond])?.name ?? ''
+
+function judgeShared(changes: Partial<ReportedApply>): readonly PlacementRecord[] {
+  const both = { ...known(ofFirst), placements: [ofFirst, ofSecond] }
+  return judgeReport(both, { ...report, ...changes }, now).placements
 }
 
 function known(placement: PlacementRecord, changes: Partial<ReportedAgent['agent']> = {}) {
@@ -93,6 +111,19 @@ await t.test('phase one', async (t) => {
     const said = { ...report, result: 'failed' as const, error: 'no space left', loaded: [] }
     t.match(judge(loading, said).placement, { candidateState: 'failed', error: 'no space left' })
     t.match(judge(loading, said).placement, { state: 'applied' })
+    t.end()
+  })
+  await t.test('a cache that was lost meanwhile says nothing about the candidate', (t) => {
+    const lost = { ...compileError, failures: [], error: 'the connection ended', interrupted: true }
+    const { agent, placement } = judge(loading, lost)
+    t.match(agent.attempted, { result: 'failed', error: 'the connection ended' })
+    t.same(placement, loading)
+    t.match(
+      judge(loading, { ...lost, failures: compileError.failures }).placement,
+      { candidateState: 'failed', error: 'line 7 pos 2' },
+      'what the cache has said about it counts all the same',
+    )
+    t.same(judge(switching, { ...lost, loaded: [] }).placement, switching)
     t.end()
   })
   await t.test('a refusal leaves the candidate pending: nothing was tried', (t) => {
@@ -258,5 +289,52 @@ await t.test('versions fit when the major is the same and the minor at most one 
   for (const agent of ['0.1.0', '0.1.9', '0.0.1', '0.2.0-rc.1'])
     t.equal(findSkew('0.1.0', agent), null)
   for (const agent of ['0.3.0', '1.1.0']) t.match(findSkew('0.1.0', agent), agent)
+  t.end()
+})
+
+void t.test('groups that share an agent', (t) => {
+  const failed = {
+    result: 'failed',
+    failures: [{ program: second.name, error: 'line 1' }],
+  } as const
+  const serving = [routing, first.name, 'cf-idle']
+  const loaded = [first.name, routing, nextRouting]
+
+  t.match(
+    judgeShared({ ...failed, loaded, serving }),
+    [{ state: 'applied' }, { candidateState: 'failed', error: 'line 1' }],
+    'what is wrong with one is no failure of the other',
+  )
+  t.match(
+    judgeShared({ ...failed, loaded, serving: ['cf-idle'], error: 'label: no' }),
+    [{ state: 'failed', error: 'label: no' }, { candidateState: 'failed' }],
+    'what does not serve is not applied',
+  )
+  t.match(
+    judgeShared({ ...failed, loaded, serving: [first.name, 'cf-r-00000000'] })[0],
+    { state: 'failed' },
+    'nor what nothing routes to',
+  )
+  const all = [...loaded, second.name]
+  t.match(judgeShared({ loaded: all, serving }), [
+    { state: 'applied' },
+    { candidateState: 'loaded' },
+  ])
+  t.match(
+    judgeShared({ revision: 9, loaded: [first.name, routing, second.name], serving })[1],
+    { candidateState: 'pending' },
+    'the VCL of phase two that routes is not there yet',
+  )
+  const unrouted = { program: nextRouting, error: "Symbol not found: 'cf-l-9'" }
+  const refused = judgeShared({
+    ...{
+      result: 'failed',
+      failures: [unrouted],
+      loaded: [first.name, routing, second.name],
+      serving,
+    },
+  })
+  t.match(refused, [{ state: 'applied' }, { candidateState: 'failed', error: /routes requests/ }])
+  t.notMatch(refused[1]?.error, 'cf-l-9')
   t.end()
 })

@@ -1,0 +1,354 @@
+/**
+ * The contract of an agent with its cache, for each release from 6.0 to 8: deploys, labels and routing, settings, health,
+ * drift, restarts and rollback work, or are refused saying why; and nothing that a release does not survive is sent.
+ */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ban } from '../../protocol/commands/ban.js'
+import { paramSet } from '../../protocol/commands/param.js'
+import { vclInline, vclLabel, vclUse } from '../../protocol/commands/vcl.js'
+import { openManagementConnection } from '../../protocol/connection.js'
+import { hasCommand, isSince, type Since } from '../../protocol/release.js'
+import {
+  createSimulatedEngine,
+  type SimulatedEngine,
+} from '../../protocol/simulator/simulated-engine.js'
+import { isPatternSafe } from '../../src/agent/backend-patterns.js'
+import { readPidsOnDisk } from '../../src/agent/inventory.js'
+import type { DesiredEngine, DesiredProgram } from '../../src/domain/desired-engine.js'
+import { makeRoutingVcl } from '../../src/domain/routing-vcl.js'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd } from '../support/varnishd.js'
+import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
+import { changesIn, makeFolder, runTestAgent, type TestAgent } from './run-agent.js'
+
+/** The first and the last of the 6.0 branch, what lies between where it matters, and the last of each release after it. */
+const releases = [
+  ...['6.0.0', '6.0.4', '6.0.6', '6.0.16', '6.1.1', '6.2.3', '6.3.2', '6.4.0', '6.5.2', '6.6.2'],
+  ...['7.0.3', '7.1.1', '7.2.1', '7.3.2', '7.4.3', '7.5.0', '7.6.5', '7.7.3', '8.0.0'],
+]
+
+const secret = Buffer.from('secret\n')
+const noneBackend: Since = ['6.0.6', '6.4']
+const discardsSeveral: Since = [null, '6.6']
+
+/** Understood by all of them. */
+const vcl = (mark: string) =>
+  `vcl 4.0;
+backend default { .host = "127.0.0.1"; .port = "9"; }
+backend probed { .host = "127.0.0.1"; .port = "9"; .probe = { .interval = 1s; } }
+sub vcl_recv { if (req.url == "/p") { set req.backend_hint = probed; } set req.http.X-Mark = "${mark}"; }
+`
+
+interface Stand {
+  readonly t: Test
+  readonly release: string
+  readonly engine: SimulatedEngine
+  readonly agent: TestAgent
+  readonly coordinator: CoordinatorEnd
+  /** What somebody else does on the cache. */
+  readonly meddle: (line: Parameters<Connection['run']>[0]) => Promise<unknown>
+  revision: number
+}
+
+type Connection = Awaited<ReturnType<typeof openManagementConnection>>
+
+async function start(t: Test, release: string): Promise<Stand> {
+  const coordinator = await startCoordinatorEnd(t)
+  const engine = createSimulatedEngine({
+    ...{ version: release, secret, bootVcl: vcl('foreign'), journalLines: 5000 },
+  })
+  t.teardown(() => {
+    engine.close()
+  })
+  const connect = () => engine.connect()
+  const port = { mode: 'simulated', connect, secret } as const
+  // Where probes may not be asked for, it is waited for in full.
+  const agent = await runTestAgent(t, coordinator, port, { warmupMs: 500 })
+  const hello = await coordinator.hello()
+  t.match(hello, { engine: { version: release }, condition: { engineState: 'running' } })
+  const meddle: Stand['meddle'] = async (command) => {
+    const connection = await openManagementConnection(connect(), {
+      secret: () => Promise.resolve(secret),
+    })
+    await connection.run(command)
+    connection.close()
+  }
+  return { t, release, engine, agent, coordinator, meddle, revision: 0 }
+}
+
+async function apply(stand: Stand, desired: DesiredEngine) {
+  stand.revision += 1
+  return stand.coordinator.apply(stand.revision, desired)
+}
+
+const program = ({ coordinator }: Stand, group: number, mark: string): DesiredProgram => ({
+  name: `cf-${group}-aaaaaaaa-${mark}`,
+  sha: coordinator.publish(vcl(`${group} ${mark}`)),
+})
+
+async function ask(stand: Stand, query: 'vcls' | 'params' | 'backends' | 'bans' | 'panic') {
+  const answer = await stand.coordinator.ask({ kind: 'query', query })
+  stand.t.equal(answer.result, 'done', `${query}: ${answer.error ?? ''}`)
+  return answer.value
+}
+
+async function readParam(stand: Stand, name: string): Promise<string> {
+  const params = (await ask(stand, 'params')) as Record<string, { value: string }> // the shape of a query
+  return params[name]?.value ?? 'none of that name'
+}
+
+/** Names with what labels stand for, sorted; `*` marks the active one. */
+async function listVcls(stand: Stand): Promise<string[]> {
+  const rows = (await ask(stand, 'vcls')) as {
+    name: string
+    label: string | null
+    status: string
+  }[] // the shape of a query
+  return rows
+    .map(({ name, label, status }) => {
+      return `${status === 'active' ? '*' : ''}${name}${label === null ? '' : ` -> ${label}`}`
+    })
+    .toSorted()
+}
+
+function untilEffective({ coordinator, revision }: Stand): Promise<unknown> {
+  return eventually(`revision ${revision} is effective`, () => {
+    const condition = coordinator.condition()
+    return condition?.effectiveRevision === revision && condition.engineState === 'running'
+  })
+}
+
+async function deploysRootVcl(stand: Stand): Promise<void> {
+  const { t, engine, agent } = stand
+  const [one, two] = [program(stand, 1, '1'), program(stand, 1, '2')]
+  const first = { load: [one], labels: [], active: one.name }
+  t.match(await apply(stand, first), { result: 'applied', loaded: [one.name], failures: [] })
+  t.same(await listVcls(stand), [`*${one.name}`])
+  const both = { load: [one, two], labels: [], active: two.name }
+  t.match(await apply(stand, both), { result: 'applied', loaded: [one.name, two.name] })
+  const from = agent.lines.length
+  t.match(await apply(stand, { ...both, active: one.name }), { result: 'applied' })
+  t.same(changesIn(agent, from), [`vcl.use ${one.name}`], 'a rollback is a switch')
+  t.ok(engine.journal.includes(`vcl.show boot`), 'the foreign VCL was saved')
+}
+
+async function tellsWhatDoesNotCompile(stand: Stand): Promise<void> {
+  const { t, release, coordinator } = stand
+  const good = program(stand, 1, '1')
+  const name = 'cf-1-bbbbbbbb-1'
+  const none = { name, sha: coordinator.publish('vcl 4.0;\nbackend default none;\n') }
+  const report = await apply(stand, { load: [good, none], labels: [], active: good.name })
+  if (isSince(release, noneBackend)) t.match(report, { result: 'applied', failures: [] })
+  else
+    t.match(report, {
+      result: 'failed',
+      failures: [{ program: name, error: /Expected '\{' got 'none'/ }],
+    })
+  t.match(await apply(stand, { load: [good], labels: [], active: good.name }), {
+    result: 'applied',
+  })
+}
+
+/** Two groups with domains, the second one with a newer VCL beside the one that serves. */
+function domains(stand: Stand, mark: string): DesiredEngine {
+  const { coordinator } = stand
+  const groups = [program(stand, 2, '1'), program(stand, 3, mark), program(stand, 3, '1')]
+  const routing = makeRoutingVcl([
+    { fqdn: 'shop.example', groupId: 2 },
+    { fqdn: '*.blog.example', groupId: 3 },
+  ])
+  coordinator.publish(routing.text)
+  const load = new Map([...groups, routing].map(({ name, sha }) => [name, { name, sha }]))
+  const labels = [
+    { label: 'cf-l-2', program: 'cf-2-aaaaaaaa-1' },
+    { label: 'cf-l-3', program: `cf-3-aaaaaaaa-${mark}` },
+  ]
+  return { load: [...load.values()], labels, active: routing.name }
+}
+
+async function routesDomains(stand: Stand): Promise<void> {
+  const { t, agent } = stand
+  t.match(await apply(stand, domains(stand, '1')), { result: 'applied', failures: [] })
+  t.match(await apply(stand, domains(stand, '2')), { result: 'applied', failures: [] })
+  const vcls = await listVcls(stand)
+  t.ok(vcls.includes('cf-l-2 -> cf-2-aaaaaaaa-1'), vcls.join())
+  t.ok(vcls.includes('cf-l-3 -> cf-3-aaaaaaaa-2'), vcls.join())
+  const discards = changesIn(agent).filter((line) => line.startsWith('vcl.discard'))
+  if (!isSince(stand.release, discardsSeveral))
+    t.ok(
+      discards.every((line) => line.split(' ').length === 2),
+      'one name at a time',
+    )
+}
+
+async function keepsParameters(stand: Stand): Promise<void> {
+  const { t, coordinator } = stand
+  const before = await readParam(stand, 'feature')
+  const params = [
+    { name: 'default_ttl', value: '10' },
+    { name: 'feature', value: '+http2,+wait_silo' },
+  ]
+  t.match(await apply(stand, { ...domains(stand, '2'), params }), { error: null, changed: true })
+  t.equal(await readParam(stand, 'default_ttl'), '10.000')
+  t.match(await readParam(stand, 'feature'), /\+http2.*\+wait_silo/)
+  t.match(await apply(stand, { ...domains(stand, '2'), params }), { changed: false })
+  const refused = { kind: 'setParam', name: 'default_ttl', value: '-1' } as const
+  t.match((await coordinator.ask(refused)).value, { refusal: /Must be greater/ })
+  t.match(await apply(stand, domains(stand, '2')), { result: 'applied', error: null })
+  t.equal(await readParam(stand, 'default_ttl'), '120.000')
+  t.equal(await readParam(stand, 'feature'), before, 'every bit of ours is gone again')
+}
+
+async function setsBackendHealth(stand: Stand): Promise<void> {
+  const { t, release, coordinator } = stand
+  const groups = null
+  const health: DesiredEngine['health'] = [{ backend: 'default', health: 'sick', groups }]
+  const sick = { kind: 'setHealth', backend: 'default', health: 'sick', groups } as const
+  const answer = await coordinator.ask(sick)
+  const command = await coordinator.ask({ kind: 'command', line: 'backend.list *.default' })
+  const names = ((await ask(stand, 'backends')) as { name: string }[]).map(({ name }) => name) // a query's shape
+  if (!isPatternSafe(release)) {
+    t.match(answer, { result: 'refused', error: /label/ })
+    t.match(command, { result: 'refused', error: /label/ })
+    t.ok(names.length > 0 && names.every((name) => name.startsWith('cf-r-')), 'the active VCL only')
+    t.match(await apply(stand, { ...domains(stand, '2'), health }), { result: 'applied' })
+    await apply(stand, domains(stand, '2'))
+    return
+  }
+  t.match(command, { result: 'done', value: /cf-3-aaaaaaaa-2\.default/ })
+  t.match(answer.value, { refusal: null })
+  t.ok((answer.value as { backends: string[] }).backends.includes('cf-3-aaaaaaaa-2.default')) // as it is answered
+  t.ok(names.includes('cf-2-aaaaaaaa-1.probed'))
+  await apply(stand, { ...domains(stand, '2'), health })
+  stand.engine.killChild()
+  await eventually('sick again with a new child', async () => {
+    const rows = (await ask(stand, 'backends')) as { name: string; adminHealth: string }[] // a query's shape
+    return rows.find(({ name }) => name === 'cf-3-aaaaaaaa-2.default')?.adminHealth === 'sick'
+  })
+  await apply(stand, domains(stand, '2'))
+}
+
+async function healsDrift(stand: Stand): Promise<void> {
+  const { t, coordinator, meddle } = stand
+  await untilEffective(stand)
+  await meddle(vclInline('foreign-1', vcl('somebody')))
+  await meddle(vclLabel('l-foreign', 'foreign-1'))
+  await meddle(vclLabel('cf-l-3', 'foreign-1'))
+  await meddle(vclUse('foreign-1'))
+  const drift = await eventually('healed', () =>
+    coordinator.drifts().find(({ healedAt }) => healedAt),
+  )
+  t.ok(drift.foreign.includes('foreign-1'))
+  await eventually('as desired', async () => {
+    const vcls = await listVcls(stand)
+    return vcls.includes('cf-l-3 -> cf-3-aaaaaaaa-2') && !vcls.join().includes('foreign')
+  })
+}
+
+async function comesBackAfterRestarts(stand: Stand): Promise<void> {
+  const { t, engine, coordinator } = stand
+  await untilEffective(stand)
+  const reported = coordinator.drifts().length
+  const vcls = await listVcls(stand)
+  engine.killChild({ panic: true })
+  await eventually('the panic is kept', async () =>
+    /Panic at/.test(String(await ask(stand, 'panic'))),
+  )
+  engine.restartManager()
+  await eventually('all is back', async () => (await listVcls(stand)).join() === vcls.join())
+  await untilEffective(stand)
+  t.equal(coordinator.drifts().length, reported, 'a restart is no drift')
+}
+
+async function waitsForProbes(stand: Stand): Promise<void> {
+  const { t, engine, agent, release } = stand
+  engine.setProbes('sick')
+  const from = engine.journal.length
+  const lines = agent.lines.length
+  t.match(await apply(stand, domains(stand, '3')), { result: 'applied', failures: [] })
+  const asked = engine.journal.slice(from).filter((line) => line.startsWith('backend.list'))
+  const isAsked = asked.some((line) => line.includes('cf-3-aaaaaaaa-3'))
+  t.equal(isAsked, isPatternSafe(release), 'probes are asked for where that is safe')
+  const isTold = agent.lines.slice(lines).some(({ msg }) => msg.includes('probes are not healthy'))
+  t.equal(isTold, false, 'sick under the same name before')
+  engine.setProbes('healthy')
+}
+
+async function answersReading(stand: Stand): Promise<void> {
+  const { t, coordinator, meddle } = stand
+  await meddle(ban([{ field: 'req.url', operator: '~', value: '^/a' }]))
+  const [newest] = (await ask(stand, 'bans')) as { expression: string }[] // a query's shape
+  t.equal(newest?.expression, 'req.url ~ ^/a')
+  for (const line of ['ping', 'status', 'banner', 'help', 'vcl.list', 'param.show feature'])
+    t.match(await coordinator.ask({ kind: 'command', line }), { result: 'done', value: /./ }, line)
+  await meddle(paramSet('cli_limit', '300b'))
+  const isFailing = () => coordinator.condition()?.engineState === 'unknown'
+  await eventually('a cut list makes it Failing', isFailing)
+  t.match(coordinator.condition()?.engineError, /cut at cli_limit/)
+  await meddle(paramSet('cli_limit', '64k'))
+  await eventually('running', () => coordinator.condition()?.engineState === 'running')
+}
+
+/** Nothing was sent that this release does not know or would lose its child over. */
+function checkJournal({ t, release, engine }: Stand, childPid: number | undefined): void {
+  t.equal(engine.childPid, childPid, 'the child never died of a command')
+  const words = new Set(engine.journal.map((line) => line.split(' ', 1)[0] ?? ''))
+  for (const command of ['pid', 'param.reset', 'vcl.deps'])
+    if (!hasCommand(release, command)) t.notOk(words.has(command), command)
+  const labelled = engine.journal.findIndex((line) => line.startsWith('vcl.label'))
+  t.ok(labelled >= 0)
+  const dotted = engine.journal.slice(labelled).filter((line) => /^backend\.\S+ .*\./.test(line))
+  if (!isPatternSafe(release)) t.same(dotted, [])
+}
+
+// They wait far more than they work.
+t.jobs = 10
+
+for (const release of releases)
+  void t.test(`an agent beside ${release}`, { buffered: true }, async (t) => {
+    const stand = await start(t, release)
+    const { childPid } = stand.engine
+    await deploysRootVcl(stand)
+    await tellsWhatDoesNotCompile(stand)
+    await routesDomains(stand)
+    await keepsParameters(stand)
+    await answersReading(stand)
+    await waitsForProbes(stand)
+    await apply(stand, domains(stand, '2'))
+    await healsDrift(stand)
+    checkJournal(stand, childPid)
+    await setsBackendHealth(stand)
+    await comesBackAfterRestarts(stand)
+    const idle = { load: [], labels: [], active: 'cf-idle' }
+    t.match(await apply(stand, idle), { result: 'applied', failures: [] })
+    t.same(await listVcls(stand), ['*cf-idle'])
+  })
+
+void t.test('where a release has no pid, the working directory tells', async (t) => {
+  const cache = await startVarnishd(t)
+  t.same(
+    await readPidsOnDisk(cache.workDir),
+    { masterPid: cache.pid(), workerPid: await cache.childPid() },
+    'as the real one writes it',
+  )
+  const folder = await makeFolder(t)
+  t.same(await readPidsOnDisk(folder), { masterPid: null, workerPid: null })
+  await mkdir(join(folder, '_.vsm_mgt'))
+  await writeFile(join(folder, '_.vsm_mgt', '_.index'), '# 4711 1795163242\n')
+
+  const coordinator = await startCoordinatorEnd(t)
+  const engine = createSimulatedEngine({ version: '6.0.0', secret })
+  t.teardown(() => {
+    engine.close()
+  })
+  const { host, port } = await engine.listen()
+  const secretFile = join(folder, 'secret')
+  await writeFile(secretFile, secret)
+  await runTestAgent(t, coordinator, {
+    ...{ mode: 'attach', host, port, secretFile, workingDirectory: folder },
+  })
+  await coordinator.hello()
+  await eventually('the pid is told', () => coordinator.condition()?.cachePid === 4711)
+})

@@ -1,0 +1,42 @@
+/** The process of `bare-deploy.ts` that stands for the agents: each takes the time of a compilation and answers. */
+import { WebSocket } from 'ws'
+
+export interface ClientsOrder {
+  readonly url: string
+  readonly count: number
+  /** Before the first of two answers. */
+  readonly compileMs: number
+}
+
+process.on('message', (order: ClientsOrder) => {
+  void connectAll(order).then(() => process.send?.({}))
+})
+process.once('disconnect', () => process.exit())
+
+async function connectAll({ url, count, compileMs }: ClientsOrder): Promise<void> {
+  for (let number = 0; number < count; number++) await connectOne(url, compileMs)
+}
+
+function connectOne(url: string, compileMs: number): Promise<void> {
+  const socket = new WebSocket(url, { perMessageDeflate: false })
+  socket.on('message', (data: Buffer) => {
+    const { revision, desired } = JSON.parse(data.toString()) as BareApply
+    const answer = { kind: 'applyReport', revision, result: 'applied', loaded: desired.phase }
+    setTimeout(
+      () => {
+        socket.send(JSON.stringify(answer))
+      },
+      desired.phase === 'load' ? compileMs : 0,
+    )
+  })
+  return new Promise((resolve, reject) => {
+    socket.once('open', resolve)
+    socket.once('error', reject)
+  })
+}
+
+/** As the hub sends it. */
+interface BareApply {
+  readonly revision: number
+  readonly desired: { readonly phase: string }
+}

@@ -1,0 +1,36 @@
+/** The least that a deploy takes on this machine: the same messages over bare WebSockets and the rows, with nothing decided. */
+import type { TestEnd } from '../support/daemon.js'
+import type { ClientsOrder } from './bare-clients.js'
+import type { HubOrder, HubSaid } from './bare-hub.js'
+import { startChild } from './child.js'
+import { median } from './figure.js'
+import { compileMs } from './fleet-stand.js'
+
+const rounds = 3
+const desired = {
+  load: [{ name: 'cf-1-0123abcd-1', sha: '0'.repeat(64) }],
+  labels: [],
+  active: 'cf-1-0123abcd-1',
+}
+
+/** Milliseconds beyond the compilation. */
+export async function measureBareDeploy(t: TestEnd, size: number): Promise<number> {
+  const endings: (() => Promise<void>)[] = []
+  const end = { teardown: (stop: () => Promise<void>) => endings.push(stop) }
+  t.teardown(() => endAll(endings))
+  const hub = startChild<HubOrder, HubSaid>(end, 'bare-hub.ts')
+  const { url } = await hub.receive()
+  await startChild<ClientsOrder, object>(end, 'bare-clients.ts').ask({
+    url,
+    count: size,
+    compileMs,
+  })
+  const tookMs: number[] = []
+  for (let round = 0; round < rounds; round++) tookMs.push((await hub.ask({ desired })).tookMs)
+  await endAll(endings)
+  return median(tookMs) - compileMs
+}
+
+async function endAll(endings: (() => Promise<void>)[]): Promise<void> {
+  for (const end of endings.splice(0).toReversed()) await end()
+}

@@ -1,0 +1,102 @@
+/** Placing many groups on a large fleet, as one pass of the coordinator does it, beside looking at each agent that fits once. CPU time. */
+import type * as IndexModule from '../../src/domain/agent-index.js'
+import type * as PlacementModule from '../../src/domain/placement.js'
+import type { TestEnd } from '../support/daemon.js'
+import { loadBuilt } from './built.js'
+import { formatCount, formatMs, median, type Report } from './figure.js'
+import { runTimed } from './process-reading.js'
+
+const agentCount = 10_000
+const groupCount = 1_000
+const regions = 20
+const rounds = 7
+const goalMs = 200
+const running = 1
+
+type Group = PlacementModule.PlacementGroup & { readonly fqdns: readonly string[] }
+
+export async function measurePlacement(_: TestEnd, report: Report): Promise<void> {
+  const [index, { placeGroup }] = await Promise.all([
+    loadBuilt<typeof IndexModule>('src/domain/agent-index.js'),
+    loadBuilt<typeof PlacementModule>('src/domain/placement.js'),
+  ])
+  const groups = Array.from({ length: groupCount }, (_, at) => makeGroup(at + 1))
+  let placed = new Map<number, readonly PlacementModule.Place[]>()
+  const place = (agents: IndexModule.AgentIndex): number => {
+    const decided = new Map<number, readonly PlacementModule.Place[]>()
+    for (const group of groups) {
+      const decision = placeGroup({ group, agents, placed: placed.get(group.id) ?? [] })
+      index.recordPlacement(agents, group, decision)
+      decided.set(group.id, [...decision.keep, ...decision.add])
+    }
+    const added = [...decided.values()].flat().length - [...placed.values()].flat().length
+    placed = decided
+    return added
+  }
+  const look = (agents: IndexModule.AgentIndex): number => {
+    let seen = 0
+    for (const { deployments } of groups)
+      for (const { tagIds } of deployments)
+        for (const agent of index.findFitting(agents, tagIds)) seen += agent.state
+    return seen
+  }
+
+  const first: number[] = []
+  const again: number[] = []
+  const bare: number[] = []
+  let seen = 0
+  let added = 0
+  for (let round = 0; round < rounds; round++) {
+    placed = new Map()
+    const empty = makeAgents(placed)
+    bare.push(runTimed(() => (seen = look(index.indexAgents(empty))))[1])
+    first.push(runTimed(() => (added = place(index.indexAgents(empty))))[1])
+    const held = makeAgents(placed)
+    again.push(runTimed(() => place(index.indexAgents(held)))[1])
+  }
+  for (const [name, tookMs] of [
+    [`${formatCount(added)} new places`, first],
+    ['all placed already', again],
+  ] as const)
+    report({
+      name: `placement: ${formatCount(agentCount)} agents, ${formatCount(groupCount)} groups, ${name}`,
+      measured: formatMs(median(tookMs)),
+      baseline: `${formatCount(seen)} looks at agents ${formatMs(median(bare))}`,
+      ratio: median(tookMs) / median(bare),
+      goal: `<= ${goalMs} ms`,
+      isMet: median(tookMs) <= goalMs,
+    })
+}
+
+/** Two deployments in regions of their own, five agents each at most. */
+function makeGroup(id: number): Group {
+  const deployment = (number: number) => ({
+    id: 2 * id + number,
+    min: 2,
+    max: 5,
+    tagIds: [1 + ((id + number) % regions)],
+  })
+  return {
+    id,
+    root: false,
+    fqdns: [`site-${id}.example`],
+    deployments: [deployment(0), deployment(1)],
+  }
+}
+
+function makeAgents(
+  placed: ReadonlyMap<number, readonly PlacementModule.Place[]>,
+): IndexModule.PlacementAgent[] {
+  const groupIds = new Map<number, number[]>()
+  for (const [groupId, places] of placed)
+    for (const { agentId } of places)
+      groupIds.set(agentId, [...(groupIds.get(agentId) ?? []), groupId])
+  return Array.from({ length: agentCount }, (_, at) => ({
+    id: at + 1,
+    state: running,
+    // A region, and what every agent bears.
+    tagIds: [1 + (at % regions), regions + 1],
+    groupIds: groupIds.get(at + 1) ?? [],
+    rootGroupId: null,
+  }))
+}

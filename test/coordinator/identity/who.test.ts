@@ -1,0 +1,230 @@
+/** Who may do what, on both stores; and two coordinators of one store, with and without a bus between them. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createInProcessBus } from '../../../src/bus/in-process.js'
+import { eventually } from '../../support/eventually.js'
+import { startPostgres } from '../../support/postgres.js'
+import { administrator, basic, type Controller } from '../../support/start-controller.js'
+import { grantContract } from './grants.contract.js'
+import { idOf, password, rows, startTown, type Json, type Person, type Town } from './people.js'
+import { whoContract } from './who.contract.js'
+
+void t.test('on SQLite', (t) => {
+  const store = { storeUrl: () => Promise.resolve('sqlite::memory:') }
+  whoContract(t, store)
+  grantContract(t, store)
+  t.end()
+})
+
+void t.test('on PostgreSQL', async (t) => {
+  const postgres = await startPostgres(t)
+  const store = { storeUrl: () => postgres.url() }
+  await t.test('who', (t) => {
+    whoContract(t, store)
+    t.end()
+  })
+  await t.test('grants', (t) => {
+    grantContract(t, store)
+    t.end()
+  })
+  await t.test('a change on one coordinator acts on the other within 5 s', async (t) => {
+    await actsElsewhere(t, await postgres.url())
+  })
+})
+
+void t.test('on SQLite a change of one process acts on another within 5 s', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cachefleet-who-'))
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  await actsElsewhere(t, `sqlite:${join(folder, 'coordinator.db')}`)
+})
+
+interface Change {
+  readonly name: string
+  /** What bert's token is answered afterwards. */
+  readonly status: number
+  readonly make: (town: Town, ids: Ids) => Promise<unknown>
+}
+
+interface Ids {
+  readonly red: number
+  readonly account: number
+  readonly user: number
+  readonly permission: number
+  readonly session: number
+}
+
+const changes: readonly Change[] = [
+  {
+    name: 'a permission is taken back',
+    status: 403,
+    make: ({ system }, { permission }) => system.call(204, 'DELETE', `/permissions/${permission}`),
+  },
+  {
+    name: 'a session is deleted',
+    status: 401,
+    make: ({ system }, { session }) => system.call(204, 'DELETE', `/sessions/${session}`),
+  },
+  {
+    name: 'the account is locked',
+    status: 401,
+    make: ({ system }, { account }) =>
+      system.call(200, 'PUT', `/accounts/${account}`, { locked: true }),
+  },
+  {
+    name: 'the account is unassigned',
+    status: 401,
+    make: ({ system }, { red, account }) =>
+      system.call(200, 'PUT', `/organizations/${red}/unassign`, { account: { id: account } }),
+  },
+  {
+    name: 'the user is deleted',
+    status: 401,
+    make: ({ system }, { user }) => system.call(204, 'DELETE', `/users/${user}`),
+  },
+  {
+    name: 'the account is deleted',
+    status: 401,
+    make: ({ system }, { account }) => system.call(204, 'DELETE', `/accounts/${account}`),
+  },
+  {
+    name: 'the password is set',
+    status: 401,
+    make: ({ system }, { account }) =>
+      system.call(200, 'PUT', `/accounts/${account}`, { password: 'a new long password' }),
+  },
+  {
+    name: 'the organization is locked',
+    status: 401,
+    make: ({ system }, { red }) =>
+      system.call(200, 'PUT', `/organizations/${red}`, { locked: true }),
+  },
+]
+
+/** Each coordinator has a bus of its own, so that no hint passes: what one believes, it believes for less than 5 s. */
+async function actsElsewhere(t: Test, storeUrl: string): Promise<void> {
+  const stateDir = t.testdir()
+  const town = await startTown(t, { stateDir, storeUrl })
+  const other = await startTown(t, { stateDir, storeUrl })
+  for (const [number, { name, status, make }] of changes.entries())
+    await t.test(name, async (t) => {
+      const { bert, ids } = await settle(town, `red-${number}`, `bert-${number}`)
+      const tagsElsewhere = async (): Promise<number> => {
+        const options = { token: bert.token }
+        return (await other.controller.call('GET', '/api/v1/tags', options)).status
+      }
+      t.equal(await tagsElsewhere(), 200)
+
+      await make(town, ids)
+
+      other.controller.advance(4_900)
+      t.equal(await tagsElsewhere(), status)
+      await eventually('it acts where it was made', async () => {
+        const options = { token: bert.token }
+        return (await town.controller.call('GET', '/api/v1/tags', options)).status === status
+      })
+    })
+}
+
+async function settle(
+  town: Town,
+  organization: string,
+  name: string,
+): Promise<{ readonly bert: Person; readonly ids: Ids }> {
+  const { system } = town
+  const red = await town.makeOrganization(organization)
+  await town.move(`anna of ${organization}`, organization)
+  const bert = await town.move(name, organization)
+  const account = { id: bert.id }
+  const permission = await system.call(201, 'POST', '/permissions', {
+    ...{ account, type: 'tag', organization: { id: red } },
+  })
+  const one = async (path: string): Promise<Json | undefined> =>
+    rows(await system.call(200, 'GET', `${path}?account.id=${bert.id}`))[0]
+  return {
+    bert: await town.enter(name, organization),
+    ids: {
+      red,
+      account: bert.id,
+      user: idOf(await one('/users')),
+      permission: idOf(permission),
+      session: idOf(
+        rows(await system.call(200, 'GET', `/sessions?sort=id:desc&account.id=${bert.id}`))[0],
+      ),
+    },
+  }
+}
+
+void t.test('with a bus between them a change acts on the other coordinator at once', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cachefleet-who-'))
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const bus = createInProcessBus()
+  t.teardown(() => bus.close())
+  const shared = { bus, stateDir: folder, storeUrl: `sqlite:${join(folder, 'coordinator.db')}` }
+  const town = await startTown(t, shared)
+  const other = await startTown(t, shared)
+  // The clock of the other one stands still: nothing that it believes runs out.
+  const at = other.controller.service.now()
+  Object.assign(other.controller.service, { now: () => at })
+  for (const [number, { name, status, make }] of changes.entries()) {
+    const { bert, ids } = await settle(town, `red-${number}`, `bert-${number}`)
+    const tagsElsewhere = async (): Promise<number> => {
+      const options = { token: bert.token }
+      return (await other.controller.call('GET', '/api/v1/tags', options)).status
+    }
+    t.equal(await tagsElsewhere(), 200)
+    await make(town, ids)
+    await eventually(name, async () => (await tagsElsewhere()) === status)
+  }
+})
+
+void t.test('coordinators count failed logins together', async (t) => {
+  const bus = createInProcessBus()
+  t.teardown(() => bus.close())
+  const one = await startTown(t, { bus })
+  const two = await startTown(t, { bus })
+  const wrong = { headers: { authorization: basic(administrator.user, 'not the right one') } }
+  const right = { headers: { authorization: basic(administrator.user, administrator.password) } }
+  const tryAt = async ({ controller }: Town, options: { headers: Record<string, string> }) =>
+    (await controller.call('POST', '/api/v1/auth/login', options)).status
+
+  for (let count = 0; count < 5; count++) {
+    t.equal(await tryAt(one, wrong), 401)
+    t.equal(await tryAt(two, wrong), 401)
+  }
+
+  for (const town of [one, two])
+    await eventually('both refuse', async () => (await tryAt(town, right)) === 429)
+  one.controller.advance(301_000)
+  two.controller.advance(301_000)
+  t.equal(await tryAt(one, right), 200)
+})
+
+void t.test('a stranger’s words on the bus are not understood as failures', async (t) => {
+  const bus = createInProcessBus()
+  t.teardown(() => bus.close())
+  const { controller } = await startTown(t, { bus })
+  for (const value of [null, 7, {}, { failed: 'x' }, { origin: 'a', failed: [7, 'short'] }])
+    bus.publish('login.attempt', value)
+
+  t.equal(await loginStatus(controller), 200)
+})
+
+async function loginStatus(controller: Controller): Promise<number> {
+  const headers = { authorization: basic(administrator.user, administrator.password) }
+  return (await controller.call('POST', '/api/v1/auth/login', { headers })).status
+}
+
+void t.test('the name of an account may be anything but what a login cannot send', async (t) => {
+  const { system, makeOrganization, login } = await startTown(t)
+  const red = await makeOrganization('red')
+  for (const name of ['Анна', 'a b', '日本', 'a'.repeat(255)]) {
+    await system.call(201, 'POST', '/accounts', { name, password, organization: { id: red } })
+    t.equal((await login(name, 'red')).status, 200, name)
+  }
+})

@@ -1,0 +1,407 @@
+/**
+ * `--takeover adopt`: what a live cache runs becomes a file and a deployed root group of its agent, without a command that
+ * changes the cache and without a failed request, whatever dies meanwhile; what cannot be adopted serves on.
+ */
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { answering, fetchMark, listVcls, quoted } from '../agent/cache-sight.js'
+import type { AgentView, Reference } from '../support/api-client.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type CoordinatorProcess,
+  type Daemon,
+} from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
+import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { bothMoments, describeStep, strike, type Step, type Victim } from './faults.js'
+import { ask, startOrigin, type Origin } from './origin.js'
+import {
+  expectDone,
+  readRefusal,
+  startCoordinators,
+  startTraffic,
+  untilAgent,
+  untilServing,
+} from './stand.js'
+
+const lane = () => ({ buffered: true, timeout: 220_000 })
+t.jobs = 3
+
+interface AdoptedAgent extends AgentView {
+  readonly adoption: { readonly result: string; readonly error: string | null } | null
+}
+
+interface FileView extends Reference {
+  readonly source: string
+  readonly fileType: number
+}
+
+interface AdoptedGroup extends Reference {
+  readonly stateName: string
+  readonly mainVCL: Reference
+  readonly includes: readonly Reference[]
+  readonly deployments: readonly Reference[]
+}
+
+/** As Stand, without an agent at first. */
+interface Place {
+  readonly cache: Varnishd
+  readonly coordinator: CoordinatorProcess
+  readonly api: CoordinatorProcess['api']
+  readonly link: LinkProxy
+  readonly port: ManagementProxy
+}
+
+async function startPlace(t: Test, vcl: string): Promise<Place> {
+  const [cache, coordinator] = await Promise.all([
+    startVarnishd(t, { vcl }),
+    startCoordinator(t, { words: ['--no-agent', '--heartbeat', '2'] }),
+  ])
+  const link = await startLinkProxy(t, coordinator.port)
+  const port = await startManagementProxy(t, cache)
+  return { cache, coordinator, api: coordinator.api, link, port }
+}
+
+interface Adopting {
+  readonly stateDir: string
+  agent: Daemon
+  startAgent(): void
+}
+
+async function adopt(
+  t: Test,
+  place: Place,
+  name: string,
+  tags: readonly string[] = [],
+): Promise<Adopting> {
+  const { cache, link, port, api } = place
+  const stateDir = await makeStateDir(t)
+  const launch = (joinToken?: string): Daemon =>
+    startAgent(t, cache, {
+      ...{ coordinatorUrl: link.url, name, stateDir, port: port.port, tags },
+      words: ['--takeover', 'adopt'],
+      ...(joinToken === undefined ? {} : { joinToken }),
+    })
+  const joinToken = await api.makeJoinToken()
+  const adopting: Adopting = {
+    stateDir,
+    // A token is used once; one that a killed agent did not come to use is there for the next.
+    agent: launch(joinToken),
+    startAgent: () => {
+      adopting.agent = launch(joinToken)
+    },
+  }
+  return adopting
+}
+
+async function readAdopted({ api }: Place, name: string): Promise<AdoptedGroup> {
+  const { text } = await api.call('GET', `/vclgroups?name=${name}*`)
+  const groups = JSON.parse(text) as AdoptedGroup[] // as the API's schema promises
+  const [group] = groups
+  if (!group || groups.length > 1) throw new Error(`groups: ${text}`)
+  return group
+}
+
+/** The group is Active, the agent holds it, and nothing looks as if somebody had changed the cache. */
+function untilAdopted(place: Place, name: string): Promise<AdoptedGroup> {
+  return eventually(
+    `${name} is adopted`,
+    async () => {
+      const agent = (await place.api.findAgent(name)) as AdoptedAgent | undefined
+      if (!agent || !isHolding(agent) || agent.adoption?.result !== 'adopted')
+        throw new Error(JSON.stringify(agent))
+      const group = await readAdopted(place, `adopted-${name}`)
+      if (group.stateName !== 'Active') throw new Error(JSON.stringify(group))
+      return group
+    },
+    30_000,
+  )
+}
+
+function isHolding({ stateName, config, drift }: AdoptedAgent): boolean {
+  const { desired, effective } = config
+  const isHeld = desired.revision === 2 && effective.revision === 2
+  return stateName === 'Running' && isHeld && drift === null
+}
+
+/** Stores what the origin says for long, and counts how often it could. */
+const storing = (origin: Origin, mark: string, more = ''): string =>
+  `vcl 4.1;
+# include "nothing.vcl";
+${more}
+backend origin { .host = "127.0.0.1"; .port = "${origin.port}"; }
+sub vcl_backend_response { set beresp.ttl = 1h; }
+sub vcl_deliver { set resp.http.X-Marker = "${mark}"; set resp.http.X-Hits = obj.hits; }
+`
+
+/** A folder that the cache's own user may read. */
+async function makeVclFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'cachefleet-vcl-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  await chmod(folder, 0o755)
+  await mkdir(join(folder, 'conf.d'))
+  const files = {
+    'lists.vcl': 'include "./conf.d/office.txt";\nacl everyone { "0.0.0.0"/0; }\n',
+    'conf.d/office.txt': 'acl office { "127.0.0.1"; }',
+    'conf.d/10-a.vcl': 'sub one { set req.http.X-One = "1"; }',
+    'conf.d/20-b.vcl': 'sub two { set req.http.X-Two = "2"; }\n',
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+void t.test('a live cache under load', lane(), async (t) => {
+  const origin = await startOrigin(t, 'site')
+  const folder = await makeVclFolder(t)
+  const parts = `include "${folder}/lists.vcl"; include +glob "${folder}/conf.d/*.vcl";
+sub vcl_recv { call one; call two; if (client.ip !~ office || client.ip !~ everyone) { return (synth(403)); } }`
+  const vcl = storing(origin, 'live', parts)
+  const place = await startPlace(t, vcl)
+  const { api, cache, port } = place
+  await cache.adm('vcl.inline', 'unused', quoted(answering('unused')))
+  await ask(cache, 'a.example')
+  const traffic = startTraffic(t, cache)
+  // A group that would like to be there, too.
+  const deployment = await api.makeDeployment('other', await api.makeTag('web'))
+  const other = await api.makeFile('other.vcl', answering('other'))
+  const waiting = await api.makeGroup({ name: 'other', mainFile: other, deployment })
+  readRefusal(await api.act(waiting, 'deploy'), 503)
+
+  const edge = await adopt(t, place, 'edge', ['web'])
+  const group = await untilAdopted(place, 'edge')
+
+  await t.test('is left as it is, but for what it does not run', async (t) => {
+    t.same(port.changes(), ['vcl.discard unused'])
+    t.same(await listVcls(cache), ['boot'])
+    t.match(await readdir(join(edge.stateDir, 'foreign')), [/-unused\.vcl$/])
+    t.equal((await ask(cache, 'a.example')).mark, 'live')
+    t.equal(countFetches(origin, 'a.example'), 1, 'what was stored still hits')
+  })
+
+  await t.test('its files, tag and deployment are those of a group', async (t) => {
+    const main = await readFile(api, group.mainVCL.id)
+    t.equal(main.name, 'adopted-edge.vcl')
+    const in_ = `adopted-edge${folder}`
+    const named = parts.replace(/include .*;\n/, () =>
+      ['lists.vcl', 'conf.d/10-a.vcl', 'conf.d/20-b.vcl']
+        .map((name) => `include "${in_}/${name}"; `)
+        .join('')
+        .replace(/ $/, '\n'),
+    )
+    t.equal(main.source, storing(origin, 'live', named))
+    const includes = await Promise.all(group.includes.map(({ id }) => readFile(api, id)))
+    t.same(
+      includes.map(({ name }) => name.slice(in_.length)),
+      ['/conf.d/office.txt', '/lists.vcl', '/conf.d/10-a.vcl', '/conf.d/20-b.vcl'],
+    )
+    t.ok(includes.every(({ fileType }) => fileType === 2))
+    t.same(
+      (await api.findAgent('edge'))?.tags.map(({ name }) => name),
+      ['web', 'adopted-edge'],
+    )
+    t.match(await api.readHistory(group.id), [{ revision: 1, action: 'adopt', result: 'ok' }])
+    const placement = (await api.call('GET', `/vclgroups/${waiting}/placement`)).text
+    t.match(placement, /a root group is placed there/, 'no other group came in between')
+  })
+
+  await t.test('agent and cache may restart: nothing is compiled', async (t) => {
+    port.forget()
+    await edge.agent.kill()
+    edge.startAgent()
+    await untilAgent(place, 'Running', 'edge')
+    await traffic.stop()
+    await cache.restart()
+    await untilHeldAgain(place, 'edge')
+    t.same(port.changes(), [])
+    t.same([...traffic.failures], [])
+  })
+
+  await t.test('an edit is deployed, and rolled back by a switch', async (t) => {
+    await ask(cache, 'b.example')
+    const again = startTraffic(t, cache)
+    const { source } = await readFile(api, group.mainVCL.id)
+    await api.editFile(group.mainVCL.id, source.replace('"live"', '"edited"'))
+    expectDone(await api.act(group.id, 'deploy'))
+    const edited = await ask(cache, 'b.example')
+    t.equal(edited.mark, 'edited')
+    t.equal(countFetches(origin, 'b.example'), 1, 'what was stored still hits')
+    port.forget()
+    expectDone(await api.act(group.id, 'rollback'))
+    t.equal((await ask(cache, 'b.example')).mark, 'live')
+    t.same(
+      port.changes().filter((line) => !/^vcl\.(use|discard)/.test(line)),
+      [],
+    )
+    t.same([...again.failures], [])
+  })
+})
+
+/** Also after a look at the new process of the cache. */
+async function untilHeldAgain(place: Place, name: string): Promise<void> {
+  const at = Date.now()
+  await eventually('the agent has looked at the new cache', async () => {
+    const agent = await place.api.findAgent(name)
+    const isNew = Date.parse(agent?.lastHeartbeat ?? '') > at + 4_000
+    if (agent?.stateName !== 'Running' || !isNew || agent.drift !== null)
+      throw new Error(JSON.stringify(agent))
+    return true
+  })
+}
+
+function countFetches({ seen }: Origin, host: string): number {
+  return seen.filter(({ headers }) => headers['host'] === host).length
+}
+
+async function readFile(api: Place['api'], id: number): Promise<FileView> {
+  return JSON.parse((await api.call('GET', `/files/${id}`)).text) as FileView // the API's schema
+}
+
+void t.test('what cannot be adopted, or only just', lane(), async (t) => {
+  await t.test('labels: it says so and serves on until the first deploy', async (t) => {
+    const place = await startPlace(t, answering('labelled'))
+    const { api, cache, port } = place
+    await cache.adm('vcl.label', 'l-shop', 'boot')
+    const routing = 'vcl 4.1;\nbackend default none;\nsub vcl_recv {\n  return (vcl(l-shop));\n}\n'
+    await cache.adm('vcl.inline', 'routing', quoted(routing))
+    await cache.adm('vcl.use', 'routing')
+    const traffic = startTraffic(t, cache)
+    await adopt(t, place, 'edge', ['web'])
+    const error = await untilRefused(place)
+    t.match(error, /routing hands requests to labelled VCL .* <vcl\.inline> line 4/)
+    t.same(port.changes(), [])
+    const { text } = await api.call('GET', '/apilogs?severity=2')
+    t.match(text, /what the cache of agent edge runs cannot be adopted: routing/)
+    const deployment = await api.makeDeployment('web', await api.findTag('web'))
+    const file = await api.makeFile('site.vcl', answering('site'))
+    const group = await api.makeGroup({ name: 'site', mainFile: file, deployment })
+    expectDone(await api.act(group, 'deploy'))
+    await untilServing(cache, 'site')
+    t.same([...traffic.failures], [])
+  })
+
+  await t.test('a text that is no UTF-8', async (t) => {
+    const place = await startPlace(t, answering('bytes'))
+    const { cache } = place
+    const bytes = answering('latin').replace(/$/, '# na\\xefve\n')
+    await cache.adm('vcl.inline', 'latin', JSON.stringify(bytes).replaceAll('\\\\', '\\'))
+    await cache.adm('vcl.use', 'latin')
+    await adopt(t, place, 'edge')
+    t.match(await untilRefused(place), /no UTF-8/)
+    t.equal((await fetchMark(cache)).mark, 'latin')
+  })
+
+  await t.test('a text over 1 MiB goes beside the link', async (t) => {
+    const filler = `# ${'x'.repeat(1022)}\n`.repeat(1100)
+    const vcl = `${answering('large')}${filler}`
+    const place = await startPlace(t, vcl)
+    await adopt(t, place, 'edge')
+    const group = await untilAdopted(place, 'edge')
+    t.equal((await readFile(place.api, group.mainVCL.id)).source, vcl)
+    t.same(
+      place.port.changes().map((line) => line.split(' ').slice(0, 2).join(' ')),
+      // Read twice: when it was told, and when it was taken over.
+      Array.from({ length: 4 }, () => 'param.set cli_limit'),
+    )
+    t.equal((await fetchMark(place.cache)).mark, 'large')
+  })
+})
+
+async function untilRefused({ api }: Place): Promise<string> {
+  return eventually('it is refused', async () => {
+    const agent = (await api.findAgent('edge')) as AdoptedAgent | undefined
+    if (agent?.stateName !== 'Running' || agent.adoption?.result !== 'refused')
+      throw new Error(JSON.stringify(agent))
+    return agent.adoption.error ?? ''
+  })
+}
+
+void t.test('with two coordinators over PostgreSQL', lane(), async (t) => {
+  const words = ['--no-agent', '--heartbeat', '2']
+  const cache = await startVarnishd(t, { vcl: answering('live') })
+  const [coordinator, linked] = await startCoordinators(t, words)
+  const link = await startLinkProxy(t, linked.port)
+  const port = await startManagementProxy(t, cache)
+  const place: Place = { cache, coordinator, api: coordinator.api, link, port }
+
+  const edge = await adopt(t, place, 'edge')
+  const group = await untilAdopted(place, 'edge')
+
+  await place.api.editFile(group.mainVCL.id, answering('edited'))
+  expectDone(await place.api.act(group.id, 'deploy'))
+  t.equal((await fetchMark(cache)).mark, 'edited')
+  // Its host is made anew: the agent comes with nothing but its name, and takes over what is deployed.
+  await edge.agent.kill()
+  await untilAgent(place, 'Down', 'edge')
+  const again = await adopt(t, place, 'edge')
+  const traffic = startTraffic(t, cache)
+  await untilAgent(place, 'Running', 'edge')
+  await eventually('it holds what is deployed', async () => {
+    const agent = await place.api.findAgent('edge')
+    return agent?.config.effective.revision === agent?.config.desired.revision
+  })
+  t.equal((await readAdopted(place, 'adopted-edge')).id, group.id, 'nothing is adopted twice')
+  t.same([...traffic.failures], [])
+  t.same([...traffic.marks], ['edited'])
+  await again.agent.stop()
+})
+
+const onLink = (...names: readonly string[]): Step[] =>
+  names.flatMap((name) => bothMoments({ on: 'link', name, nth: 1 }))
+/** Between the question and the report lies all that is saved or decided. */
+const decisive = onLink('showRunning', 'answer').slice(1)
+const steps: Readonly<Record<'agent' | 'coordinator', readonly Step[]>> = {
+  agent: [
+    ...onLink('hello', 'welcome').slice(1, 3),
+    ...decisive,
+    ...bothMoments({ on: 'link', name: 'apply', nth: 2 }),
+    ...bothMoments({ on: 'port', name: 'vcl.show', nth: 1 }),
+    ...bothMoments({ on: 'port', name: 'vcl.show', nth: 2 }),
+  ],
+  coordinator: [...decisive, { on: 'link', name: 'applyReport', nth: 2, moment: 'before' }],
+}
+
+for (const victim of ['agent', 'coordinator'] as const)
+  void t.test(`the ${victim} dies on the way`, lane(), async (t) => {
+    const place = await startPlace(t, answering('live'))
+    const traffic = startTraffic(t, place.cache)
+    for (const [index, step] of steps[victim].entries()) {
+      const title = describeStep(step)
+      const name = `edge-${index}`
+      place.port.forget()
+      await strikeAdoption(t, place, { victim, step, name })
+      t.same(place.port.changes(), [], `${title}: the cache is not touched`)
+    }
+    t.same([...traffic.failures], [])
+    t.same([...traffic.marks], ['live'])
+  })
+
+/** Each agent is another one for the same cache: it always finds what it runs untouched. */
+async function strikeAdoption(
+  t: Test,
+  place: Place,
+  { victim, step, name }: { readonly victim: Victim; readonly step: Step; readonly name: string },
+): Promise<void> {
+  let edge: Adopting | undefined
+  const struck = {
+    ...place,
+    get agent(): Daemon {
+      if (!edge) throw new Error('no agent yet')
+      return edge.agent
+    },
+    startAgent: () => {
+      edge?.startAgent()
+    },
+  }
+  await strike(struck, victim, step, async () => {
+    edge = await adopt(t, place, name)
+    return null
+  })
+  await untilAdopted(place, name)
+  await edge?.agent.stop()
+}

@@ -1,0 +1,171 @@
+/**
+ * SIGKILL at every step by which an agent takes over a cache that served something else: at registration, and at the first
+ * deploy where that is awaited. Each row has a cache and an agent of its own. Nothing foreign is lost before its source is
+ * saved, and the next deploy works.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { answering, fetchMark, listVcls, quoted } from '../agent/cache-sight.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type CoordinatorProcess,
+  type Daemon,
+} from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
+import { startManagementProxy } from '../support/management-proxy.js'
+import { startVarnishd } from '../support/varnishd.js'
+import {
+  after,
+  agreementTimeoutMs,
+  around,
+  describeStep,
+  isUnseen,
+  strike,
+  victims,
+  type Step,
+  type Struck,
+  type Victim,
+} from './faults.js'
+import { makeSite, startTraffic, untilAgent } from './stand.js'
+
+type Takeover = 'registration' | 'first-deploy'
+
+/** The idle VCL, or the first one that is deployed, is loaded and used; what is foreign is saved and discarded. */
+const all = ['vcl.inline', 'vcl.use', 'vcl.discard']
+const rows: Readonly<Record<Victim, Readonly<Record<Takeover, readonly Step[]>>>> = {
+  agent: { registration: around(...all), 'first-deploy': around(...all) },
+  coordinator: { registration: after('vcl.use'), 'first-deploy': after(...all) },
+  connection: { registration: after(...all), 'first-deploy': after('vcl.use') },
+  child: { registration: after(...all), 'first-deploy': [] },
+  manager: { registration: after('vcl.inline', 'vcl.use'), 'first-deploy': after('vcl.discard') },
+}
+
+interface Lane {
+  readonly coordinator: CoordinatorProcess
+  readonly link: LinkProxy
+}
+
+t.jobs = victims.length
+for (const victim of victims)
+  void t.test(
+    `a takeover survives the loss of the ${victim}`,
+    { buffered: true, timeout: 500_000 },
+    async (t) => {
+      const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '3'] })
+      const lane = { coordinator, link: await startLinkProxy(t, coordinator.port) }
+      for (const [takeover, steps] of Object.entries(rows[victim]) as [Takeover, Step[]][])
+        // its own keys
+        for (const [index, step] of steps.entries())
+          await t.test(`${takeover}, ${describeStep(step)}`, (t) =>
+            checkRow(t, lane, { victim, takeover, step, name: `${takeover}-${index}` }),
+          )
+    },
+  )
+
+interface Row {
+  readonly victim: Victim
+  readonly takeover: Takeover
+  readonly step: Step
+  /** Of the agent, its only tag and its group. */
+  readonly name: string
+}
+
+/** Beside `boot` another foreign VCL, with a label. */
+const beside = answering('beside')
+
+async function checkRow(t: Test, lane: Lane, row: Row): Promise<void> {
+  const { victim, takeover, step, name } = row
+  const { api } = lane.coordinator
+  const stand = await startTakeover(t, lane, row)
+  const { cache } = stand
+  const traffic = startTraffic(t, cache)
+  if (takeover === 'registration') {
+    await strike(stand, victim, step, () => {
+      stand.startAgent()
+      return Promise.resolve(null)
+    })
+    await eventually(
+      'the idle VCL serves alone',
+      async () => (await listVcls(cache)).join() === 'cf-idle',
+      agreementTimeoutMs,
+    )
+  } else {
+    stand.startAgent()
+    await untilAgent({ api }, 'Running', name)
+    t.equal((await fetchMark(cache)).mark, 'foreign')
+  }
+  const site = await makeSite({ api }, name, { tag: name })
+  if (takeover === 'first-deploy') {
+    await strike(stand, victim, step, () => api.act(site.id, 'deploy'))
+    await eventually('it serves what it did, or its group', async () => {
+      const { mark = 'nothing' } = await fetchMark(cache)
+      return ['foreign', `${name}-first`].includes(mark)
+    })
+  }
+  await eventually('the next deploy works', async () => {
+    const { status, text } = await api.act(site.id, 'deploy')
+    if (status !== 200) throw new Error(text)
+    return true
+  })
+  await eventually(
+    'its group serves, and nothing else is loaded',
+    async () => {
+      const { mark } = await fetchMark(cache)
+      const names = (await listVcls(cache)).filter((one) => one !== 'cf-idle')
+      if (mark === `${name}-first` && names.length === 1) return true
+      throw new Error(`it serves ${mark ?? 'nothing'} and holds ${names.join()}`)
+    },
+    agreementTimeoutMs,
+  )
+  await checkKept(t, stand, victim)
+  if (takeover === 'first-deploy' && isUnseen(victim))
+    t.same([...traffic.failures], [], 'what was foreign served until then')
+  await traffic.stop()
+  await Promise.all([stand.agent.stop(), cache.stop()])
+}
+
+interface Taken extends Struck {
+  readonly stateDir: string
+}
+
+async function startTakeover(t: Test, lane: Lane, { name, takeover }: Row): Promise<Taken> {
+  const cache = await startVarnishd(t, { vcl: answering('foreign') })
+  await cache.adm('vcl.inline', 'beside', quoted(beside))
+  await cache.adm('vcl.label', 'shown', 'beside')
+  const port = await startManagementProxy(t, cache)
+  const stateDir = await makeStateDir(t)
+  const joinToken = await lane.coordinator.api.makeJoinToken()
+  let agent: Daemon | undefined
+  return {
+    ...lane,
+    ...{ cache, port, stateDir },
+    get agent() {
+      if (!agent) throw new Error('the agent was not started yet')
+      return agent
+    },
+    startAgent: () => {
+      agent = startAgent(t, cache, {
+        ...{ coordinatorUrl: lane.link.url, name, stateDir, tags: [name], joinToken },
+        ...{ port: port.port, words: ['--takeover', takeover] },
+      })
+    },
+  }
+}
+
+/** A new manager does not hold what was loaded beside its start VCL. */
+async function checkKept(t: Test, { stateDir }: Taken, victim: Victim): Promise<void> {
+  const folder = join(stateDir, 'foreign')
+  const files = await readdir(folder)
+  const texts = { boot: answering('foreign'), beside }
+  for (const [name, text] of Object.entries(texts)) {
+    const kept = files.filter((file) => file.endsWith(`-${name}.vcl`))
+    if (victim !== 'manager') t.not(kept.length, 0, `${name} was kept`)
+    for (const file of kept)
+      t.equal((await readFile(join(folder, file), 'utf8')).trimEnd(), text.trimEnd())
+  }
+  t.equal(files.filter((file) => /-(shown|cf-.*)\.vcl$/.test(file)).length, 0, 'and nothing else')
+}

@@ -1,0 +1,263 @@
+/**
+ * Faults that kill nobody: a link that is slow, dead or mixes up its messages, a database of yesterday, one cache of three
+ * that cannot compile what the others can.
+ */
+import { copyFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import type { GroupView } from '../support/api-client.js'
+import { makeStateDir, startAgent } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { readPromise, untilAgreed } from './faults.js'
+import {
+  agentTag,
+  deploySite,
+  editSite,
+  expectDone,
+  makeSite,
+  readAgreement,
+  readRefusal,
+  startStand,
+  startTraffic,
+  untilAgent,
+  untilServing,
+  type Site,
+  type Stand,
+  type Traffic,
+} from './stand.js'
+
+/** A new object each time: tap keeps what it is given, and writes into it. */
+const lane = () => ({ buffered: true, timeout: 400_000 })
+t.jobs = 4
+
+void t.test('the link mixes up its messages', lane(), async (t) => {
+  const { stand, site, traffic } = await startSite(t)
+  for (const how of ['late', 'twice'] as const)
+    for (const kind of ['apply', 'applyReport', 'heartbeat', 'welcome'])
+      await t.test(`${kind} comes ${how}`, async (t) => {
+        const before = await readAgreement(stand, site)
+        const wanted = `${kind}-${how}`
+        await editSite(stand, site, wanted)
+        const mixed = stand.link.disorder(kind, how)
+        if (kind === 'welcome') await relink(stand)
+
+        const answer = await stand.api.act(site.id, 'deploy', '?wait=25')
+
+        await mixed
+        const known = answer.status === 202 ? null : answer
+        const promise = readPromise(known, { before, wanted })
+        const mark = await untilAgreed(kind, () => readAgreement(stand, site), promise)
+        t.ok([before, wanted].includes(mark))
+      })
+  t.same([...traffic.failures], [])
+  t.equal((await stand.api.findAgent('edge'))?.drift, null)
+  await checkDeploy(t, stand, site)
+})
+
+void t.test('the link is slow, then dead', lane(), async (t) => {
+  const { stand, site, traffic } = await startSite(t)
+
+  await t.test('slow: deploys take their time', async () => {
+    stand.link.setDelay(250)
+    for (const mark of ['slow', 'slower']) {
+      await editSite(stand, site, mark)
+      await deploySite(stand, site)
+      await untilServed(stand, site, mark)
+    }
+    stand.link.setDelay(0)
+  })
+
+  await t.test('dead while a deploy loads: the old VCL serves until it is back', async (t) => {
+    const before = await readAgreement(stand, site)
+    await editSite(stand, site, 'unheard')
+    const died = stand.port.trap({
+      ...{ name: 'vcl.inline', moment: 'before', fate: 'pass' },
+      act: () => {
+        stand.link.setFault('swallow')
+      },
+    })
+    const answer = stand.api.act(site.id, 'deploy', '?wait=25')
+    await died
+    await untilAgent(stand, 'Down')
+    t.match(readRefusal(await answer, 503), /\w/)
+    t.equal((await fetchMark(stand.cache)).mark, before)
+    t.equal((await stand.api.readGroup(site.id)).stateName, 'Error', 'and the status says so')
+
+    stand.link.setFault('none')
+    t.equal(await untilServed(stand, site, 'unheard'), 'unheard', 'the wish is kept')
+  })
+
+  await t.test('dead before: the wish is kept, and late agents get it', async (t) => {
+    stand.link.setFault('swallow')
+    await untilAgent(stand, 'Down')
+    await editSite(stand, site, 'missed')
+    readRefusal(await stand.api.act(site.id, 'deploy'), 503)
+    stand.link.setFault('none')
+    t.equal(await untilServed(stand, site, 'missed'), 'missed')
+  })
+
+  await t.test('cut again and again: deploys come through', async (t) => {
+    for (const mark of ['cut', 'cut-again']) {
+      await editSite(stand, site, mark)
+      const answer = stand.api.act(site.id, 'deploy', '?wait=25')
+      await relink(stand)
+      await relink(stand)
+      t.ok([200, 503].includes((await answer).status))
+      await untilServed(stand, site, mark)
+    }
+  })
+  t.same([...traffic.failures], [])
+  await checkDeploy(t, stand, site)
+})
+
+void t.test('the database of yesterday', lane(), async (t) => {
+  const { stand, site, traffic } = await startSite(t)
+  const { api, coordinator, port } = stand
+  const database = join(coordinator.stateDir, 'coordinator.db')
+  const kept = join(await makeStateDir(t), 'yesterday.db')
+  t.equal(await coordinator.daemon.stop(), 0)
+  t.same(await listDatabase(coordinator.stateDir), ['coordinator.db'], 'all of it is in one file')
+  await copyFile(database, kept)
+  stand.link.forget()
+  await coordinator.start()
+  await untilLinked(stand)
+  for (const mark of ['today', 'later-today']) {
+    await editSite(stand, site, mark)
+    await deploySite(stand, site)
+  }
+  const held = (await untilAgent(stand, 'Running')).config.desired.revision
+  t.equal(await coordinator.daemon.stop(), 0)
+  await copyFile(kept, database)
+  port.forget()
+  await coordinator.start()
+
+  const { id } = await untilAgent(stand, 'Locked')
+  await t.test('the agent changes nothing, and says why', async (t) => {
+    const { text } = await api.call('GET', `/agents/${id}`)
+    t.match(text, `holds revision ${held}, the coordinator knows `)
+    await editSite(stand, site, 'refused')
+    readRefusal(await api.act(site.id, 'deploy'), 503)
+    readRefusal(await api.call('PUT', `/agents/${id}/params/default_ttl`, { value: '77' }), 423)
+    t.same(port.changes(), [])
+    t.same(await fetchMark(stand.cache), { status: 200, mark: 'later-today' })
+    t.equal((await api.readGroup(site.id)).stateName, 'Error')
+  })
+
+  await t.test('until it is unlocked: then what the coordinator knows is true', async (t) => {
+    expectDone(await api.call('PUT', `/agents/${id}/unlock`))
+    t.equal(await untilServed(stand, site, 'refused'), 'refused', 'the wish of the refused deploy')
+    t.same([...traffic.failures], [], 'no request failed meanwhile')
+  })
+  await checkDeploy(t, stand, site)
+})
+
+void t.test('one cache of three cannot compile', lane(), async (t) => {
+  const stand = await startStand(t)
+  const { api, cache } = stand
+  await untilAgent(stand, 'Running')
+  const second = await addCache(t, stand, 'second')
+  const third = await addCache(t, stand, 'third')
+  const caches = [cache, second, third]
+  const site = await makeSite(stand, 'site', { tag: agentTag, min: 3, max: 3 })
+  await deploySite(stand, site)
+  const traffic = caches.map((one) => startTraffic(t, one))
+  const loaded = await Promise.all(caches.map(listVcls))
+  await third.adm('param.set', 'vmod_path', '/nonexistent')
+
+  await t.test('below min: nobody switches, nothing is left', async (t) => {
+    site.marks.set(await api.editFile(site.file, importing('with-std')), 'with-std')
+    const refusal = readRefusal(await api.act(site.id, 'deploy'), 422)
+    t.match(refusal, /^site\.vcl line 2 pos \d+: .*std.*third/s)
+    t.notMatch(refusal, 'second')
+    for (const one of caches) await untilServing(one, 'site-first')
+    await eventually('what was loaded is gone', async () => {
+      const now = await Promise.all(caches.map(listVcls))
+      return JSON.stringify(now) === JSON.stringify(loaded)
+    })
+    const group = await api.readGroup(site.id)
+    t.match(group, { stateName: 'Active', revision: 1 })
+    t.ok(group.agentStates.every(isApplied))
+  })
+
+  await t.test(
+    'above min: the others switch, it keeps its own, and the status says so',
+    async (t) => {
+      const { text } = await api.call('GET', '/deployments?name=site')
+      const [deployment] = JSON.parse(text) as { id: number }[] // a list of deployments
+      expectDone(await api.call('PUT', `/deployments/${deployment?.id ?? 0}`, { min: 2 }))
+      await deploySite(stand, site)
+      const marks = await Promise.all(caches.map(fetchMark))
+      t.same(
+        marks.map(({ mark }) => mark),
+        ['with-std', 'with-std', 'site-first'],
+      )
+      const group = await api.readGroup(site.id)
+      t.equal(group.stateName, 'Degraded')
+      const failed = group.agentStates.filter((place) => !isApplied(place))
+      t.match(failed, [{ agent: { name: 'third' }, state: 'failed', error: /std/ }])
+    },
+  )
+
+  await t.test('once it can, it follows', async (t) => {
+    await third.adm('param.reset', 'vmod_path')
+    expectDone(await api.act(site.id, 'reload'))
+    await untilServing(third, 'with-std')
+    t.equal((await api.readGroup(site.id)).stateName, 'Active')
+    for (const one of traffic) t.same([...one.failures], [])
+  })
+})
+
+const isApplied = ({ state }: GroupView['agentStates'][number]): boolean => state === 'applied'
+
+const importing = (mark: string): string =>
+  answering(mark).replace('vcl 4.1;\n', 'vcl 4.1;\nimport std;\n')
+
+async function addCache(t: Test, stand: Stand, name: string): Promise<Varnishd> {
+  const cache = await startVarnishd(t)
+  startAgent(t, cache, {
+    ...{ coordinatorUrl: stand.link.url, name, stateDir: await makeStateDir(t), tags: [agentTag] },
+    joinToken: await stand.api.makeJoinToken(),
+  })
+  await untilAgent(stand, 'Running', name)
+  return cache
+}
+
+async function listDatabase(stateDir: string): Promise<string[]> {
+  return (await readdir(stateDir)).filter((name) => name.startsWith('coordinator.db'))
+}
+
+interface Deployed {
+  readonly stand: Stand
+  readonly site: Site
+  readonly traffic: Traffic
+}
+
+async function startSite(t: Test): Promise<Deployed> {
+  const stand = await startStand(t, { heartbeatSeconds: 1 })
+  await untilAgent(stand, 'Running')
+  const site = await makeSite(stand, 'site')
+  await deploySite(stand, site)
+  return { stand, site, traffic: startTraffic(t, stand.cache) }
+}
+
+async function relink({ link }: Pick<Stand, 'link'>): Promise<void> {
+  link.forget()
+  link.setFault('refuse')
+  link.setFault('none')
+  await untilLinked({ link })
+}
+
+async function untilLinked({ link }: Pick<Stand, 'link'>): Promise<void> {
+  await eventually('linked again', () => link.count('welcome') > 0)
+}
+
+const untilServed = (stand: Stand, site: Site, mark: string): Promise<string> =>
+  untilAgreed(mark, () => readAgreement(stand, site), mark)
+
+async function checkDeploy(t: Test, stand: Stand, site: Site): Promise<void> {
+  await editSite(stand, site, 'last')
+  await deploySite(stand, site)
+  t.equal(await readAgreement(stand, site), 'last', 'a last deploy works')
+}

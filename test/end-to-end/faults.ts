@@ -1,0 +1,209 @@
+/**
+ * Faults, struck from outside: proxies count management commands and messages of the link, and somebody dies before or
+ * after one of them. What must hold then is `readAgreement` of stand.ts, and that no request failed but by the fault.
+ */
+import type { Test } from 'tap'
+import type { ApiAnswer } from '../support/api-client.js'
+import { eventually } from '../support/eventually.js'
+import { agentName, untilAgent, type Stand, type Traffic } from './stand.js'
+
+/** The n-th command of a name on the management port, or the n-th message of a kind, since the trap was set. */
+export interface Step {
+  readonly on: 'port' | 'link'
+  readonly name: string
+  readonly nth: number
+  readonly moment: 'before' | 'after'
+}
+
+/** `connection`: nobody dies, but what is being said is lost. */
+export type Victim = 'coordinator' | 'agent' | 'connection' | 'child' | 'manager'
+
+export const victims: readonly Victim[] = ['coordinator', 'agent', 'connection', 'child', 'manager']
+
+/** Within 30 s of the fault's end, and twice that for a busy machine. */
+export const agreementTimeoutMs = 60_000
+
+export const bothMoments = (step: Omit<Step, 'moment'>): Step[] => [
+  { ...step, moment: 'before' },
+  { ...step, moment: 'after' },
+]
+
+/** Both moments of commands on the management port, written `vcl.use` or, for the second of a kind, `vcl.inline 2`. */
+export const around = (...commands: readonly string[]): Step[] =>
+  commands.map(parseCommand).flatMap(bothMoments)
+
+/** The cache has done it and the agent does not know. */
+export const after = (...commands: readonly string[]): Step[] =>
+  commands.map((command) => ({ ...parseCommand(command), moment: 'after' }))
+
+function parseCommand(command: string): Omit<Step, 'moment'> {
+  const [name = '', nth = '1'] = command.split(' ')
+  return { on: 'port', name, nth: Number(nth) }
+}
+
+export const describeStep = ({ on, name, nth, moment }: Step): string =>
+  `${moment} ${name} ${nth} of the ${on}`
+
+/**
+ * What serves in the end, as the answer promises: what is wanted when it was done (200), or when too few agents were left to
+ * do it, for the wish is kept (503); else what served before. Null: nobody said.
+ */
+export function readPromise(
+  answer: ApiAnswer | null,
+  { before, wanted }: { readonly before: string; readonly wanted: string },
+): string | null {
+  if (answer === null) return null
+  return answer.status === 200 || answer.status === 503 ? wanted : before
+}
+
+/** Resolves with what serves, which is what was promised, when all agree on it. */
+export function untilAgreed(
+  title: string,
+  read: () => Promise<string>,
+  promise: string | null = null,
+): Promise<string> {
+  return eventually(
+    `${title}: all agree`,
+    async () => {
+      const mark = await read()
+      if (promise !== null && mark !== promise)
+        throw new Error(`${mark} serves, and ${promise} was promised`)
+      return mark
+    },
+    agreementTimeoutMs,
+  )
+}
+
+/** What a fault needs to know of a stand. */
+export type Struck = Pick<Stand, 'cache' | 'port' | 'link' | 'coordinator' | 'agent' | 'startAgent'>
+
+/**
+ * Acts, kills at the step, and starts again what was killed. Answers what the act was answered; null: nobody was left to
+ * answer, or it goes on (202). Fails when the step is never met.
+ */
+export async function strike(
+  stand: Struck,
+  victim: Victim,
+  step: Step,
+  act: () => Promise<ApiAnswer | null>,
+): Promise<ApiAnswer | null> {
+  const struck = setTrap(stand, victim, step)
+  const call = act().catch(() => null)
+  // A coordinator that is killed answers nobody, and that may be seen before the kill is reported.
+  const early = call.then(async (answer) => {
+    if (answer === null) await struck
+    return answer
+  })
+  let isStruck = false
+  const strikes = struck.then(() => {
+    isStruck = true
+    return null
+  })
+  const first = await Promise.race([strikes, early])
+  // After the last message the answer may overtake the end of the victim.
+  if (first) await eventually(`${JSON.stringify([step, first])}: the step is met`, () => isStruck)
+  await revive(stand, victim)
+  const answer = await call
+  return answer?.status === 202 ? null : answer
+}
+
+function setTrap(stand: Struck, victim: Victim, step: Step): Promise<void> {
+  const isPeer = step.on === 'link' || victim === 'agent' || victim === 'connection'
+  const trap = {
+    ...step,
+    act: () => kill(stand, victim),
+    fate: isPeer ? ('drop' as const) : ('pass' as const),
+  }
+  if (step.on === 'port') return stand.port.trap(trap)
+  if (step.name !== 'hello') return stand.link.trap(trap)
+  // The link breaks in phase one; the hello of the next one is the step.
+  const broken = { name: 'apply', moment: 'before', fate: 'drop', act: () => undefined } as const
+  return stand.link.trap(broken).then(() => stand.link.trap(trap))
+}
+
+async function kill(stand: Struck, victim: Victim): Promise<void> {
+  if (victim === 'coordinator') await stand.coordinator.daemon.kill()
+  else if (victim === 'agent') await stand.agent.kill()
+  else if (victim === 'manager') await stand.cache.stop('SIGKILL')
+  else if (victim === 'child') process.kill((await stand.cache.childPid()) ?? 0, 'SIGKILL')
+}
+
+async function revive(stand: Struck, victim: Victim): Promise<void> {
+  if (victim === 'coordinator') await stand.coordinator.start()
+  else if (victim === 'agent') stand.startAgent()
+  else if (victim === 'manager') await stand.cache.restart()
+  // The manager starts its child again by itself, unless the loss made it give up (mgt_vcl_discard asserts).
+  else if (victim === 'child' && (await isManagerGone(stand))) await stand.cache.restart()
+}
+
+async function isManagerGone({ cache }: Struck): Promise<boolean> {
+  const manager = cache.pid()
+  let isGone = false
+  await eventually('the child runs again, or the manager is gone', async () => {
+    isGone = !isAlive(manager)
+    return isGone || (await cache.childPid()) !== null
+  })
+  return isGone
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * An agent whose cache failed again and again waits longer each time until it believes it (src/agent/steadiness.ts); a new
+ * process of it remembers no failure.
+ */
+export async function forgetFailures(stand: Stand): Promise<void> {
+  await stand.agent.stop()
+  stand.link.forget()
+  stand.startAgent()
+  await eventually('the agent is back, and told how its cache is', () => {
+    const said = stand.agent.lines().map(({ msg }) => msg)
+    const [seen, linked] = ['connected to the cache', 'linked to the coordinator'].map((words) =>
+      said.indexOf(words),
+    )
+    if (seen === undefined || linked === undefined || seen < 0 || linked < 0) return false
+    // A hello that was sooner than the first look is followed by what that look saw.
+    return seen < linked || stand.link.count('heartbeat') > 0
+  })
+  await untilAgent(stand, 'Running')
+}
+
+/** The cache itself lived on, so that no request may have failed and nothing may look as if somebody else had been there. */
+export const isUnseen = (victim: Victim): boolean => victim !== 'child' && victim !== 'manager'
+
+interface Seen {
+  readonly stand: Stand
+  readonly victim: Victim
+  readonly title: string
+  readonly traffic: Traffic
+}
+
+/** No request failed that the fault itself did not fail, and nothing was served that is not among `allowed`. */
+export async function checkTraffic(
+  t: Test,
+  { stand, victim, title, traffic }: Seen,
+  allowed: readonly string[],
+): Promise<void> {
+  // Nobody listens while child or manager is dead; a new manager serves what it was started with.
+  const failures = isUnseen(victim) ? [] : ['answered 0']
+  const marks = isUnseen(victim) ? allowed : [...allowed, 'foreign']
+  t.same(
+    [...traffic.failures].filter((seen) => !failures.includes(seen)),
+    [],
+    `${title}: no request failed meanwhile`,
+  )
+  t.same(
+    [...traffic.marks].filter((seen) => !marks.includes(seen)),
+    [],
+    `${title}: nothing else was served`,
+  )
+  if (!isUnseen(victim)) return
+  const agent = await stand.api.findAgent(agentName)
+  t.equal(agent?.drift, null, `${title}: no step of ours is taken for a change from outside`)
+}
