@@ -157,6 +157,15 @@ export async function deleteGroup(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('vclGroups').where('id', '=', id).execute()
 }
 
+/** Of all organizations; 0 before the first. */
+export async function readNewestGroupId(queries: Queries): Promise<number> {
+  const row = await queries
+    .selectFrom('vclGroups')
+    .select((e) => e.fn.max('id').as('id'))
+    .executeTakeFirst()
+  return row?.id ?? 0
+}
+
 export interface Wish {
   /** Null: not deployed. */
   readonly sources: WishedSources | null
