@@ -25,6 +25,8 @@ export interface PresentObject extends ApplyObject {
   readonly managedBy: string | null
   /** When it was changed last, as the API says it. */
   readonly updated?: string
+  /** Of a tag: an agent sends it, so nobody can delete it. */
+  readonly isSent?: boolean
   /** Of a file: the newest. */
   readonly version?: number
   /** Of a deployed group: what its newest deploy pinned. */

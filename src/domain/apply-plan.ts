@@ -8,7 +8,6 @@ import {
   applyKinds,
   keyOf,
   referencesOf,
-  type ApplyFields,
   type ApplyKind,
   type ApplyObject,
   type FieldValue,
@@ -75,9 +74,7 @@ export interface ApplyPlan {
 export function planApply(input: ApplyInput): ApplyPlan {
   const present = new Map(input.present.map((object) => [keyOf(object), object]))
   const wanted = new Map(input.wanted.map((object) => [keyOf(object), object]))
-  const pruned = input.prune
-    ? input.present.filter((object) => object.managedBy === input.set && !wanted.has(keyOf(object)))
-    : []
+  const pruned = findPruned(input, wanted)
   const writes = inOrder(input.wanted).flatMap((object) =>
     planWrite(input, object, present.get(keyOf(object))),
   )
@@ -92,6 +89,17 @@ export function planApply(input: ApplyInput): ApplyPlan {
     ],
     refusals: [...findForeign(input, present), ...findLoose(input, { present, wanted, pruned })],
   }
+}
+
+/** A tag that an agent sends meanwhile stays, and is pruned when no agent does. */
+function findPruned(
+  { set, prune, present }: ApplyInput,
+  wanted: ReadonlyMap<string, WantedObject>,
+): readonly PresentObject[] {
+  if (!prune) return []
+  return present.filter(
+    (object) => object.managedBy === set && !wanted.has(keyOf(object)) && object.isSent !== true,
+  )
 }
 
 function inOrder<T extends ApplyObject>(objects: readonly T[]): readonly T[] {

@@ -1,5 +1,5 @@
 /** The YAML and JSON documents of a folder, each with the file and line of everything in it. */
-import type { Document, LineCounter, ParsedNode } from 'yaml'
+import type { Document, LineCounter } from 'yaml'
 import { isFields, type Fields } from '../api-shapes.js'
 import { usageError, type CliError } from '../cli-error.js'
 import type { Folder } from './folder.js'
@@ -12,12 +12,16 @@ const aliasesMost = 100
 export interface FolderDocument {
   readonly values: Fields
   /** `site.yaml line 7`: of the value at this path, else of what holds it. */
-  at(...path: readonly (string | number)[]): string
+  readonly at: (...path: readonly (string | number)[]) => string
 }
 
 /** Everything that is wrong is told at once, a line each. Throws CliError (usage). */
 export class Complaints {
   private readonly lines: string[] = []
+
+  get count(): number {
+    return this.lines.length
+  }
 
   add(where: string, problem: string): void {
     this.lines.push(`${where}: ${problem}`)
@@ -65,7 +69,7 @@ interface Source {
   readonly file: string
   readonly text: string
   readonly lines: LineCounter
-  readonly document: Document.Parsed<ParsedNode>
+  readonly document: Document.Parsed
 }
 
 /** `source: @main.vcl` without quotes is no YAML, and what everybody writes (choices: 8); it has one meaning only. */

@@ -47,11 +47,11 @@ export async function openFolder(path: string): Promise<Folder> {
 }
 
 async function readInside(root: string, path: string): Promise<Buffer> {
-  const real = await realpath(join(root, path)).catch(() => undefined)
+  const given = join(root, path)
+  requireInside(root, given)
+  const real = await realpath(given).catch(() => undefined)
   if (real === undefined) throw new Error('there is no such file')
-  const way = relative(root, real)
-  if (way === '..' || way.startsWith(`..${sep}`))
-    throw new Error('it is outside the folder; only files inside are read')
+  requireInside(root, real)
   // A pipe would be waited for: what it is, is asked before it is opened.
   const status = await stat(real)
   if (!status.isFile()) throw new Error('it is no plain file')
@@ -63,4 +63,11 @@ async function readInside(root: string, path: string): Promise<Buffer> {
   } finally {
     await handle.close()
   }
+}
+
+/** Before and after links are followed: what is not in the folder is not even looked for. */
+function requireInside(root: string, path: string): void {
+  const way = relative(root, path)
+  if (way === '..' || way.startsWith(`..${sep}`))
+    throw new Error('it is outside the folder; only files inside are read')
 }

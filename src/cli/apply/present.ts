@@ -37,7 +37,7 @@ function toObject(
   row: Fields,
   deployments: ReadonlyMap<unknown, string>,
 ): PresentObject {
-  const { managedBy, version, updated, deployed } = row
+  const { managedBy, version, updated, deployed, static: isSent } = row
   return {
     kind,
     name: nameOf(row) ?? '',
@@ -45,6 +45,7 @@ function toObject(
     fields: toFields(kind, row),
     managedBy: typeof managedBy === 'string' ? managedBy : null,
     updated: String(updated),
+    ...(kind === 'tag' ? { isSent: isSent === true } : {}),
     ...(kind === 'file' ? { version: Number(version) } : {}),
     ...(kind === 'vclgroup'
       ? { deployed: deployed === true, pins: toPins(row['wish'], deployments) }

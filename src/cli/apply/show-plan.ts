@@ -1,5 +1,5 @@
 /** A plan for people: what is new (+), changes (~), goes (-), with the texts' differences, and where groups would go (>). */
-import type { FieldValue } from '../../domain/apply-objects.js'
+import { keyOf, type FieldValue } from '../../domain/apply-objects.js'
 import type { ApplyPlan, ApplyStep, FieldChange } from '../../domain/apply-plan.js'
 import type { Api } from '../api.js'
 import { requireFields } from '../api-shapes.js'
@@ -73,7 +73,12 @@ async function describeUpdate(
 ): Promise<readonly string[]> {
   const { changes, takes } = step
   const plain = changes.filter(({ field }) => field !== 'sha').map(describeChange)
-  const taken = takes ? ['    it becomes the set’s'] : []
+  const isNobodys = folder.present.get(keyOf(step))?.managedBy === null
+  const taken = takes
+    ? ['    it becomes the set’s']
+    : isNobodys
+      ? ['    it was made by hand: --prune leaves it']
+      : []
   const text = changes.some(({ field }) => field === 'sha')
     ? await describeText(api, step, folder)
     : []

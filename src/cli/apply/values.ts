@@ -34,18 +34,15 @@ export async function readValue(
     case 'text':
       return requireText(value)
     case 'integer':
-      if (typeof value === 'number' && Number.isSafeInteger(value)) return value
-      throw wrong(value, 'a whole number is right')
+      return requireInteger(value)
     case 'boolean':
-      if (typeof value === 'boolean') return value
-      throw wrong(value, 'true or false is right')
+      return requireBoolean(value)
     case 'source':
       return readSource(folder, requireText(value))
     case 'reference':
       return readReference(value)
     case 'references':
-      if (!Array.isArray(value)) throw wrong(value, 'a list of names is right')
-      return [...new Set(value.map((item: unknown) => readReference(item).name))]
+      return readReferences(value)
     case 'words':
     case 'grants':
       throw new Error('no document has such a field')
@@ -79,6 +76,11 @@ function readReference(value: unknown): Versioned {
   }
 }
 
+function readReferences(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw wrong(value, 'a list of names is right')
+  return [...new Set(value.map((item: unknown) => readReference(item).name))]
+}
+
 /** Throws an Error that says what would be right. */
 export function readObject(
   kind: ApplyKind,
@@ -108,12 +110,14 @@ function readFileObject(
   const encoded = values.get('encoded')
   if (typeof given !== 'string' && encoded !== undefined)
     throw new Error('encoded: it is for a source that stands in the document, not for @FILE')
-  const source = isSource(given) ? given : { source: String(given), encoded: encoded === true }
+  const source =
+    typeof given === 'string' ? { source: given, encoded: encoded === true } : requireSource(given)
   const read = readFileContent(source)
   if (!read.ok) throw new Error(`source: ${read.problem}`)
   const fileType = values.get('fileType') ?? defaultFileType(read.content)
   if (!isFileType(fileType)) throw new Error('fileType: 1 main, 2 include or 3 other is right')
-  const contentType = String(values.get('contentType') ?? defaultContentType(source.encoded))
+  const contentType = values.get('contentType') ?? defaultContentType(source.encoded)
+  if (typeof contentType !== 'string') throw missing('contentType')
   const fields = { sha: read.content.sha, contentType, fileType }
   return { object: { kind: 'file', name, fields }, source }
 }
@@ -134,9 +138,9 @@ function readGroup(values: Values): ApplyFields {
   const fqdns = listOf(values, 'domains').map((fqdn) => parseDomainName(fqdn, domainToASCII))
   const domains = [...new Set(fqdns)].toSorted()
   const root = values.get('root')
-  if (root !== undefined && root !== (domains.length === 0))
+  if (typeof root === 'boolean' && root !== (domains.length === 0))
     throw new Error(
-      `root is ${String(root)}, and the group has ${domains.length} domains; leave root out, it follows them`,
+      `root is ${root}, and the group has ${domains.length} domains; leave root out, it follows them`,
     )
   return {
     mainVCL: main.name,
@@ -165,8 +169,19 @@ function requireText(value: unknown): string {
   throw wrong(value, 'a text is right; in quotes where it looks like something else')
 }
 
-function isSource(value: FieldRead): value is Source {
-  return typeof value === 'object' && 'encoded' in value
+function requireInteger(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+  throw wrong(value, 'a whole number is right')
+}
+
+function requireBoolean(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw wrong(value, 'true or false is right')
+}
+
+function requireSource(value: FieldRead): Source {
+  if (typeof value === 'object' && 'encoded' in value) return value
+  throw wrong(value, 'a text or @FILE is right')
 }
 
 function isVersioned(value: FieldRead): value is Versioned {

@@ -20,7 +20,7 @@ export interface WantedEntry {
   /** As the document says it; undefined: it does not. */
   readonly organization: unknown
   /** File and line of one of its fields, else of the document. */
-  at(field?: string): string
+  readonly at: (field?: string) => string
 }
 
 export interface WantedFolder {
@@ -142,15 +142,12 @@ async function readEntry(
     ),
   )
   const written = new Map<string, string>()
-  let isSound = true
-  const complain = (key: string, problem: string): void => {
-    complaints.add(key === '' ? at() : at(key), problem)
-    isSound = false
-  }
+  const before = complaints.count
   for (const key of Object.keys(values)) {
     const name = known.get(key.toLowerCase())
-    if (name === undefined) complain(key, `${key} is not known here; known are ${namesOf(fields)}`)
-    else if (written.has(name)) complain(key, `${name} is given twice, in other case`)
+    if (name === undefined)
+      complaints.add(at(key), `${key} is not known here; known are ${namesOf(fields)}`)
+    else if (written.has(name)) complaints.add(at(key), `${name} is given twice, in other case`)
     else written.set(name, key)
   }
   const read: Values = new Map()
@@ -160,17 +157,20 @@ async function readEntry(
     try {
       read.set(field.name, await readValue(folder, field, values[key]))
     } catch (error) {
-      complain(key, `${field.name}: ${messageOf(error)}`)
+      complaints.add(at(key), `${field.name}: ${messageOf(error)}`)
     }
   }
-  if (!isSound) return undefined
-  const where = (field?: string): string => at(...(written.get(field ?? '') ?? []))
+  if (complaints.count > before) return undefined
+  const where = (field = ''): string => {
+    const key = written.get(field)
+    return key === undefined ? at() : at(key)
+  }
   try {
     const { object, source } = readObject(kind, read)
     const organization = values[written.get('organization') ?? '']
     return { object, source, organization, at: where }
   } catch (error) {
-    complain('', messageOf(error))
+    complaints.add(at(), messageOf(error))
     return undefined
   }
 }

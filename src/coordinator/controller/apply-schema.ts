@@ -83,11 +83,16 @@ export function describeDocuments(routes: readonly Route[]): object {
   }
 }
 
+interface ObjectSchema {
+  readonly properties?: object
+  readonly required?: readonly string[]
+}
+
 function describeKind(kind: string, { properties }: DocumentKind, route: Route): object {
   const { body, ignoredKeys = [], summary } = route
-  const known = body && 'properties' in body ? { ...(body.properties as object) } : {} // bodies are objects
-  const required = body && 'required' in body ? (body.required as readonly string[]) : []
-  const readOnly = ignoredKeys.map((key) => [key, { readOnly: true, description: 'ignored' }])
+  const { properties: known = {}, required = [] } = (body ?? {}) as ObjectSchema // bodies are objects
+  const ignored = { readOnly: true, description: 'ignored' }
+  const readOnly = ignoredKeys.map((key): [string, object] => [key, ignored])
   return {
     type: 'object',
     description: summary,

@@ -3,15 +3,20 @@ import { Type } from 'typebox'
 import { route, type Route } from '../http/route.js'
 import { planPlacement } from '../state-service/placing/placement-plan.js'
 import type { StateService } from '../state-service/service.js'
-import { idSchema, nameSchema, orNull, referenceSchema, requireAccess } from './references.js'
+import {
+  idSchema,
+  nameSchema,
+  orNull,
+  referencesMost,
+  referenceSchema,
+  requireAccess,
+} from './references.js'
 
 const errorKey = 'vclgroup'
 const closed = { additionalProperties: false }
 
 /** Chosen by us: as many as one folder of `cachefleet apply` may hold. */
 const objectsMost = 1_000
-/** Chosen by us: of one group or deployment. */
-const namesMost = 100
 
 const countSchema = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
@@ -23,7 +28,11 @@ const plannedDeploymentSchema = Type.Object(
     max: countSchema,
     tags: Type.Array(
       Type.Object({ id: Type.Optional(idSchema), name: Type.Optional(nameSchema) }, closed),
-      { minItems: 1, maxItems: namesMost, description: 'Without an id: to be made, nobody has it' },
+      {
+        minItems: 1,
+        maxItems: referencesMost,
+        description: 'Without an id: to be made, nobody has it',
+      },
     ),
   },
   { ...closed, description: 'As it is to be; without an id it is to be made' },
@@ -33,9 +42,9 @@ const plannedGroupSchema = Type.Object(
   {
     id: Type.Optional(idSchema),
     name: nameSchema,
-    domains: Type.Array(Type.String(), { maxItems: objectsMost, description: 'Names, not ids' }),
+    domains: Type.Array(Type.String(), { maxItems: referencesMost, description: 'Names, not ids' }),
     deployments: Type.Array(Type.String(), {
-      maxItems: namesMost,
+      maxItems: referencesMost,
       description: 'Names of the deployments beside',
     }),
   },
