@@ -1,7 +1,12 @@
 /** `cachefleet apply`: reads the folder, compares it with the coordinator, asks what may happen, and makes it so. */
-import { keyOf, type ApplyKind, type WantedObject } from '../../domain/apply-objects.js'
+import {
+  applyKinds,
+  keyOf,
+  referencesOf,
+  type ApplyKind,
+  type WantedObject,
+} from '../../domain/apply-objects.js'
 import { planApply, type ApplyPlan } from '../../domain/apply-plan.js'
-import { referencesOf, applyKinds } from '../../domain/apply-objects.js'
 import { findNameProblem } from '../../domain/names.js'
 import type { Api } from '../api.js'
 import { isFields, nameOf, type Fields } from '../api-shapes.js'
@@ -23,7 +28,7 @@ import {
 import { compileNeeds, findMissing, needsOf, requireAll } from './may-apply.js'
 import { idOf, readPresent, type Present } from './present.js'
 import { runPlan } from './run-plan.js'
-import { countSteps, describePlan, describeStep } from './show-plan.js'
+import { describePlan, describeStep } from './show-plan.js'
 import { readWanted, type WantedEntry } from './wanted.js'
 
 export async function apply(invocation: Invocation): Promise<ExitCode> {
@@ -59,6 +64,9 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   }
   return isSet(invocation, 'plan') ? showPlan(applying) : applyPlan(applying)
 }
+
+/** Chosen by us: in the question whether to. */
+const lossesNamed = 10
 
 interface Applying {
   readonly invocation: Invocation
@@ -200,9 +208,7 @@ async function confirmLosses(
   if (losses.length === 0 || isSet(invocation, 'yes')) return
   if (invocation.surroundings.stderr.isTTY)
     invocation.surroundings.stderr.write(await describePlan(api, plan, folder, foreseen))
-  const shown = losses.length <= 5 ? losses.map(describeStep).join(', ') : countSteps(losses)
-  await confirm(
-    invocation,
-    shown.replace(/^\d+ to /, (count) => count),
-  )
+  const named = losses.slice(0, lossesNamed).map(describeStep).join(', ')
+  const more = losses.length - lossesNamed
+  await confirm(invocation, more > 0 ? `${named} and ${more} more` : named)
 }

@@ -52,7 +52,7 @@ export async function describePlan(
 }
 
 /** `3 to make, 1 to change, …`. */
-export function countSteps(steps: readonly ApplyStep[]): string {
+function countSteps(steps: readonly ApplyStep[]): string {
   const counts = Object.entries(verbs).flatMap(([action, verb]) => {
     const count = steps.filter((step) => step.action === action).length
     return count > 0 ? [`${count} to ${verb}`] : []
