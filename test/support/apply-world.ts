@@ -19,29 +19,12 @@ export function applyStep(world: World, step: ApplyStep, set: string): World {
   const before = world.get(key)
   const next = new Map(world)
   switch (step.action) {
-    case 'create': {
-      if (before) throw new Error(`${key} is taken`)
-      const { kind, name, fields } = step
-      requireReferred(world, step)
-      const version = kind === 'file' ? { version: 1 } : {}
-      const wish = kind === 'vclgroup' ? { deployed: false } : {}
-      const id = 1 + Math.max(0, ...[...world.values()].map((object) => object.id))
-      return next.set(key, { kind, name, fields, id, managedBy: set, ...version, ...wish })
-    }
-    case 'update': {
-      const found = requireThere(before, step.id)
-      requireReferred(world, step)
-      const isNew = found.version !== undefined && found.fields['sha'] !== step.fields['sha']
-      const version = isNew ? { version: (found.version ?? 0) + 1 } : {}
-      const managedBy = step.takes ? set : found.managedBy
-      return next.set(key, { ...found, fields: step.fields, managedBy, ...version })
-    }
+    case 'create':
+      return next.set(key, makeObject(world, step, set))
+    case 'update':
+      return next.set(key, changeObject(world, step, set))
     case 'undeploy':
-      return next.set(key, {
-        ...requireThere(before, step.id),
-        deployed: false,
-        pins: undefined,
-      })
+      return next.set(key, { ...requireThere(before, step.id), deployed: false, pins: undefined })
     case 'deploy': {
       const found = requireThere(before, step.id ?? before?.id ?? 0)
       return next.set(key, { ...found, deployed: true, pins: pin(world, found.fields) })
@@ -51,6 +34,27 @@ export function applyStep(world: World, step: ApplyStep, set: string): World {
       next.delete(key)
       return next
   }
+}
+
+type Writing<A> = ApplyStep & { readonly action: A }
+
+function makeObject(world: World, step: Writing<'create'>, managedBy: string): PresentObject {
+  const { kind, name, fields } = step
+  if (world.has(keyOf(step))) throw new Error(`${kind} ${name} is taken`)
+  requireReferred(world, step)
+  const version = kind === 'file' ? { version: 1 } : {}
+  const wish = kind === 'vclgroup' ? { deployed: false } : {}
+  const id = 1 + Math.max(0, ...[...world.values()].map((object) => object.id))
+  return { kind, name, fields, id, managedBy, ...version, ...wish }
+}
+
+function changeObject(world: World, step: Writing<'update'>, set: string): PresentObject {
+  const found = requireThere(world.get(keyOf(step)), step.id)
+  requireReferred(world, step)
+  const isNew = found.version !== undefined && found.fields['sha'] !== step.fields['sha']
+  const version = isNew ? { version: (found.version ?? 0) + 1 } : {}
+  const managedBy = step.takes ? set : found.managedBy
+  return { ...found, fields: step.fields, managedBy, ...version }
 }
 
 function requireThere(object: PresentObject | undefined, id: number): PresentObject {

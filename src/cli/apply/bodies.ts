@@ -4,6 +4,7 @@ import {
   type ApplyFields,
   type ApplyKind,
   type PresentObject,
+  type WantedObject,
 } from '../../domain/apply-objects.js'
 import type { Fields } from '../api-shapes.js'
 import type { Source } from '../given-text.js'
@@ -36,7 +37,16 @@ export class Ids {
   }
 }
 
-/** Without the name. `source`: of a file. */
+/** The folder and the coordinator, by `keyOf`. */
+export interface Sides {
+  readonly wanted: ReadonlyMap<string, WantedObject>
+  readonly present: ReadonlyMap<string, PresentObject>
+  /** Of the folder's files, by name. */
+  readonly sources: ReadonlyMap<string, Source>
+  readonly ids: Ids
+}
+
+/** Without the name. `source`: of a file whose content is sent. */
 export function toBody(
   { kind, fields }: { readonly kind: ApplyKind; readonly fields: ApplyFields },
   ids: Ids,

@@ -1,21 +1,9 @@
-/** What the coordinator says of a plan before anything is changed: where groups would go, and whether their VCL compiles. */
-import { keyOf, type PresentObject, type WantedObject } from '../../domain/apply-objects.js'
+/** Where groups would go, as the coordinator says before anything is changed. */
+import { keyOf } from '../../domain/apply-objects.js'
 import type { ApplyPlan } from '../../domain/apply-plan.js'
 import type { Api } from '../api.js'
 import { nameOf, requireFields, requireList, type Fields } from '../api-shapes.js'
-import { CliError, exitCodes } from '../cli-error.js'
-import type { Source } from '../given-text.js'
-import { listOf, type Ids } from './bodies.js'
-
-/** One load may take 120 s (choices: 4). */
-const compileTimeoutMs = 180_000
-
-export interface Folder {
-  readonly wanted: ReadonlyMap<string, WantedObject>
-  readonly present: ReadonlyMap<string, PresentObject>
-  readonly sources: ReadonlyMap<string, Source>
-  readonly ids: Ids
-}
+import { listOf, type Sides } from './bodies.js'
 
 export interface ForeseenPlace {
   readonly agentId: number
@@ -35,11 +23,11 @@ export interface Foreseen {
 export async function foreseePlacement(
   api: Api,
   { steps }: ApplyPlan,
-  folder: Folder,
+  sides: Sides,
 ): Promise<readonly Foreseen[]> {
   const groups = steps
     .filter(({ action }) => action === 'deploy')
-    .flatMap(({ name }) => folder.wanted.get(keyOf({ kind: 'vclgroup', name })) ?? [])
+    .flatMap(({ name }) => sides.wanted.get(keyOf({ kind: 'vclgroup', name })) ?? [])
   if (groups.length === 0) return []
   const names = new Set(groups.flatMap(({ fields }) => listOf(fields['deployments'])))
   const leaving = steps.flatMap((step) => (step.action === 'undeploy' ? [{ id: step.id }] : []))
@@ -48,19 +36,19 @@ export async function foreseePlacement(
     path: '/vclgroups/placement',
     body: {
       groups: groups.map(({ name, fields }) => ({
-        ...withId(folder.ids.find('vclgroup', name)),
+        ...withId(sides.ids.find('vclgroup', name)),
         name,
         domains: fields['domains'],
         deployments: fields['deployments'],
       })),
-      deployments: [...names].map((name) => toPlannedDeployment(folder, name)),
+      deployments: [...names].map((name) => toPlannedDeployment(sides, name)),
       undeployed: leaving,
     },
   })
   return requireList(requireFields(body)['groups']).map(readForeseen)
 }
 
-function toPlannedDeployment({ wanted, present, ids }: Folder, name: string): Fields {
+function toPlannedDeployment({ wanted, present, ids }: Sides, name: string): Fields {
   const key = keyOf({ kind: 'deployment', name })
   const fields = (wanted.get(key) ?? present.get(key))?.fields ?? {}
   return {
@@ -88,69 +76,4 @@ function readForeseen(group: Fields): Foreseen {
     })),
     shortage: typeof shortage === 'string' ? shortage : null,
   }
-}
-
-/** Groups whose caches, or whose next deploy, would get another text than before. */
-export function findToCompile({ steps }: ApplyPlan, wanted: Folder['wanted']): WantedObject[] {
-  const changed = new Set(
-    steps
-      .filter((step) => step.action !== 'update' || step.changes.length > 0)
-      .map(({ kind, name }) => keyOf({ kind, name })),
-  )
-  return [...wanted.values()].filter(
-    (object) =>
-      object.kind === 'vclgroup' &&
-      [keyOf(object), ...filesOf(object).map((name) => keyOf({ kind: 'file', name }))].some((key) =>
-        changed.has(key),
-      ),
-  )
-}
-
-/** Answers what could not be checked. Throws CliError for what does not compile; `where`: the group's document. */
-export async function checkCompile(
-  api: Api,
-  group: WantedObject,
-  folder: Folder,
-  { where, agentId }: { readonly where: string; readonly agentId: number | undefined },
-): Promise<string | null> {
-  const { name, fields } = group
-  const [main = '', ...includes] = filesOf(group)
-  const version = fields['mainVersion']
-  try {
-    await api.call({
-      method: 'POST',
-      path: '/files/compile',
-      body: {
-        mainVCL: { ...toLooseFile(folder, main, where), ...(version === null ? {} : { version }) },
-        includes: includes.map((include) => toLooseFile(folder, include, where)),
-        root: listOf(fields['domains']).length === 0,
-        ...(agentId === undefined ? {} : { agents: [{ id: agentId }] }),
-      },
-      timeoutMs: compileTimeoutMs,
-    })
-    return null
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error
-    const what = `vclgroup ${JSON.stringify(name)}`
-    if (error.refusal?.status === 503) return `${what} was not compiled: ${error.message}`
-    throw new CliError(
-      error.exitCode,
-      `${where}: ${what} does not compile; nothing was changed\n${error.message}`,
-      error.refusal,
-    )
-  }
-}
-
-/** As the folder has it; else the stored one. */
-function toLooseFile({ sources, ids }: Folder, name: string, where: string): Fields {
-  const given = sources.get(name)
-  if (given === undefined) return { id: ids.require('file', name) }
-  if (given.encoded)
-    throw new CliError(exitCodes.refused, `${where}: file ${JSON.stringify(name)} is no text`)
-  return { name, source: given.source }
-}
-
-/** The main file first. */
-function filesOf({ fields }: WantedObject): readonly string[] {
-  return [String(fields['mainVCL']), ...listOf(fields['includes'])]
 }

@@ -3,20 +3,19 @@ import { keyOf } from '../../domain/apply-objects.js'
 import type { ApplyStep } from '../../domain/apply-plan.js'
 import type { Api } from '../api.js'
 import { requireFields } from '../api-shapes.js'
-import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
+import { CliError, exitCodes } from '../cli-error.js'
 import { deployGroup, undeployGroup } from '../deploy.js'
 import type { Output } from '../output.js'
 import { toPrintableLine } from '../printable-text.js'
 import type { Invocation } from '../verb.js'
-import { toBody } from './bodies.js'
-import type { Folder } from './foresee.js'
+import { toBody, type Sides } from './bodies.js'
 import { describeStep } from './show-plan.js'
 import { nouns } from './wanted.js'
 
 export interface Running {
   readonly invocation: Invocation
   readonly api: Api
-  readonly folder: Folder
+  readonly sides: Sides
   readonly set: string
 }
 
@@ -60,24 +59,26 @@ function tell({ output }: Invocation, line: string): void {
 }
 
 async function runStep(running: Running, step: ApplyStep): Promise<void> {
-  const { api, folder, set, invocation } = running
+  const { api, sides, set, invocation } = running
   const { path } = nouns[step.kind]
   switch (step.action) {
     case 'create': {
       const { kind, name } = step
-      const body = toBody(step, folder.ids, folder.sources.get(name))
+      const body = toBody(step, sides.ids, sides.sources.get(name))
       const nameField = nouns[kind].nameField ?? 'name'
       const made = await api.call({
         method: 'POST',
         path,
         body: { [nameField]: name, ...body, managedBy: set },
       })
-      folder.ids.add(kind, name, Number(requireFields(made.body)['id']))
+      sides.ids.add(kind, name, Number(requireFields(made.body)['id']))
       return
     }
     case 'update': {
       const ifMatch = await requireUntouched(running, step)
-      const body = toBody(step, folder.ids, folder.sources.get(step.name))
+      const isNewText = step.changes.some(({ field }) => field === 'sha')
+      const source = isNewText ? sides.sources.get(step.name) : undefined
+      const body = toBody(step, sides.ids, source)
       const owner = step.takes ? { managedBy: set } : {}
       await api.call({
         method: 'PUT',
@@ -94,7 +95,7 @@ async function runStep(running: Running, step: ApplyStep): Promise<void> {
     }
     case 'deploy':
       await deployGroup(
-        callFor(invocation, folder.ids.require('vclgroup', step.name)),
+        callFor(invocation, sides.ids.require('vclgroup', step.name)),
         nouns.vclgroup,
       )
       return
@@ -108,13 +109,13 @@ async function runStep(running: Running, step: ApplyStep): Promise<void> {
  * coordinator gives one: then nothing can come in between.
  */
 async function requireUntouched(
-  { api, folder }: Running,
+  { api, sides }: Running,
   step: ApplyStep & { readonly id: number },
 ): Promise<string | undefined> {
   const { kind, name, id } = step
   const seen = await api.call({ method: 'GET', path: `${nouns[kind].path}/${id}` })
   const { updated } = requireFields(seen.body)
-  if (updated === folder.present.get(keyOf(step))?.updated) return seen.etag
+  if (updated === sides.present.get(keyOf(step))?.updated) return seen.etag
   throw new CliError(
     exitCodes.refused,
     `${kind} ${JSON.stringify(name)} was changed by somebody else since the plan was made, at ${String(updated)}; run it again`,
@@ -147,5 +148,3 @@ function describeEnding(
     error.refusal,
   )
 }
-
-export const worstOf = (error: CliError | null): ExitCode => error?.exitCode ?? exitCodes.done

@@ -4,7 +4,8 @@ import type { ApplyPlan, ApplyStep, FieldChange } from '../../domain/apply-plan.
 import type { Api } from '../api.js'
 import { requireFields } from '../api-shapes.js'
 import { diffTexts } from '../text-diff.js'
-import type { Folder, Foreseen } from './foresee.js'
+import type { Sides } from './bodies.js'
+import type { Foreseen } from './foresee.js'
 import { nouns } from './wanted.js'
 
 /** Chosen by us: agents that a plan names. */
@@ -35,14 +36,14 @@ const signs: Readonly<Record<ApplyStep['action'], string>> = {
 export async function describePlan(
   api: Api,
   { steps }: ApplyPlan,
-  folder: Folder,
+  sides: Sides,
   foreseen: readonly Foreseen[],
 ): Promise<string> {
   const lines: string[] = []
   for (const step of steps) {
     lines.push(`${signs[step.action]} ${describeStep(step)}`)
     if (step.action === 'create') lines.push(...describeFields(step.fields))
-    if (step.action === 'update') lines.push(...(await describeUpdate(api, step, folder)))
+    if (step.action === 'update') lines.push(...(await describeUpdate(api, step, sides)))
     if (step.action === 'deploy') {
       lines.push(`    ${step.reason}`)
       lines.push(...describePlaces(foreseen.find(({ group }) => group === step.name)))
@@ -69,18 +70,18 @@ function describeFields(fields: Readonly<Record<string, FieldValue>>): readonly 
 async function describeUpdate(
   api: Api,
   step: ApplyStep & { readonly action: 'update' },
-  folder: Folder,
+  sides: Sides,
 ): Promise<readonly string[]> {
   const { changes, takes } = step
   const plain = changes.filter(({ field }) => field !== 'sha').map(describeChange)
-  const isNobodys = folder.present.get(keyOf(step))?.managedBy === null
+  const isNobodys = sides.present.get(keyOf(step))?.managedBy === null
   const taken = takes
     ? ['    it becomes the set’s']
     : isNobodys
       ? ['    it was made by hand: --prune leaves it']
       : []
   const text = changes.some(({ field }) => field === 'sha')
-    ? await describeText(api, step, folder)
+    ? await describeText(api, step, sides)
     : []
   return [...taken, ...plain, ...text]
 }
@@ -92,7 +93,7 @@ function describeChange({ field, from, to }: FieldChange): string {
 async function describeText(
   api: Api,
   { id, name }: ApplyStep & { readonly action: 'update' },
-  { sources }: Folder,
+  { sources }: Sides,
 ): Promise<readonly string[]> {
   const { source, encoded } = requireFields(await api.readObject(`${nouns.file.path}/${id}`))
   const given = sources.get(name)

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { ignoredKeys, fieldsOf } from '../../../src/cli/apply/wanted.js'
 import { applyKinds, type ApplyKind } from '../../../src/domain/apply-objects.js'
+import { startPostgres } from '../../support/postgres.js'
 import { ids, rows, startTown, type Call, type Json } from '../identity/people.js'
 import { enrol } from './client.js'
 
@@ -34,44 +35,50 @@ void t.test('every object says whose it is, and a list finds those of a set', as
   }
 })
 
-void t.test(
-  'where a group would go is what placement then says, and nothing is kept',
-  async (t) => {
-    const { call, tags } = await startFleet(t)
-    const deployment = { name: 'web', min: 2, max: 2, tags: [{ id: tags['web'] }] }
-    const shop = { name: 'shop', domains: ['Shop.Example'], deployments: ['web'] }
-    const plan = {
-      groups: [shop, { ...shop, name: 'blog', domains: [] }],
-      deployments: [deployment],
-    }
-    const foreseen = rows((await call(200, 'POST', '/vclgroups/placement', plan))['groups'])
+void t.test('what a plan foresees is what placement then says, and nothing is kept', async (t) => {
+  await t.test('on SQLite', async (t) => {
+    await foresee(t, await startFleet(t))
+  })
+  await t.test('on PostgreSQL', async (t) => {
+    const postgres = await startPostgres(t)
+    await foresee(t, await startFleet(t, await postgres.url()))
+  })
+})
 
-    t.match(foreseen[0], {
-      name: 'shop',
-      agents: [{ deployment: 'web', held: false, reason: null }, {}],
-      shortage: null,
-    })
-    t.match(foreseen[1], {
-      agents: { length: 1 },
-      shortage: /deployment "web" needs 2 .* hold the/,
-    })
-    for (const path of ['/deployments', '/vclgroups', '/domains']) t.same(await ids(call, path), [])
+async function foresee(t: Test, { call, tags }: Fleet): Promise<void> {
+  const deployment = { name: 'web', min: 2, max: 2, tags: [{ id: tags['web'] }] }
+  const shop = { name: 'shop', domains: ['Shop.Example'], deployments: ['web'] }
+  const plan = {
+    groups: [shop, { ...shop, name: 'blog', domains: [] }],
+    deployments: [deployment],
+  }
+  const foreseen = rows((await call(200, 'POST', '/vclgroups/placement', plan))['groups'])
 
-    const made = await call(201, 'POST', '/deployments', deployment)
-    const domain = await call(201, 'POST', '/domains', { fqdn: 'shop.example' })
-    const file = await call(201, 'POST', '/files', { name: 'f', source: 'vcl 4.1;' })
-    const group = await call(201, 'POST', '/vclgroups', {
-      name: 'shop',
-      mainVCL: { id: file['id'] },
-      domains: [{ id: domain['id'] }],
-      deployments: [{ id: made['id'] }],
-    })
-    const placement = rows(
-      await call(200, 'GET', `/vclgroups/${String(group['id'])}/placement`),
-    ).filter(({ chosen }) => chosen === true)
-    t.same(agentsOf(placement), agentsOf(rows(foreseen[0]?.['agents'])))
-  },
-)
+  t.match(foreseen[0], {
+    name: 'shop',
+    agents: [{ deployment: 'web', held: false, reason: null }, {}],
+    shortage: null,
+  })
+  t.match(foreseen[1], {
+    agents: { length: 1 },
+    shortage: /deployment "web" needs 2 .* hold the/,
+  })
+  for (const path of ['/deployments', '/vclgroups', '/domains']) t.same(await ids(call, path), [])
+
+  const made = await call(201, 'POST', '/deployments', deployment)
+  const domain = await call(201, 'POST', '/domains', { fqdn: 'shop.example' })
+  const file = await call(201, 'POST', '/files', { name: 'f', source: 'vcl 4.1;' })
+  const group = await call(201, 'POST', '/vclgroups', {
+    name: 'shop',
+    mainVCL: { id: file['id'] },
+    domains: [{ id: domain['id'] }],
+    deployments: [{ id: made['id'] }],
+  })
+  const placement = rows(
+    await call(200, 'GET', `/vclgroups/${String(group['id'])}/placement`),
+  ).filter(({ chosen }) => chosen === true)
+  t.same(agentsOf(placement), agentsOf(rows(foreseen[0]?.['agents'])))
+}
 
 void t.test('tags that are to be made fit nobody, and what is not there is refused', async (t) => {
   const { call, tags } = await startFleet(t)
@@ -149,10 +156,15 @@ void t.test('the schema of documents knows what apply reads, kind by kind', asyn
   }
 })
 
-async function startFleet(
-  t: Test,
-): Promise<{ readonly call: Call; readonly tags: Record<string, unknown> }> {
-  const { controller, system } = await startTown(t)
+interface Fleet {
+  readonly call: Call
+  /** Name → id. */
+  readonly tags: Readonly<Record<string, unknown>>
+}
+
+/** Three agents with the tag web, one without; on a store in memory unless told. */
+async function startFleet(t: Test, storeUrl?: string): Promise<Fleet> {
+  const { controller, system } = await startTown(t, storeUrl === undefined ? {} : { storeUrl })
   for (const name of ['one', 'two', 'three']) await enrol(controller, name, { tags: ['web'] })
   await enrol(controller, 'other')
   const found = rows(await system.call(200, 'GET', '/tags'))
