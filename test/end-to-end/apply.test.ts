@@ -10,7 +10,7 @@ import { ask } from './origin.js'
 import { agentName, startStand, untilAgent, type Stand } from './stand.js'
 
 const example = fileURLToPath(new URL('../../config/example-fleet', import.meta.url))
-const host = 'shop.example'
+const host = 'news.example'
 
 interface Desk {
   readonly stand: Stand
@@ -23,7 +23,7 @@ interface Desk {
 }
 
 async function startDesk(t: Test): Promise<Desk> {
-  const stand = await startStand(t)
+  const stand = await startStand(t, { heartbeatSeconds: 30 })
   await untilAgent(stand, 'Running')
   const { base, api } = stand.coordinator
   const home = await makeHome(t)
@@ -70,11 +70,11 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
     async (t) => {
       const { code, out, err } = await apply('--plan')
       t.match({ code, err }, { code: 0, err: '' })
-      for (const name of ['shop.vcl', 'greeting.vcl', 'shop.example', 'web', 'shop'])
+      for (const name of ['news.vcl', 'greeting.vcl', 'news.example', 'news'])
         t.match(out, new RegExp(`^\\+ make \\w+ "${name}"$`, 'm'))
       t.match(
         out,
-        new RegExp(`^> deploy vclgroup "shop"\\n.*\\n    \\+ ${agentName} \\(web\\)$`, 'm'),
+        new RegExp(`^> deploy vclgroup "news"\\n.*\\n    \\+ ${agentName} \\(news\\)$`, 'm'),
       )
       t.match(out, /^5 to make, 1 to deploy$/m)
       t.same(await readCalls(), ['POST /vclgroups/placement', 'POST /files/compile'])
@@ -85,9 +85,9 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
     t.match(await apply('--wait', '300'), {
       code: 0,
       err: '',
-      out: /deploy vclgroup "shop": done\n$/,
+      out: /deploy vclgroup "news": done\n$/,
     })
-    t.equal(await bodyOf(), 'Hello from the shop\n')
+    t.equal(await bodyOf(), 'Hello from the news\n')
     await readCalls()
     t.match(await apply(), { code: 0, err: '', out: 'nothing to change\n' })
     t.match(await apply('--plan', '--prune'), { code: 0, out: 'nothing to change\n' })
@@ -95,15 +95,15 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
   })
 
   await t.test('an edited VCL is shown as a diff, and deployed', async (t) => {
-    await edit('vcl/greeting.vcl', 'from the shop', 'again')
+    await edit('vcl/greeting.vcl', 'from the news', 'again')
     const { out } = await apply('--plan')
     t.match(out, /^~ change file "greeting.vcl"$/m)
     t.match(
       out,
-      /^ {4}- {2}set resp.body = "Hello from the shop" \+ \{"\n {4}\+ {2}set .*"Hello again"/m,
+      /^ {4}- {2}set resp.body = "Hello from the news" \+ \{"\n {4}\+ {2}set .*"Hello again"/m,
     )
-    t.match(out, /^> deploy vclgroup "shop"\n {4}its sources changed$/m)
-    t.equal(await bodyOf(), 'Hello from the shop\n')
+    t.match(out, /^> deploy vclgroup "news"\n {4}its sources changed$/m)
+    t.equal(await bodyOf(), 'Hello from the news\n')
     t.match(await apply('--wait', '300'), { code: 0 })
     t.equal(await bodyOf(), 'Hello again\n')
   })
@@ -113,7 +113,7 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
     await edit('vcl/greeting.vcl', 'resp.body', 'resp.nonsense')
     const { code, out, err } = await apply()
     t.match({ code, out }, { code: 1, out: '' })
-    t.match(err, /^cachefleet: fleet.yaml line \d+: vclgroup "shop" does not compile; nothing was/)
+    t.match(err, /^cachefleet: fleet.yaml line \d+: vclgroup "news" does not compile; nothing was/)
     t.match(err, /^greeting.vcl line 3 pos \d+: Symbol not found: 'resp.nonsense'$/m)
     t.same(await readCalls(), ['POST /vclgroups/placement', 'POST /files/compile'])
     t.equal(await bodyOf(), 'Hello again\n')
@@ -125,7 +125,7 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
     await edit('fleet.yaml', 'kind: domain', 'kind: tag\nname: nowhere\n---\nkind: domain')
     const { code, out, err } = await apply()
     t.match({ code, out }, { code: 1, out: 'make tag "nowhere": done\n' })
-    t.match(err, /change deployment "web": .*min.*\n1 of 2 steps were done\. A second run goes on/)
+    t.match(err, /change deployment "news": .*min.*\n1 of 2 steps were done\. A second run goes on/)
     await edit('fleet.yaml', 'tags: [web, nowhere]', 'tags: [web]')
     t.match(await apply(), { code: 0, out: 'nothing to change\n' })
   })
@@ -133,7 +133,7 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
   await t.test('a group that is undeployed by hand is deployed again', async (t) => {
     const [group] = JSON.parse((await stand.api.call('GET', '/vclgroups')).text) as { id: number }[]
     await stand.api.act(group?.id ?? 0, 'undeploy', '?wait=300')
-    t.match(await apply('--wait', '300'), { code: 0, out: /^shop: Active, revision 3, 1 of 1/ })
+    t.match(await apply('--wait', '300'), { code: 0, out: /^news: Active, revision 3, 1 of 1/ })
     t.equal(await bodyOf(), 'Hello again\n')
   })
 
@@ -141,7 +141,7 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
     await stand.api.makeFile('by-hand.vcl', 'vcl 4.1;')
     await writeFile(join(folder, 'fleet.yaml'), '{kind: set, name: example-fleet}')
     t.match(await apply(), { code: 0, out: 'nothing to change\n' })
-    t.match(await apply('--prune'), { code: 2, err: /undeploy vclgroup "shop", delete .* --yes/ })
+    t.match(await apply('--prune'), { code: 2, err: /undeploy vclgroup "news", delete .* --yes/ })
     t.equal(await bodyOf(), 'Hello again\n')
     t.match(await apply('--prune', '--yes', '--wait', '300'), { code: 0 })
     t.equal((await ask(cache, host)).status, 503, 'nothing is deployed')
