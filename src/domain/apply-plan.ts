@@ -10,6 +10,7 @@ import {
   referencesOf,
   type ApplyKind,
   type ApplyObject,
+  type ApplyReference,
   type FieldValue,
   type PresentObject,
   type WantedObject,
@@ -172,27 +173,32 @@ interface Sides {
   readonly pruned: readonly PresentObject[]
 }
 
-/** References to nothing, and to what would be pruned: judged by the objects as they would be afterwards. */
+/**
+ * References to nothing, and to what would be pruned. Of what is there and stays only the latter is asked: not everything that
+ * it refers to was read.
+ */
 function findLoose(
   { present: before, sharedTags }: ApplyInput,
   { present, wanted, pruned }: Sides,
 ): ApplyRefusal[] {
   const gone = new Set(pruned.map(keyOf))
   const staying = before.filter((object) => !gone.has(keyOf(object)) && !wanted.has(keyOf(object)))
-  const isThere = (kind: ApplyKind, name: string): boolean => {
-    const key = keyOf({ kind, name })
-    if (wanted.has(key) || (kind === 'tag' && sharedTags.has(name))) return true
-    return present.has(key) && !gone.has(key)
-  }
+  const isThere = ({ kind, name }: ApplyReference): boolean =>
+    wanted.has(keyOf({ kind, name })) ||
+    present.has(keyOf({ kind, name })) ||
+    (kind === 'tag' && sharedTags.has(name))
   return [...wanted.values(), ...staying].flatMap((object) =>
-    referencesOf(object)
-      .filter(({ kind, name }) => !isThere(kind, name))
-      .map(({ field, kind, name }) => {
-        const what = `${kind} ${JSON.stringify(name)}`
-        const problem = gone.has(keyOf({ kind, name }))
-          ? `${field}: ${what} would be pruned, and this refers to it; give ${what} a document, or refer to it no more`
-          : `${field}: there is no ${what}, neither in the folder nor on the coordinator`
-        return { kind: object.kind, name: object.name, problem }
-      }),
+    referencesOf(object).flatMap((reference) => {
+      const { field } = reference
+      const what = `${reference.kind} ${JSON.stringify(reference.name)}`
+      const { kind, name } = object
+      if (gone.has(keyOf(reference))) {
+        const problem = `${field}: ${what} would be pruned, and this refers to it; give it a document, or refer to it no more`
+        return [{ kind, name, problem }]
+      }
+      if (isThere(reference) || !wanted.has(keyOf(object))) return []
+      const problem = `${field}: there is no ${what}, neither in the folder nor on the coordinator`
+      return [{ kind, name, problem }]
+    }),
   )
 }

@@ -170,6 +170,8 @@ void t.test(
     t.match(problemsOf(plan(new Map(), [site()])), [/^site: mainVCL: there is no file "main"/])
     t.same(problemsOf(plan(world, [site()])), [], 'what is on the coordinator may be referred to')
     t.match(problemsOf(plan(world, [site()], { prune: true })), [/^site: .*"main" would be pruned/])
+    const unread = new Map([...run(world, plan(world, [site()]))].slice(1))
+    t.same(problemsOf(plan(unread, [])), [], 'what was not read is no matter of this folder')
     const byHand = run(world, plan(world, [site()]))
     const made = byHand.get('vclgroup site')
     const users = new Map(byHand)

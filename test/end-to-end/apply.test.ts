@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { call, makeHome, type Ran } from '../cli/run-cli.js'
+import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { ask } from './origin.js'
 import { agentName, startStand, untilAgent, type Stand } from './stand.js'
@@ -28,8 +29,7 @@ async function startDesk(t: Test): Promise<Desk> {
   const { base, api } = stand.coordinator
   const home = await makeHome(t)
   const environment = { ...home, CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token }
-  const folder = await mkdtemp(join(tmpdir(), 'cachefleet-apply-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = await makeFolder(t)
   await cp(example, folder, { recursive: true })
   let read = 0
   return {
@@ -57,6 +57,12 @@ async function startDesk(t: Test): Promise<Desk> {
       })
     },
   }
+}
+
+async function makeFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'cachefleet-apply-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
 }
 
 void t.test('the example folder, from nothing to a site and back', async (t) => {
@@ -159,4 +165,33 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
     }
     t.ok(await stand.api.findTag('web'), 'a tag that the agent brought stays')
   })
+})
+
+void t.test('a deploy whose wait ends goes on, and its exit code is that of the run', async (t) => {
+  const { base, api } = await startCoordinator(t, {
+    words: [
+      ...['--no-agent', '--heartbeat', '30', '--tags', 'web'],
+      ...['--simulate', '1', '--simulate-compile-ms', '2000'],
+    ],
+  })
+  await eventually('an agent runs', async () =>
+    (await api.listAgents()).some(({ stateName }) => stateName === 'Running'),
+  )
+  const home = await makeHome(t)
+  const environment = { ...home, CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token }
+  const folder = await makeFolder(t)
+  await writeFile(
+    join(folder, 'site.yaml'),
+    `
+- { kind: file, name: main.vcl, source: "vcl 4.1; backend default none;" }
+- { kind: deployment, name: web, tags: [web] }
+- { kind: vclgroup, name: site, mainVCL: main.vcl, deployments: [web], deployed: true }`,
+  )
+  const apply = (...words: string[]): Promise<Ran> =>
+    call(['apply', '-f', folder, ...words], { environment })
+  const late = await apply('--wait', '1')
+  t.match(late, { code: 4, err: /^cachefleet: site: still loading after 1 s, it goes on/ })
+  t.match(late.out, /make vclgroup "site": done\nsite: Deploying/)
+  t.match(await apply('--wait', '300'), { code: 0 }, 'the next one waits for it')
+  t.match(await apply(), { code: 0, out: 'nothing to change\n' })
 })

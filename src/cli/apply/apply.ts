@@ -8,6 +8,7 @@ import { isSet, type Invocation } from '../verb.js'
 import { compileAll, findToCompile } from './compile.js'
 import { foreseePlacement, type Foreseen } from './foresee.js'
 import { compileNeeds, findMissing, needsOf, requireAll } from './may-apply.js'
+import { nameSome } from './name-some.js'
 import { planFolder, type Applying } from './plan-folder.js'
 import { runPlan } from './run-plan.js'
 import { describePlan, describeStep } from './show-plan.js'
@@ -69,7 +70,5 @@ async function confirmLosses(
     invocation.surroundings.stderr.write(
       toPrintableText(await describePlan(api, plan, sides, foreseen)),
     )
-  const named = losses.slice(0, lossesNamed).map(describeStep).join(', ')
-  const more = losses.length - lossesNamed
-  await confirm(invocation, more > 0 ? `${named} and ${more} more` : named)
+  await confirm(invocation, nameSome(losses.map(describeStep), { most: lossesNamed }))
 }

@@ -27,18 +27,25 @@ export function findToCompile({ steps }: ApplyPlan, wanted: Sides['wanted']): Wa
   )
 }
 
-/** In the order of the documents; on the agent that the group would be placed on first. */
+/** In the order of the documents; on the agent that the group would be placed on first. Answers what could not be checked. */
 export async function compileAll(
-  { api, plan, sides, entries }: Applying,
+  { api, plan, sides, entries, invocation }: Applying,
   foreseen: readonly Foreseen[],
 ): Promise<readonly string[]> {
+  const { stderr } = invocation.surroundings
   const notes: string[] = []
-  for (const group of findToCompile(plan, sides.wanted)) {
+  const groups = findToCompile(plan, sides.wanted)
+  for (const [index, group] of groups.entries()) {
+    if (stderr.isTTY) stderr.write(`\r\x1b[Kcompiling ${index + 1}/${groups.length}`)
     const places = foreseen.find((one) => one.group === group.name)?.places ?? []
     const agentId = places.find(({ deployment }) => deployment !== null)?.agentId
     const where = whereOf(entries, group)
-    const note = await checkCompile(api, group, sides, { where, agentId })
-    if (note !== null) notes.push(note)
+    try {
+      const note = await checkCompile(api, group, sides, { where, agentId })
+      if (note !== null) notes.push(note)
+    } finally {
+      if (stderr.isTTY) stderr.write('\r\x1b[K')
+    }
   }
   return notes
 }

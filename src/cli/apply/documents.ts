@@ -1,7 +1,7 @@
 /** The YAML and JSON documents of a folder, each with the file and line of everything in it. */
 import type { Document, LineCounter } from 'yaml'
 import { isFields, type Fields } from '../api-shapes.js'
-import { usageError, type CliError } from '../cli-error.js'
+import type { Complaints } from './complaints.js'
 import type { Folder } from './folder.js'
 
 /** Chosen by us: as many as the coordinator places in one call. */
@@ -13,31 +13,6 @@ export interface FolderDocument {
   readonly values: Fields
   /** `site.yaml line 7`: of the value at this path, else of what holds it. */
   readonly at: (...path: readonly (string | number)[]) => string
-}
-
-/** Everything that is wrong is told at once, a line each. Throws CliError (usage). */
-export class Complaints {
-  private readonly lines: string[] = []
-
-  get count(): number {
-    return this.lines.length
-  }
-
-  add(where: string, problem: string): void {
-    this.lines.push(`${where}: ${problem}`)
-  }
-
-  /** Chosen by us: the first 20. */
-  check(): void {
-    if (this.lines.length === 0) return
-    const shown = this.lines.slice(0, 20)
-    const more = this.lines.length - shown.length
-    throw describeAll(more > 0 ? [...shown, `and ${more} more`] : shown)
-  }
-}
-
-function describeAll(lines: readonly string[]): CliError {
-  return usageError(`${lines.join('\n')}\nNothing was changed.`)
 }
 
 export async function readDocuments(

@@ -4,10 +4,11 @@ import { planApply, type ApplyPlan } from '../../domain/apply-plan.js'
 import { findNameProblem } from '../../domain/names.js'
 import type { Api } from '../api.js'
 import { isFields, nameOf, type Fields } from '../api-shapes.js'
-import { CliError, exitCodes, usageError } from '../cli-error.js'
+import { exitCodes, usageError } from '../cli-error.js'
 import { isSet, textFlag, type Invocation } from '../verb.js'
 import { Ids, type Sides } from './bodies.js'
-import { Complaints, readDocuments } from './documents.js'
+import { Complaints } from './complaints.js'
+import { readDocuments } from './documents.js'
 import { openFolder } from './folder.js'
 import { requireAll } from './may-apply.js'
 import { idOf, readPresent, type Present } from './present.js'
@@ -84,8 +85,9 @@ function findKinds(entries: readonly WantedEntry[], prune: boolean): ReadonlySet
   const objects = entries.map(({ object }) => object)
   const referred = objects.flatMap((object) => referencesOf(object).map(({ kind }) => kind))
   const used = new Set<ApplyKind>([...objects.map(({ kind }) => kind), ...referred])
-  // What a deploy pinned is told by their names.
+  // What a deploy pinned, and where it goes, is told by their names.
   if (used.has('vclgroup')) used.add('deployment')
+  if (used.has('deployment')) used.add('tag')
   return new Set(applyKinds.filter((kind) => used.has(kind)))
 }
 
@@ -100,12 +102,13 @@ function toSides(entries: readonly WantedEntry[], present: Present): Sides {
   }
 }
 
+/** Each at the line of the field that it is about. */
 function refuse({ refusals }: ApplyPlan, entries: readonly WantedEntry[]): void {
-  if (refusals.length === 0) return
-  const lines = refusals.map(({ kind, name, problem }) => {
+  const complaints = new Complaints()
+  for (const { kind, name, problem } of refusals) {
     const entry = entries.find(({ object }) => keyOf(object) === keyOf({ kind, name }))
-    const field = problem.split(':', 1)[0] ?? ''
-    return `${entry ? `${entry.at(field)}: ` : ''}${kind} ${JSON.stringify(name)}: ${problem}`
-  })
-  throw new CliError(exitCodes.refused, `${lines.join('\n')}\nNothing was changed`)
+    const [field] = problem.split(':', 1)
+    complaints.add(entry?.at(field) ?? '', `${kind} ${JSON.stringify(name)}: ${problem}`)
+  }
+  complaints.check(exitCodes.refused)
 }

@@ -9,8 +9,12 @@ import type { Output } from '../output.js'
 import { toPrintableLine } from '../printable-text.js'
 import type { Invocation } from '../verb.js'
 import { toBody, type Sides } from './bodies.js'
+import { nameSome } from './name-some.js'
 import { describeStep } from './show-plan.js'
 import { nouns } from './wanted.js'
+
+/** Chosen by us: of those that were not done. */
+const stepsNamed = 10
 
 export interface Running {
   readonly invocation: Invocation
@@ -140,7 +144,7 @@ function describeEnding(
 ): CliError {
   const [failed, ...rest] = steps.slice(done)
   const what = failed ? describeStep(failed) : ''
-  const left = rest.map(describeStep).join('; ')
+  const left = nameSome(rest.map(describeStep), { most: stepsNamed })
   const more = rest.length === 0 ? '' : `; not done: ${left}`
   return new CliError(
     error.exitCode,
