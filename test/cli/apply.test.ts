@@ -344,6 +344,25 @@ void t.test('what somebody changes while the plan is looked at is not overwritte
   t.match(await apply(files('b')), { code: 0 }, 'seen and wanted')
 })
 
+void t.test('two runs at once leave what one run makes', async (t) => {
+  const { apply, list } = await startDesk(t)
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const files = {
+    'a.yaml': names.map((name) => `{kind: file, name: ${name}, source: x}`).join('\n---\n'),
+  }
+  const both = await Promise.all([apply(files), apply(files)])
+  for (const { code, err } of both)
+    if (code !== 0) t.match({ code, err }, { code: 1, err: /is taken[^]*A second run goes on/ })
+  t.match(await apply(files), { code: 0 })
+  t.match(await apply(files), { code: 0, out: 'nothing to change\n' })
+  t.same(
+    (await list('/files?sort=name')).map(
+      ({ name, version }) => `${String(name)} ${String(version)}`,
+    ),
+    names.map((name) => `${name} 1`),
+  )
+})
+
 void t.test('the schema is printed without a login', async (t) => {
   const { town } = await startDesk(t)
   const environment = { ...(await makeHome(t)), CACHEFLEET_SERVER: town.controller.base }

@@ -1,5 +1,5 @@
 /** From documents to the objects that they want: every key, value and name is judged here, before anybody is called. */
-import type { ApplyKind, WantedObject } from '../../domain/apply-objects.js'
+import { keyOf, type ApplyKind, type WantedObject } from '../../domain/apply-objects.js'
 import { findNameProblem } from '../../domain/names.js'
 import type { Fields } from '../api-shapes.js'
 import type { Source } from '../given-text.js'
@@ -85,7 +85,7 @@ function keepEntry(
   complaints: Complaints,
 ): void {
   const { kind, name } = entry.object
-  const key = `${kind} ${name}`
+  const key = keyOf(entry.object)
   const first = entries.get(key)
   if (first)
     complaints.add(
