@@ -49,7 +49,7 @@ function flagsOf({ flags = [] }: Verb): readonly string[] {
 }
 
 function longForm({ form }: Flag): string {
-  return form.split(' ')[0] ?? form
+  return /--[a-z-]+/.exec(form)?.[0] ?? form
 }
 
 /**

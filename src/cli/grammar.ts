@@ -1,5 +1,6 @@
 /** Everything that may be typed: the verbs without a noun, and the nouns in the order of the help. */
 import { accountVerbs } from './account-verbs.js'
+import { applyVerb } from './apply-verb.js'
 import { completionVerb } from './completion-verb.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
@@ -27,7 +28,7 @@ const globalFlags: readonly Flag[] = [
 
 export const grammar: Grammar = {
   flags: globalFlags,
-  verbs: [...accountVerbs, completionVerb],
+  verbs: [...accountVerbs, applyVerb, completionVerb],
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups],
     ...[organizations, accounts, users, permissions, sessions, idps],

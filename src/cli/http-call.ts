@@ -16,6 +16,7 @@ export interface HttpCall {
 export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
+  readonly etag: string | undefined
   readonly text: string
 }
 
@@ -78,6 +79,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer> {
   return {
     status: incoming.statusCode ?? 0,
     contentType: incoming.headers['content-type'] ?? '',
+    etag: incoming.headers.etag,
     text: Buffer.concat(chunks).toString('utf8'),
   }
 }
