@@ -47,8 +47,10 @@ async function tryBegin(
   if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
   if ((await readDeploys(queries, [group.id])).length > 0) return { kind: 'busy' }
 
-  const choice = await request.choose(queries, group)
-  const { gathered } = choice
+  const { gathered, naming } = await request.choose(queries, group)
+  if ('error' in gathered)
+    return { kind: 'refused', because: 'uncompilable', message: gathered.error, group, gathered }
+  const choice = { gathered, naming }
   const promoting = request.action === 'promote'
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
   const deployments = await readDeploymentsOf(queries, gathered.deploymentIds)
