@@ -272,6 +272,27 @@ void t.test('the IPv4 address within an IPv6 one is found in every spelling', (t
   t.end()
 })
 
+void t.test('whatever an organization may be called, a login finds it', async (t) => {
+  const { system, controller } = await startTown(t)
+  for (const name of ['callback', 'token', '.', '..'])
+    t.match(await system.call(400, 'POST', '/organizations', { name }), {
+      ...{ errorKey: 'organization', errorMsg: /^name: .*any other name is right$/ },
+    })
+  for (const name of [
+    ...['Callback', 'token ', '...', 'a/b', 'a%2Fb', '%2e', 'a?b#c', 'a b+c', '*', ':organization'],
+    ...['red;x=1', '\\', '{organization}', '日'.repeat(255), '𝒳'.repeat(255)],
+  ]) {
+    const organization = await system.call(201, 'POST', '/organizations', { name })
+    const baseURL = 'http://127.0.0.1:9'
+    await system.call(201, 'POST', '/idps', { ...right, baseURL, organization })
+    const path = `/api/v1/auth/oidc/${encodeURIComponent(name)}`
+    const { status, body } = await controller.call('GET', path)
+    t.match({ status, ...body }, { status: 503, errorMsg: /provider/ }, name.slice(0, 20))
+  }
+  const [named] = await ids(system.call, '/organizations?name=a/b')
+  await system.call(400, 'PUT', `/organizations/${String(named)}`, { name: 'callback' })
+})
+
 void t.test('claims give a role, permissions and names that can be names', (t) => {
   const words = fc.oneof(
     fc.constantFrom('administrator', 'regular', 'Administrator', '', ':', 'tag', 'tag:', ':read'),
