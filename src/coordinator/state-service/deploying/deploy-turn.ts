@@ -31,7 +31,7 @@ export type Begun =
     }
   | { readonly kind: 'busy' }
 
-interface Refused {
+export interface Refused {
   readonly kind: 'refused'
   readonly because: 'conflict' | 'unavailable' | 'uncompilable'
   readonly message: string
