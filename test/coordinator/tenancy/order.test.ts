@@ -61,8 +61,9 @@ void t.test(
       const { status, body } = await town.controller.call(route.method, `/api/v1${withBogus(at)}`, {
         token: town.system.token,
       })
-      const isOpen = route.operationId === 'finishOidcLogin'
-      if (!isOpen) t.match({ status, ...body }, { status: 400, errorMsg: /bogus/ }, `${at} bogus`)
+      // What a provider says may have more parameters.
+      if (route.operationId !== 'finishOidcLogin')
+        t.match({ status, ...body }, { status: 400, errorMsg: /bogus/ }, `${at} bogus`)
     }
     t.same(await listLeft(town, property), Object.keys(property).sort(), 'nothing came of it')
   },
