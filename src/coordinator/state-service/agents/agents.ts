@@ -104,6 +104,7 @@ export async function assignTags(
     readUsableTagIds(service.store.queries, agent.organization?.id ?? null, ids),
   )
   await changeTargets(service, {
+    actor,
     errorKey: 'agent',
     force,
     readGroupIds: async (queries) =>
