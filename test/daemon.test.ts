@@ -101,7 +101,8 @@ void t.test('an agent without coordinator and cache lives, and ends when told', 
   const agent = startDaemon(
     t,
     [
-      ...['--coordinator-url', `ws://127.0.0.1:${nowhere}`, '--state-dir', stateDir],
+      ...['--coordinator-url', `ws://127.0.0.1:${nowhere},ws://far.invalid:1`],
+      ...['--state-dir', stateDir],
       ...['--engine-address', `127.0.0.1:${nowhere}`, '--name', 'lonely'],
     ],
     { CACHEFLEET_JOIN_TOKEN: 'a-token-nobody-shall-see' },
@@ -110,6 +111,7 @@ void t.test('an agent without coordinator and cache lives, and ends when told', 
     const said = agent.lines().map(({ msg }) => msg)
     return said.some((msg) => /coordinator is not reached/.test(msg)) && said.length >= 2
   })
+  t.ok(agent.lines().some(({ level, msg }) => level === 'warn' && /use wss:/.test(msg)))
   t.notMatch(await readFile(`/proc/${agent.pid}/cmdline`, 'utf8'), 'a-token-nobody-shall-see')
   const key = (await readFile(join(stateDir, 'agent.key'), 'utf8').catch(() => '')).trim()
   t.equal(await agent.stop(), 0)

@@ -1,5 +1,5 @@
 /** What an organization owns: one object of every kind, each bearing the organization's mark wherever a text can. */
-import type { Json, Person, Town } from '../identity/people.js'
+import type { Call, Json, Person, Town } from '../identity/people.js'
 import { idOf, password, rows } from '../identity/people.js'
 import { enrol } from '../controller/client.js'
 
@@ -42,19 +42,15 @@ export async function settleOwner(town: Town, mark: string): Promise<Omit<Owner,
   return { mark, administrator, organizationId }
 }
 
-export async function furnish(
-  { controller }: Pick<Town, 'controller'>,
-  owner: Omit<Owner, 'property'>,
-): Promise<Property> {
-  const { mark, administrator, organizationId } = owner
-  const { call } = administrator
-  const make = async (path: string, body: Json): Promise<number> =>
-    idOf(await call(201, 'POST', path, body))
+/** What the system administrator may own too; for nobody else then. */
+export type Objects = Pick<
+  Property,
+  'deployment' | 'domain' | 'file' | 'jointoken' | 'tag' | 'vclgroup'
+>
+
+export async function makeObjects({ call }: Person, mark: string): Promise<Objects> {
+  const make = maker(call)
   const name = `${mark} thing`
-  const agent = await enrol(controller, `${mark}-cache`, {
-    tags: [`${mark}-rack`],
-    organizationId,
-  })
   const tag = await make('/tags', { name })
   const file = await make('/files', { name, source: `vcl 4.1; # ${mark}\n` })
   const deployment = await make('/deployments', { name, tags: [{ id: tag }] })
@@ -64,15 +60,32 @@ export async function furnish(
     deployments: [{ id: deployment }],
   })
   const jointoken = await make('/jointokens', { label: name, tags: [{ id: tag }] })
+  return { deployment, domain, file, jointoken, tag, vclgroup }
+}
+
+export async function furnish(
+  { controller }: Pick<Town, 'controller'>,
+  owner: Omit<Owner, 'property'>,
+): Promise<Property> {
+  const { mark, administrator, organizationId } = owner
+  const make = maker(administrator.call)
+  const options = { tags: [`${mark}-rack`], organizationId }
+  const agent = await enrol(controller, `${mark}-cache`, options)
+  const objects = await makeObjects(administrator, mark)
   const account = await make('/accounts', { name: `${mark}-guest`, password })
-  const [user] = rows(await call(200, 'GET', `/users?account.name=${mark}-guest`))
+  const guests = await administrator.call(200, 'GET', `/users?account.name=${mark}-guest`)
   const permission = await make('/permissions', { account: { id: account }, type: 'tag' })
-  const expire = Math.floor(controller.service.now() / 1000) + 3600
-  const limits = { permissions: [{ type: 'tag', read: true }] }
-  const session = await make('/sessions', { label: name, expire, ...limits })
+  const session = await make('/sessions', {
+    ...{ label: `${mark} thing`, expire: Math.floor(controller.service.now() / 1000) + 3600 },
+    permissions: [{ type: 'tag', read: true }],
+  })
   const idp = await make('/idps', { baseURL: `https://idp.${mark}.example`, clientID: mark })
   return {
-    ...{ account, agent, deployment, domain, file, idp, jointoken, permission, session, tag },
-    ...{ organization: organizationId, user: idOf(user), vclgroup },
+    ...{ ...objects, account, agent, idp, permission, session },
+    ...{ organization: organizationId, user: idOf(rows(guests)[0]) },
   }
+}
+
+function maker(call: Call): (path: string, body: Json) => Promise<number> {
+  return async (path, body) => idOf(await call(201, 'POST', path, body))
 }

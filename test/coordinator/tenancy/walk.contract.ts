@@ -13,9 +13,11 @@ import { idOf, rows, startTown, type Json, type Town } from '../identity/people.
 import {
   furnish,
   kinds,
+  makeObjects,
   nobodysId,
   settleOwner,
   type Kind,
+  type Objects,
   type Owner,
   type Property,
 } from './property.js'
@@ -25,6 +27,8 @@ interface Scene {
   readonly town: Town
   readonly red: Owner
   readonly blue: Owner
+  /** What the system administrator owns. */
+  readonly system: Objects
   /** An agent of all organizations. */
   readonly shared: number
 }
@@ -37,7 +41,8 @@ export async function walkContract(t: Test, storeUrl: string): Promise<void> {
   answerForAgent(t, town, shared, blue)
   const before = await readSeen({ town, blue, shared })
   const red = await makeOwner(town, 'crimson')
-  const scene: Scene = { town, red, blue, shared }
+  const system = await makeObjects(town.system, 'crimson-system')
+  const scene: Scene = { town, red, blue, system, shared }
 
   await t.test('nothing that an organization is answered depends on another one', (t) =>
     checkIndependence(t, scene, before),
@@ -69,7 +74,11 @@ async function checkIndependence(t: Test, scene: Scene, before: Answers): Promis
 }
 
 /** All that blue may read, when its calls are in the api log. */
-async function readSeen({ town, blue, shared }: Omit<Scene, 'red'>): Promise<Answers> {
+async function readSeen({
+  town,
+  blue,
+  shared,
+}: Pick<Scene, 'town' | 'blue' | 'shared'>): Promise<Answers> {
   await eventually('all of its calls are in the api log', async () => {
     const { text } = await ask(town, blue, '/apilogs?path=*idps')
     return text !== '[]'
@@ -79,7 +88,8 @@ async function readSeen({ town, blue, shared }: Omit<Scene, 'red'>): Promise<Ans
   return new Map([...(await readAll(town, blue)), ...(await readAll(town, seen, ofShared))])
 }
 
-async function checkIds(t: Test, { town, red, blue }: Scene): Promise<void> {
+async function checkIds(t: Test, scene: Scene): Promise<void> {
+  const { town, red, blue } = scene
   const before = await readAll(town, red)
   let walked = 0
   for (const route of town.controller.routes) {
@@ -87,16 +97,17 @@ async function checkIds(t: Test, { town, red, blue }: Scene): Promise<void> {
     if (kind === null) continue
     const ask = async (id: number): Promise<string> =>
       tell(await send(town, blue, route, { id, body: bodyOf(route, blue.property) }), id)
-    const told = await ask(red.property[kind])
-    t.equal(told, await ask(nobodysId), route.operationId)
-    t.match(told, /^404 .*<id> was not found/, route.operationId)
+    const nothing = await ask(nobodysId)
+    t.match(nothing, /^404 .*<id> was not found/, route.operationId)
+    for (const id of idsOfOthers(scene, kind)) t.equal(await ask(id), nothing, route.operationId)
     walked++
   }
   t.ok(walked > 50)
   t.same(await readAll(town, red), before, 'nothing of it has changed')
 }
 
-async function checkReferences(t: Test, { town, red, blue }: Scene): Promise<void> {
+async function checkReferences(t: Test, scene: Scene): Promise<void> {
+  const { town, blue } = scene
   const referred = new Set<Kind>()
   for (const route of town.controller.routes) {
     const right = bodyOf(route, blue.property)
@@ -108,11 +119,11 @@ async function checkReferences(t: Test, { town, red, blue }: Scene): Promise<voi
         const body = { ...right, [key]: foreign?.[key] }
         return tell(await send(town, blue, route, { id, body }), other)
       }
-      const told = await ask(red.property[kind])
+      const nothing = await ask(nobodysId)
       const what = `${route.operationId} ${key}`
-      t.equal(told, await ask(nobodysId), what)
+      for (const other of idsOfOthers(scene, kind)) t.equal(await ask(other), nothing, what)
       const isForbidden = kind === 'organization' || sampleOf(route).system
-      t.match(told, isForbidden ? /^403 / : new RegExp(`^400 .*\\b${key}\\b`), what)
+      t.match(nothing, isForbidden ? /^403 / : new RegExp(`^400 .*\\b${key}\\b`), what)
       referred.add(kind)
     }
   }
@@ -148,6 +159,11 @@ async function checkNames(t: Test, { town, red, blue }: Scene): Promise<void> {
     // choices: 2: the names of accounts are global.
     t.equal(await make(red), route.operationId === 'createAccount' ? 409 : 201, route.operationId)
   }
+}
+
+function idsOfOthers({ red, system }: Scene, kind: Kind): readonly number[] {
+  const ofSystem: Partial<Property> = system
+  return [red.property[kind], ofSystem[kind]].filter((id) => id !== undefined)
 }
 
 /** For samples that are asked about their keys only. */
