@@ -122,12 +122,13 @@ function describeBody({ ignoredKeys = [], bodyOptional }: Route, schema: TSchema
   }
 }
 
-function describeAnswers({ answers }: Route): object {
+function describeAnswers({ answers, isStream }: Route): object {
+  const contentType = isStream === true ? 'text/event-stream' : 'application/json'
   const described: [string, object][] = Object.entries(answers).map(([status, schema]) => [
     status,
     {
       description: descriptions[status] ?? 'Done',
-      ...(schema === null ? {} : { content: { 'application/json': { schema } } }),
+      ...(schema === null ? {} : { content: { [contentType]: { schema } } }),
     },
   ])
   return { ...Object.fromEntries(described), default: errorReference }

@@ -1,5 +1,6 @@
 /** The api log's writer: calls are collected and written together, off the path of the calls (choices: 2, apilogs). */
 import type { Logger } from 'pino'
+import { changesSubject } from '../../bus/bus.js'
 import { deleteApiLogsBefore, insertApiLogs, type NewApiLog } from '../../store/api-logs.js'
 import type { StateService } from './service.js'
 
@@ -38,7 +39,7 @@ const textMost = 2000
 const dayMs = 24 * 3600 * 1000
 const deletedAtOnce = 1000
 
-export function createApiLog({ store, now }: StateService, log: Logger): ApiLog {
+export function createApiLog({ store, bus, now }: StateService, log: Logger): ApiLog {
   const mayRecord = createNamelessLimit(now)
   const waiting: NewApiLog[] = []
   let lost = 0
@@ -52,6 +53,7 @@ export function createApiLog({ store, now }: StateService, log: Logger): ApiLog 
       const rows = waiting.splice(0, rowsAtOnce)
       try {
         await insertApiLogs(store.queries, rows)
+        bus.publish(changesSubject, {})
       } catch (error) {
         waiting.unshift(...rows)
         log.warn({ err: error, waiting: waiting.length }, 'the api log could not be written')
