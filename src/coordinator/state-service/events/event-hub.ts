@@ -35,6 +35,8 @@ export interface EventHub {
    */
   findStart(actor: Actor, lastEventId: number | null | undefined): Promise<EventStart>
   listen(listener: NewListener, connection: ListenerConnection): void
+  /** Listeners now. */
+  readonly count: number
   /** Ends all listeners: they resume at another coordinator, or here after its start. */
   close(): Promise<void>
 }
@@ -90,6 +92,9 @@ export function createEventHub(
   const expiry = setInterval(expire, expiryEveryMs)
 
   return {
+    get count() {
+      return all.size
+    },
     findStart: async (actor, lastEventId) => {
       requireRoom(actor)
       const { newest, oldest } = await readEventBounds(queries)
