@@ -4,6 +4,7 @@ import { keptMs } from '../../../src/coordinator/state-service/events/event-reco
 import { markSilentDown } from '../../../src/store/agent-conditions.js'
 import { eventually } from '../../support/eventually.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
+import { addPlacement } from '../../store/rows.js'
 import { enrol } from '../controller/client.js'
 import { idOf, startTown, type Town } from '../identity/people.js'
 
@@ -75,6 +76,51 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
 
     await heard(client, 'agent', { id, state: 3 })
     t.equal(client.of('agent').length, before + 1)
+  })
+
+  void t.test("a group's way through a deploy is told, by deployment", async (t) => {
+    const { controller, system } = await start(t)
+    const { queries } = controller.service.store
+    const tag = await system.call(201, 'POST', '/tags', { name: 'eu' })
+    const made = await system.call(201, 'POST', '/deployments', {
+      name: 'all',
+      ...deployment,
+      tags: [tag],
+    })
+    const file = await system.call(201, 'POST', '/files', { name: 'a.vcl', source: 'vcl 4.1;' })
+    const group = await system.call(201, 'POST', '/vclgroups', {
+      ...{ name: 'shop', mainVCL: file, deployments: [made] },
+    })
+    const client = await listen(t, controller.base, { ...system, lastEventId: 0 })
+    const agentId = await enrol(controller, 'edge-1')
+    const place = queries.updateTable('placements').where('agentId', '=', agentId)
+
+    await addPlacement(queries, idOf(group), agentId, idOf(made))
+    await told({ wanted: 1 })
+    await place.set({ candidateState: 'pending' }).execute()
+    await told({ applying: 1 })
+    const count = client.of('deployment').length
+    await place.set({ error: 'not shown here', candidateState: 'pending' }).execute()
+    await place.set({ candidateState: null, state: 'applied', appliedRevision: 1 }).execute()
+    await told({ applied: 1 })
+
+    t.equal(client.of('deployment').length, count + 1, 'what is not shown is not told')
+    const { agents: _, ...shown } = made
+    const deleted = await system.call(409, 'DELETE', `/deployments/${idOf(made)}`)
+    t.equal(deleted['errorKey'], 'deployment')
+    t.match(client.of('deployment').at(-1)?.data, {
+      ...shown,
+      vclgroup: { id: idOf(group), name: 'shop', deployed: false, stateName: 'Inactive' },
+    })
+
+    async function told(counts: Record<string, number>): Promise<void> {
+      const places = { wanted: 0, applying: 0, applied: 0, failed: 0, ...counts }
+      await eventually(`told ${JSON.stringify(counts)}`, () =>
+        client
+          .of('deployment')
+          .some(({ data }) => JSON.stringify(data).includes(JSON.stringify(places))),
+      )
+    }
   })
 
   void t.test('from each id a caller gets the rest, and nothing twice', async (t) => {
