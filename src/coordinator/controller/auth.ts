@@ -73,11 +73,12 @@ export function authRoutes(identity: Identity): readonly Route[] {
       ),
       bodyOptional: true,
       answers: { 200: tokensSchema },
-      handle: async ({ headers, body, sourceAddress, secure }) => {
-        const credentials = readBasic(headers)
-        if (!credentials) throw unauthenticated('a login needs a name and a password (HTTP basic)')
+      handle: async ({ headers, body, sourceAddress, secure, noteOrganization }) => {
         const given = readLoginBody(body)
         const organization = given.org ?? undefined
+        if (organization !== undefined) noteOrganization(organization)
+        const credentials = readBasic(headers)
+        if (!credentials) throw unauthenticated('a login needs a name and a password (HTTP basic)')
         const tokens = await login(identity, { ...credentials, organization, sourceAddress })
         return given.cookie === true ? answerWithCookie(tokens, secure) : answerTokens(tokens)
       },

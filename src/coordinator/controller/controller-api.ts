@@ -64,9 +64,9 @@ function isRecorded({ method, route, status }: AnsweredCall): boolean {
 }
 
 function toRecord(call: AnsweredCall): RecordedCall {
-  const { context, actor, route, method, path, status, answer } = call
+  const { context, actor, route, method, path, status, answer, notedOrganization } = call
   return {
-    organizationId: actor?.organizationId ?? null,
+    organization: actor ? actor.organizationId : notedOrganization,
     traceId: context.traceId,
     account: nameOf(call),
     method,

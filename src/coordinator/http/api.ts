@@ -37,6 +37,8 @@ export interface AnsweredCall {
   readonly context: Context
   /** Null before it was known. */
   readonly actor: Actor | null
+  /** Of a call of nobody, as its handler noted it: an id, or a name that the caller gave. */
+  readonly notedOrganization: number | string | null
   readonly caller: Caller
   /** Null: an unknown path or method. */
   readonly route: Route | null

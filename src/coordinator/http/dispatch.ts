@@ -34,6 +34,7 @@ export interface Exchange {
   readonly caller: Caller
   readonly startedAt: number
   actor: Actor | null
+  notedOrganization: number | string | null
   route: Route | null
   objectId: number | null
   error: unknown
@@ -105,6 +106,9 @@ async function decideAnswer(
     sourceAddress,
     headers,
     secure,
+    noteOrganization: (organization) => {
+      exchange.notedOrganization = organization
+    },
   })
 }
 

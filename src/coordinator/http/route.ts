@@ -25,6 +25,8 @@ export interface Call<Body, Query, Found> {
   readonly headers: IncomingHttpHeaders
   /** The caller used TLS, to us or to a trusted proxy. */
   readonly secure: boolean
+  /** Whose business a call of nobody is, by id or as the caller named it: for the api log. */
+  readonly noteOrganization: (organization: number | string) => void
 }
 
 export interface Answer {

@@ -2,6 +2,8 @@
 import type { Logger } from 'pino'
 import { changesSubject } from '../../bus/bus.js'
 import { deleteApiLogsBefore, insertApiLogs, type NewApiLog } from '../../store/api-logs.js'
+import { readOrganizationIds } from '../../store/organizations.js'
+import type { Queries } from '../../store/store.js'
 import type { StateService } from './service.js'
 
 export interface ApiLog {
@@ -12,7 +14,8 @@ export interface ApiLog {
 }
 
 export interface RecordedCall {
-  readonly organizationId: number | null
+  /** Its id, or what a caller named it, which may be nothing that exists. Null: none, the system administrator's. */
+  readonly organization: number | string | null
   readonly traceId: string
   /** Empty: nobody said a name. */
   readonly account: string
@@ -41,7 +44,7 @@ const deletedAtOnce = 1000
 
 export function createApiLog({ store, bus, now }: StateService, log: Logger): ApiLog {
   const mayRecord = createNamelessLimit(now)
-  const waiting: NewApiLog[] = []
+  const waiting: WaitingRow[] = []
   let lost = 0
   let closed = false
   let timer: NodeJS.Timeout | undefined
@@ -52,7 +55,7 @@ export function createApiLog({ store, bus, now }: StateService, log: Logger): Ap
     while (waiting.length > 0) {
       const rows = waiting.splice(0, rowsAtOnce)
       try {
-        await insertApiLogs(store.queries, rows)
+        await insertApiLogs(store.queries, await resolveOrganizations(store.queries, rows))
         bus.publish(changesSubject, {})
       } catch (error) {
         waiting.unshift(...rows)
@@ -98,9 +101,29 @@ function createNamelessLimit(now: () => number): () => boolean {
   }
 }
 
-function toRow(call: RecordedCall, createdAt: number): NewApiLog {
+type WaitingRow = Omit<NewApiLog, 'organizationId'> & Pick<RecordedCall, 'organization'>
+
+/** Names are looked up here, together, so that a failed login costs no query of its own. */
+async function resolveOrganizations(
+  queries: Queries,
+  rows: readonly WaitingRow[],
+): Promise<NewApiLog[]> {
+  const names = rows.flatMap(({ organization }) =>
+    typeof organization === 'string' ? [organization] : [],
+  )
+  const ids = await readOrganizationIds(queries, [...new Set(names)])
+  return rows.map(({ organization, ...row }) => ({
+    ...row,
+    organizationId:
+      typeof organization === 'string' ? (ids.get(organization) ?? null) : organization,
+  }))
+}
+
+function toRow(call: RecordedCall, createdAt: number): WaitingRow {
+  const { organization } = call
   return {
     ...call,
+    organization: typeof organization === 'string' ? toStorable(organization) : organization,
     createdAt,
     severity: severityOf(call.status),
     msg: toStorable(call.msg),

@@ -26,12 +26,11 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     const agentId = await enrol(controller, 'edge-1')
     await heard(client, 'agent', { id: agentId, name: 'edge-1' })
     await system.call(200, 'PUT', `/agents/${agentId}`, { tags: [{ id: idOf(tag) }] })
-    const tags = [{ ...tag, static: false }]
-    await eventually('tags', () =>
+    await eventually('its tag', () =>
       client.of('agent').find(({ data }) => JSON.stringify(data['tags']) !== '[]'),
     )
     const agent = await system.call(200, 'GET', `/agents/${agentId}`)
-    t.match(agent['tags'], [{ id: tags[0]?.['id'] }])
+    t.match(agent['tags'], [{ id: idOf(tag) }])
     t.strictSame(client.of('agent').at(-1)?.data, agent)
 
     const made = await system.call(201, 'POST', '/deployments', {

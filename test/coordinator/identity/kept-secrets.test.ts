@@ -13,6 +13,7 @@ import { openSealing } from '../../../src/coordinator/state-service/identity/sea
 import { removeExpiredSessions } from '../../../src/coordinator/state-service/identity/sessions.js'
 import { removeOldApiLogs } from '../../../src/coordinator/state-service/api-log.js'
 import { eventually } from '../../support/eventually.js'
+import { rows, startTown, type Call } from './people.js'
 import {
   administrator,
   basic,
@@ -218,6 +219,26 @@ void t.test(
     t.notOk(JSON.stringify(rows).includes('not the right one'))
   },
 )
+
+void t.test('a login is in the api log of the organization that it names', async (t) => {
+  const { system, makeOrganization, move, login } = await startTown(t)
+  await makeOrganization('acme')
+  const ann = await move('ann', 'acme')
+  await login('ann', 'acme', 'not the right one')
+  await login('ghost', 'acme', 'not the right one')
+  await login('ann', 'nowhere', 'not the right one')
+  await login('ann', undefined, 'not the right one')
+
+  const logins = (call: Call) => async () => {
+    const found = rows(await call(200, 'GET', '/apilogs?path=*login&sort=id'))
+    return found.map(({ account, status }) => `${String(account)} ${String(status)}`)
+  }
+  const wrong = ['ann 401', 'ghost 401']
+  const all = ['root 200', 'ann 200', ...wrong, 'ann 401', 'ann 401']
+  await eventually('all are written', async () => (await logins(system.call)()).length >= 6)
+  t.strictSame(await logins(ann.call)(), ['ann 200', ...wrong])
+  t.strictSame(await logins(system.call)(), all)
+})
 
 void t.test('the api log keeps its days', async (t) => {
   const c = await startController(t)
