@@ -67,6 +67,9 @@ export const eventViews: EventViews = {
 }
 
 function toDeploymentEventView({ deployment, state, stateName, group }: DeploymentEvent) {
-  const { agents: _, ...view } = toDeploymentView({ deployment, state, stateName, agents: [] })
+  const view: Partial<ReturnType<typeof toDeploymentView>> = toDeploymentView({
+    ...{ deployment, state, stateName, agents: [] },
+  })
+  delete view.agents
   return { ...view, vclgroup: group }
 }
