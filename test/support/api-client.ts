@@ -74,13 +74,21 @@ export interface ApiClient {
   findAgent(name: string): Promise<AgentView | undefined>
 }
 
+export interface LoginWords {
+  readonly user: string
+  readonly password: string
+  /** Left out: a system administrator's. */
+  readonly organization?: string
+}
+
 export async function logIn(
   base: string,
-  { user, password }: { readonly user: string; readonly password: string },
+  { user, password, organization }: LoginWords,
 ): Promise<ApiClient> {
   const words = Buffer.from(`${user}:${password}`).toString('base64')
   const headers = { authorization: `Basic ${words}` }
-  const answer = await send(`${base}/api/v1/auth/login`, 'POST', headers)
+  const body = organization === undefined ? undefined : { org: organization }
+  const answer = await send(`${base}/api/v1/auth/login`, 'POST', headers, body)
   const { accessToken } = read(answer, 200) as { accessToken: string } // Login of the API
   return createApiClient(base, accessToken)
 }
