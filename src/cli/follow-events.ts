@@ -30,30 +30,42 @@ export async function* followEvents(
   api: Api,
   { after, tell }: Following,
 ): AsyncGenerator<HeardEvent | undefined> {
-  let lastId = after ?? ''
-  let stood = false
-  let pauseMs = 0
-  for (;;) {
+  const place = { lastId: after ?? '' }
+  let [stood, told] = [false, false]
+  for (let pauseMs = 0; ; pauseMs = lengthen(pauseMs)) {
     try {
       if (pauseMs > 0) await pause(pauseMs * (0.5 + Math.random() / 2))
-      const pieces = await api.listen('/events', lastId === '' ? {} : { 'last-event-id': lastId })
-      if (pauseMs > firstPauseMs) tell('connected again')
-      stood = true
-      yield undefined
-      for await (const { id, event, data } of readStreamEvents(pieces, lastId)) {
-        // It works: the next break is a new one.
-        pauseMs = 0
-        lastId = id
-        if (event !== undefined)
-          yield { id: Number(id), event, data: requireFields(JSON.parse(data)) }
+      for await (const heard of listenOnce(api, place)) {
+        if (told) tell('connected again')
+        ;[stood, told, pauseMs] = [true, false, 0]
+        yield heard
       }
     } catch (error) {
       if (!stood || isRefusal(error)) throw error
+      // The first break is mended without a word.
       if (pauseMs === firstPauseMs)
         tell(`${error instanceof Error ? error.message : String(error)}; trying again`)
+      told ||= pauseMs === firstPauseMs
     }
-    pauseMs = Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs)
   }
+}
+
+/** Until the stream ends; moves the place on. */
+async function* listenOnce(
+  api: Api,
+  place: { lastId: string },
+): AsyncGenerator<HeardEvent | undefined> {
+  const headers = place.lastId === '' ? {} : { 'last-event-id': place.lastId }
+  const pieces = await api.listen('/events', headers)
+  yield undefined
+  for await (const { id, event, data } of readStreamEvents(pieces, place.lastId)) {
+    place.lastId = id
+    if (event !== undefined) yield { id: Number(id), event, data: requireFields(JSON.parse(data)) }
+  }
+}
+
+function lengthen(pauseMs: number): number {
+  return Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs)
 }
 
 /** The coordinator works and says no: it will again. A stop, too many listeners and a lost store pass. */

@@ -1,5 +1,6 @@
 /** What changed and was not told yet. Triggers write it (migrations/0020-events.ts). */
 import type { ChangeKind } from '../domain/event.js'
+import { groupBy } from '../domain/group-by.js'
 import type { Queries } from './store.js'
 
 export interface ChangeRow {
@@ -16,17 +17,27 @@ export async function hasChanges(queries: Queries): Promise<boolean> {
   return row !== undefined
 }
 
-/** The oldest; call after `lockEventCounter`, so that nobody else takes them too. */
+/**
+ * Those of the objects that changed first, `limit` at most, with all that is noted of them. Call after `lockEventCounter`,
+ * so that nobody else takes them too; read the objects afterwards, so that they are as new as what was noted.
+ */
 export async function takeChanges(queries: Queries, limit: number): Promise<ChangeRow[]> {
-  const rows = await queries.selectFrom('changes').selectAll().orderBy('id').limit(limit).execute()
-  if (rows.length > 0)
-    await queries
+  const oldest = await queries
+    .selectFrom('changes')
+    .select(['kind', 'objectId'])
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  const taken: ChangeRow[] = []
+  for (const [kind, rows] of groupBy(oldest, (row) => row.kind)) {
+    const ids = [...new Set(rows.map(({ objectId }) => objectId))]
+    const deleted = await queries
       .deleteFrom('changes')
-      .where(
-        'id',
-        'in',
-        rows.map(({ id }) => id),
-      )
+      .where('kind', '=', kind)
+      .where('objectId', 'in', ids)
+      .returningAll()
       .execute()
-  return rows.map((row) => ({ ...row, deleted: row.deleted === 1 }))
+    taken.push(...deleted.map((row) => ({ ...row, deleted: row.deleted === 1 })))
+  }
+  return taken.toSorted((a, b) => a.id - b.id)
 }

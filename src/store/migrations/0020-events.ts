@@ -21,6 +21,7 @@ export const eventTables: Migration = {
         `deleted ${integer} not null default 0`,
         `"organizationId" ${integer}`,
       ),
+      index('changes_object', 'changes (kind, "objectId")'),
       // No reference to organizations: what is told of one that was deleted ages as all events do.
       table(
         'events',

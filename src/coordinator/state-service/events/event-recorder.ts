@@ -2,6 +2,7 @@
  * Makes events of what changed, in any of the coordinators: they take turns by the lock of the event counter. Hints say
  * when to look; a look now and then finds what no hint told of.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import {
   agentChangedSubject,
@@ -10,13 +11,14 @@ import {
   eventsSubject,
   placementInputsSubject,
 } from '../../../bus/bus.js'
+import { FleetError } from '../../../errors.js'
 import { hasChanges, takeChanges } from '../../../store/changes.js'
 import { deleteOldEvents, insertEvents, lockEventCounter } from '../../../store/events.js'
 import type { StateService } from '../service.js'
 import { composeEvents, type EventViews } from './compose-events.js'
 
 export interface EventRecorder {
-  /** Tells what is left. */
+  /** What is left stays noted: others tell it, or this coordinator's next start. */
   close(): Promise<void>
 }
 
@@ -26,6 +28,12 @@ const gatherMs = 20
 const lookEveryMs = 500
 /** Chosen by us: changes of one transaction, some milliseconds of work. */
 const changesAtOnce = 200
+/**
+ * Chosen by us: telling takes a quarter of the time at most, so that it does not hold up what it tells of. What changes again
+ * meanwhile is told once.
+ */
+const restsPerTelling = 3
+const longestRestMs = 200
 
 /** choices: 2, events are kept 1 hour. */
 export const keptMs = 3600 * 1000
@@ -60,7 +68,6 @@ export function startEventRecorder(
       for (const subscription of subscriptions) subscription.close()
       if (timer) clearTimeout(timer.handle)
       await recording
-      await record()
     },
   }
 
@@ -84,8 +91,11 @@ export function startEventRecorder(
   /** Never rejects: what could not be told stays noted. */
   async function record(): Promise<void> {
     try {
-      while (await hasChanges(store.queries)) {
+      while (!closed && (await hasChanges(store.queries))) {
+        const startedAt = performance.now()
         if (await tellSome(service, views)) bus.publish(eventsSubject, {})
+        const tookMs = performance.now() - startedAt
+        await pause(Math.min(restsPerTelling * tookMs, longestRestMs))
       }
       if (now() - cleanedAt >= cleanEveryMs) {
         cleanedAt = now()
@@ -95,8 +105,17 @@ export function startEventRecorder(
     } catch (error) {
       if (!failing) log.error({ err: error }, 'events cannot be written')
       failing = true
+      // What a bug keeps from being told would wait for ever, and all that comes after it.
+      if (!(error instanceof FleetError)) await forgetSome(service).catch(() => undefined)
     }
   }
+}
+
+async function forgetSome({ store }: StateService): Promise<void> {
+  await store.transaction(async (queries) => {
+    await lockEventCounter(queries)
+    await takeChanges(queries, changesAtOnce)
+  })
 }
 
 /** On disk before anybody hears of it: an id that was told is never given again. Answers whether there is a new event. */

@@ -54,10 +54,12 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
   return {
     listeners: live,
     add: (listener) => {
-      if (isIdle()) position = listener.lastId
+      const wasIdle = isIdle()
+      if (wasIdle) position = listener.lastId
       if (listener.lastId < position) return false
       live.add(listener)
-      look()
+      // Nobody has looked for a while.
+      if (wasIdle) look()
       return true
     },
     remove: (listener) => {

@@ -17,7 +17,8 @@ export interface SessionWatch {
 }
 
 interface Watched {
-  actor: Actor
+  /** As told last; empty: somebody joined who may know something older. */
+  told: string
   readonly tells: Set<(actor: Actor | null) => void>
 }
 
@@ -42,8 +43,9 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
   return {
     watch: (actor, tell) => {
       if (watched.size === 0) lookedAt = performance.now()
-      const entry = watched.get(actor.sessionId) ?? { actor, tells: new Set() }
+      const entry = watched.get(actor.sessionId) ?? { told: '', tells: new Set() }
       watched.set(actor.sessionId, entry)
+      entry.told = ''
       const told = (now: Actor | null): void => {
         tell(now)
       }
@@ -109,9 +111,10 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
 
   function tell(id: number, actor: Actor | null): void {
     const entry = watched.get(id)
-    if (!entry || JSON.stringify(actor) === JSON.stringify(entry.actor)) return
-    if (actor) entry.actor = actor
-    else watched.delete(id)
+    const text = JSON.stringify(actor)
+    if (!entry || entry.told === text) return
+    entry.told = text
+    if (!actor) watched.delete(id)
     for (const told of [...entry.tells]) told(actor)
   }
 }
