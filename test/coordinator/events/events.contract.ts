@@ -1,6 +1,8 @@
 /** What whoever listens hears, for each store: order, resuming, reset, whose objects. */
 import type { Test } from 'tap'
 import { keptMs } from '../../../src/coordinator/state-service/events/event-recorder.js'
+import { dataFor, eventTypes } from '../../../src/domain/event.js'
+import { insertEvents, readEvents, readEventsFor } from '../../../src/store/events.js'
 import { markSilentDown } from '../../../src/store/agent-conditions.js'
 import { eventually } from '../../support/eventually.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
@@ -196,6 +198,35 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     await heard(old, 'apilog', { msg: 'call 9' })
     await heard(upToDate, 'apilog', { msg: 'call 9' })
     t.strictSame(upToDate.of('reset'), [])
+  })
+
+  void t.test('who resumes gets of the past what it would have heard live', async (t) => {
+    const { controller } = await start(t)
+    const { queries } = controller.service.store
+    const rows = eventTypes.flatMap((type) =>
+      [null, 1, 2].flatMap((organizationId) =>
+        [null, '{}'].map((sharedData) => ({ type, organizationId, sharedData })),
+      ),
+    )
+    await queries.deleteFrom('events').execute()
+    const first = 1000
+    await insertEvents(
+      queries,
+      first,
+      rows.map((row) => ({ ...row, createdAt: 1, about: null, data: '{"of":"owner"}' })),
+    )
+    const whole = (await readEvents(queries, first, 100)).slice(0, rows.length)
+
+    for (const organizationId of [null, 1, 2, 3])
+      for (const types of [[], ['agent'], ['apilog', 'deployment'], eventTypes] as const) {
+        const hearing = { organizationId, types }
+        const range = { after: first, until: first + rows.length, limit: 100 }
+        t.strictSame(
+          await readEventsFor(queries, hearing, range),
+          whole.filter((event) => dataFor(hearing, event) !== null),
+          JSON.stringify(hearing),
+        )
+      }
   })
 
   void t.test('nothing of one organization is heard in another', async (t) => {

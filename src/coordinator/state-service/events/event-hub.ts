@@ -2,6 +2,7 @@
  * Who listens to events: let in, given what it missed, then handed to the live events. A listener lives as long as its
  * token and its session; what it may hear follows its permissions.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { hearingOf, type Hearing } from '../../../domain/event.js'
 import { printComment, printEvents, printReset } from '../../../domain/event-text.js'
@@ -10,7 +11,7 @@ import { FleetError } from '../../../errors.js'
 import { readEventBounds, readEventsFor } from '../../../store/events.js'
 import type { SessionWatch } from '../identity/session-watch.js'
 import type { StateService } from '../service.js'
-import { startLiveEvents, type LiveListener } from './live-events.js'
+import { startLiveEvents, writesAtOnce, type LiveListener } from './live-events.js'
 
 /** Where a listener is written to. */
 export interface ListenerConnection {
@@ -88,7 +89,7 @@ export function createEventHub(
   const live = startLiveEvents(service, log)
   const all = new Set<Listener>()
   let closed = false
-  const comments = setInterval(comment, commentEveryMs)
+  const comments = setInterval(() => void comment(), commentEveryMs) // never rejects
   const expiry = setInterval(expire, expiryEveryMs)
 
   return {
@@ -186,9 +187,10 @@ export function createEventHub(
     if (text !== '') listener.connection.write(Buffer.from(text))
   }
 
-  function comment(): void {
-    for (const listener of live.listeners) {
-      if (listener.lastId > 0) listener.write(Buffer.from(printComment(listener.lastId)))
+  async function comment(): Promise<void> {
+    for (const [index, listener] of [...live.listeners].entries()) {
+      if (index % writesAtOnce === writesAtOnce - 1) await nextTurn()
+      listener.write(Buffer.from(printComment(listener.lastId)))
     }
   }
 

@@ -32,7 +32,7 @@ const eventsAtOnce = 200
 /** How late an event is told that no hint came for. */
 const lookEveryMs = 1_000
 /** Chosen by us: a write takes some 10 microseconds. */
-const writesAtOnce = 200
+export const writesAtOnce = 200
 
 export function startLiveEvents({ store, bus }: StateService, log: Logger): LiveEvents {
   const live = new Set<LiveListener>()
