@@ -25,17 +25,22 @@ export async function lockEventCounter(queries: Queries): Promise<number> {
   return last
 }
 
-/** Numbers them on from `last`. At most some hundred: each is seven parameters of the statement. */
+/** Rows or names a statement: far below what either database takes as parameters. */
+const rowsPerStatement = 1000
+
+/** Numbers them on from `last`. */
 export async function insertEvents(
   queries: Queries,
   last: number,
   events: readonly NewEvent[],
 ): Promise<void> {
   if (events.length === 0) return
-  await queries
-    .insertInto('events')
-    .values(events.map((event, index) => ({ ...event, id: last + 1 + index })))
-    .execute()
+  const numbered = events.map((event, index) => ({ ...event, id: last + 1 + index }))
+  for (let start = 0; start < numbered.length; start += rowsPerStatement)
+    await queries
+      .insertInto('events')
+      .values(numbered.slice(start, start + rowsPerStatement))
+      .execute()
   await queries
     .updateTable('eventCounter')
     .set({ last: last + events.length })
@@ -102,19 +107,22 @@ export async function readLastAbout(
   queries: Queries,
   abouts: readonly string[],
 ): Promise<Map<string, string>> {
-  if (abouts.length === 0) return new Map()
-  const rows = await queries
-    .selectFrom('events')
-    .select(['about', 'data'])
-    .where('id', 'in', (e) =>
-      e
-        .selectFrom('events')
-        .select((inner) => inner.fn.max('id').as('id'))
-        .where('about', 'in', [...abouts])
-        .groupBy('about'),
-    )
-    .execute()
-  return new Map(rows.map(({ about, data }) => [about ?? '', data]))
+  const told = new Map<string, string>()
+  for (let start = 0; start < abouts.length; start += rowsPerStatement) {
+    const rows = await queries
+      .selectFrom('events')
+      .select(['about', 'data'])
+      .where('id', 'in', (e) =>
+        e
+          .selectFrom('events')
+          .select((inner) => inner.fn.max('id').as('id'))
+          .where('about', 'in', abouts.slice(start, start + rowsPerStatement))
+          .groupBy('about'),
+      )
+      .execute()
+    for (const { about, data } of rows) told.set(about ?? '', data)
+  }
+  return told
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Events of a coordinator as it is run: how a deploy ended is told, and a stop waits for no listener. */
 import t from 'tap'
+import { exitCodes } from '../../src/cli/cli-error.js'
+import { endOf, startClient } from '../cli/run-cli.js'
 import { startCoordinator } from '../support/daemon.js'
 import { heard, listen } from '../support/event-client.js'
 import { eventually } from '../support/eventually.js'
@@ -30,6 +32,14 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
     }),
   )
   await heard(client, 'apilog', { path: `/api/v1/vclgroups/${group}/deploy`, status: 200 })
+  const follower = startClient(['events', '--json', '--after', '0', '--type', 'apilog'], {
+    ...{ CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token },
+  })
+  const ended = endOf(follower)
+  t.teardown(() => follower.kill('SIGKILL'))
+  let printed = ''
+  follower.stdout?.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  await eventually('the client has the past', () => printed.includes('/deploy"'))
   client.pause() // who takes nothing does not hold it up either
   const other = await listen(t, base, { token: api.token })
 
@@ -41,4 +51,12 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
   await api.makeTag('after')
   await heard(next, 'apilog', { path: '/api/v1/tags', status: 201 })
   t.strictSame(next.of('reset'), [], 'its ids went on')
+  // It came back by itself, and missed nothing.
+  await eventually('the client goes on', () =>
+    next.of('apilog').every(({ id }) => printed.includes(`{"id":${id},`)),
+  )
+  const ids = printed.split('\n').flatMap((line) => /^\{"id":(\d+)/.exec(line)?.[1] ?? [])
+  t.equal(new Set(ids).size, ids.length, 'nothing twice')
+  follower.kill('SIGINT')
+  t.equal(await ended, exitCodes.interrupted)
 })

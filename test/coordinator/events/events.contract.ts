@@ -2,7 +2,14 @@
 import type { Test } from 'tap'
 import { keptMs } from '../../../src/coordinator/state-service/events/event-recorder.js'
 import { dataFor, eventTypes } from '../../../src/domain/event.js'
-import { insertEvents, readEvents, readEventsFor } from '../../../src/store/events.js'
+import {
+  deleteOldEvents,
+  insertEvents,
+  lockEventCounter,
+  readEventBounds,
+  readEvents,
+  readEventsFor,
+} from '../../../src/store/events.js'
 import { markSilentDown } from '../../../src/store/agent-conditions.js'
 import { eventually } from '../../support/eventually.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
@@ -198,6 +205,28 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     await heard(old, 'apilog', { msg: 'call 9' })
     await heard(upToDate, 'apilog', { msg: 'call 9' })
     t.strictSame(upToDate.of('reset'), [])
+  })
+
+  void t.test('what is old or too much goes from the old end, in small steps', async (t) => {
+    const { store } = (await start(t)).controller.service
+    await store.transaction(async (queries) => {
+      const last = await lockEventCounter(queries)
+      await queries.deleteFrom('events').execute()
+      const events = Array.from({ length: 30 }, (_, at) => ({
+        ...{ type: 'agent' as const, organizationId: null, about: null, data: '{}' },
+        ...{ sharedData: null, createdAt: at < 10 ? 1 : Number.MAX_SAFE_INTEGER },
+      }))
+      await insertEvents(queries, last, events)
+      const oldest = () => readEventBounds(queries).then((bounds) => (bounds.oldest ?? 0) - last)
+      const remove = async (kept: number, limit: number) => [
+        await deleteOldEvents(queries, { createdBefore: 2, kept, limit }),
+        await oldest(),
+      ]
+      t.strictSame(await remove(100, 5), [5, 6])
+      t.strictSame(await remove(100, 20), [5, 11])
+      t.strictSame(await remove(100, 20), [0, 11])
+      t.strictSame(await remove(15, 20), [5, 16])
+    })
   })
 
   void t.test('who resumes gets of the past what it would have heard live', async (t) => {
