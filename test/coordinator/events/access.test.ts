@@ -192,6 +192,18 @@ void t.test('a coordinator that stops ends its streams', async (t) => {
   t.equal((await listen(t, base, ann)).status, 200, 'asked meanwhile: answered and ended')
 })
 
+void t.test('the documentation has the stream as a stream', async (t) => {
+  const { controller } = await startAcme(t)
+  const { text } = await controller.call('GET', '/docs/openapi.json')
+  const document = JSON.parse(text) as { paths: Record<string, unknown> } // OpenAPI
+  t.match(document.paths['/api/v1/events'], {
+    get: {
+      parameters: [{ name: 'live' }, { name: 'Last-Event-ID', in: 'header' }],
+      responses: { 200: { content: { 'text/event-stream': {} } }, default: {} },
+    },
+  })
+})
+
 void t.test('what is asked wrongly is refused before the stream begins', async (t) => {
   const town = await startAcme(t)
   const { ann, ben, system, base, controller, organizationId } = town
