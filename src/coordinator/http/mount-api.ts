@@ -126,7 +126,7 @@ function startExchange(request: FastifyRequest, log: Logger): Exchange {
     caller,
     startedAt: performance.now(),
     actor: null,
-    notedOrganization: null,
+    note: {},
     route: null,
     objectId: null,
     error: null,

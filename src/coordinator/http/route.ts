@@ -25,8 +25,14 @@ export interface Call<Body, Query, Found> {
   readonly headers: IncomingHttpHeaders
   /** The caller used TLS, to us or to a trusted proxy. */
   readonly secure: boolean
-  /** Whose business a call of nobody is, by id or as the caller named it: for the api log. */
-  readonly noteOrganization: (organization: number | string) => void
+  /** Who a call without an access token was about: for the api log. */
+  readonly note: (about: CallNote) => void
+}
+
+export interface CallNote {
+  /** By id, or as the caller named it. */
+  readonly organization?: number | string | null
+  readonly account?: string
 }
 
 export interface Answer {
