@@ -89,8 +89,9 @@ export function createEventHub(
   const live = startLiveEvents(service, log)
   const all = new Set<Listener>()
   let closed = false
-  const comments = setInterval(() => void comment(), commentEveryMs) // never rejects
-  const expiry = setInterval(expire, expiryEveryMs)
+  // A coordinator that could not start is not held by them.
+  const comments = setInterval(() => void comment(), commentEveryMs).unref() // never rejects
+  const expiry = setInterval(expire, expiryEveryMs).unref()
 
   return {
     get count() {

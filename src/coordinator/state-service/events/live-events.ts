@@ -49,7 +49,7 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
     })
   }
   const subscription = bus.subscribe(eventsSubject, look)
-  const timer = setInterval(look, lookEveryMs)
+  const timer = setInterval(look, lookEveryMs).unref()
 
   return {
     listeners: live,
