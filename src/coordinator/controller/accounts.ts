@@ -12,6 +12,7 @@ import {
 } from '../state-service/identity/accounts.js'
 import type { Identity } from '../state-service/identity/identity.js'
 import { accountSchema, toAccountView, wholeOrganizationSchema } from './identity-views.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   nameSchema,
@@ -38,6 +39,11 @@ const changeable = {
 
 export function accountRoutes(identity: Identity): readonly Route[] {
   const { service } = identity
+  const edit = editing(service, {
+    keys: ['name', 'email', 'locked', 'organizations', 'updated'],
+    find: findAccount,
+    view: toAccountView,
+  })
   return [
     route({
       method: 'GET',
@@ -60,6 +66,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       summary: 'Makes an account; within an organization it is its user at once',
       errorKey,
       permission: write,
+      edit: edit,
       body: Type.Object(
         {
           name: nameSchema,
@@ -83,6 +90,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       summary: 'One account',
       errorKey,
       permission: read,
+      edit: edit,
       find: (_, actor, id) => findAccount(service, actor, id),
       answers: { 200: accountSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toAccountView(object) }),
@@ -94,6 +102,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       summary: 'Changes an account; a new password ends its sessions, a lock acts within 5 s',
       errorKey,
       permission: write,
+      edit: edit,
       find: (_, actor, id) => findChangeableAccount(service, actor, id),
       body: Type.Object(
         {
@@ -117,6 +126,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       summary: 'Deletes an account with its sessions; 409 for the last administrator',
       errorKey,
       permission: write,
+      edit: edit,
       find: (_, actor, id) => findChangeableAccount(service, actor, id),
       answers: { 204: null },
       handle: async ({ actor, object }) => {

@@ -12,6 +12,7 @@ import {
   viewDeployment,
 } from '../state-service/objects/deployments.js'
 import type { StateService } from '../state-service/service.js'
+import { editing } from './editing.js'
 import {
   forceQuery,
   listQuerySchema,
@@ -22,7 +23,7 @@ import {
   referencesTo,
   requireAccess,
 } from './references.js'
-import { deploymentSchema, tagSchema, toDeploymentView } from './views.js'
+import { deploymentSchema, tagSchema, toDeploymentFields, toDeploymentView } from './views.js'
 
 const errorKey = 'deployment'
 const read = { type: 'deployment', access: 'read' } as const
@@ -41,6 +42,11 @@ const changeable = {
 
 export function deploymentRoutes(service: StateService): readonly Route[] {
   const find = (_: unknown, actor: Actor, id: number) => findDeployment(service, actor, id)
+  const edit = editing(service, {
+    keys: ['name', 'min', 'max', 'tags'],
+    find: findDeployment,
+    view: toDeploymentFields,
+  })
   return [
     route({
       method: 'GET',
@@ -63,6 +69,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a deployment: agents with all of these tags, at least min, at most max',
       errorKey,
       permission: write,
+      edit: edit,
       body: Type.Object(
         { name: nameSchema, tags: tagsSchema, ...changeable, organization: ownerReference },
         closed,
@@ -82,6 +89,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       summary: 'One deployment',
       errorKey,
       permission: read,
+      edit: edit,
       find,
       answers: { 200: deploymentSchema },
       handle: async ({ object }) => ({
@@ -96,6 +104,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       summary: 'Changes a deployment; placement follows at once',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       query: forceQuery('also when a deployed group falls below its min by this'),
       body: Type.Object(
@@ -118,6 +127,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a deployment; 409 while a VCL group has it',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {

@@ -11,6 +11,7 @@ import {
   renameDomain,
 } from '../state-service/objects/domains.js'
 import type { StateService } from '../state-service/service.js'
+import { editing } from './editing.js'
 import { listQuerySchema, ownerReference, readOnlyKeys } from './references.js'
 import { domainSchema, toDomainView } from './views.js'
 
@@ -27,6 +28,7 @@ const fqdnSchema = Type.String({
 
 export function domainRoutes(service: StateService): readonly Route[] {
   const find = (_: unknown, actor: Actor, id: number) => findDomain(service, actor, id)
+  const edit = editing(service, { keys: ['fqdn'], find: findDomain, view: toDomainView })
   return [
     route({
       method: 'GET',
@@ -49,6 +51,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a domain',
       errorKey,
       permission: write,
+      edit: edit,
       body: Type.Object({ fqdn: fqdnSchema, organization: ownerReference }, closed),
       ignoredKeys: readOnlyKeys,
       answers: { 201: domainSchema },
@@ -64,6 +67,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'One domain',
       errorKey,
       permission: read,
+      edit: edit,
       find,
       answers: { 200: domainSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toDomainView(object) }),
@@ -75,6 +79,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'Changes the name; 409 while a group is deployed with it',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       body: Type.Object({ fqdn: Type.Optional(fqdnSchema) }, closed),
       ignoredKeys: readOnlyKeys,
@@ -91,6 +96,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a domain; 409 while a VCL group has it',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Actor } from '../../domain/permission.js'
 import { fileTypes } from '../../domain/vcl-file.js'
-import { answerList, route, type Route } from '../http/route.js'
+import { answerList, route, type Edit, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
 import {
   createFile,
@@ -12,7 +12,9 @@ import {
   listFiles,
   readWholeFile,
   updateFile,
+  type FileRecord,
 } from '../state-service/objects/vcl-files.js'
+import { editing } from './editing.js'
 import { listQuerySchema, nameSchema, orNull, ownerReference, readOnlyKeys } from './references.js'
 import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from './views.js'
 
@@ -41,8 +43,18 @@ export const newFileSchema = Type.Object(
   closed,
 )
 
+/** New content makes another version. */
+export function fileEditing(service: StateService): Edit<FileRecord> {
+  return editing(service, {
+    keys: ['name', 'contentType', 'encoded', 'fileType', 'version'],
+    find: findFile,
+    view: toFileView,
+  })
+}
+
 export function fileRoutes(service: StateService): readonly Route[] {
   const find = (_: unknown, actor: Actor, id: number) => findFile(service, actor, id)
+  const edit = fileEditing(service)
   return [
     route({
       method: 'GET',
@@ -65,6 +77,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a file with its first version',
       errorKey,
       permission: write,
+      edit: edit,
       body: newFileSchema,
       ignoredKeys: ignoredFileKeys,
       answers: { 201: wholeFileSchema },
@@ -80,6 +93,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       summary: 'One file with the source of its newest version',
       errorKey,
       permission: read,
+      edit: edit,
       find,
       answers: { 200: wholeFileSchema },
       handle: async ({ object }) => ({
@@ -94,6 +108,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       summary: 'Changes a file; new content makes the next version, what is deployed stays',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       body: Type.Object(
         { name: Type.Optional(nameSchema), source: Type.Optional(sourceSchema), ...changeable },
@@ -113,6 +128,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a file with its versions; 409 while a VCL group refers to it',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {

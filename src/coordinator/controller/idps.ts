@@ -12,6 +12,7 @@ import {
   listIdps,
   type IdpRecord,
 } from '../state-service/objects/idps.js'
+import { editing } from './editing.js'
 import {
   idSchema,
   listQuerySchema,
@@ -72,6 +73,11 @@ const idpSchema = Type.Object(
 export function idpRoutes(identity: Identity): readonly Route[] {
   const { service } = identity
   const find = (_: unknown, actor: Actor, id: number) => findIdp(service, actor, id)
+  const edit = editing(service, {
+    keys: ['baseURL', 'clientID', 'scopes', 'roleClaim', 'updated'],
+    find: findIdp,
+    view: toIdpView,
+  })
   return [
     route({
       method: 'GET',
@@ -94,6 +100,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       summary: 'Sets up the identity provider of an organization, which has one',
       errorKey,
       permission: write,
+      edit: edit,
       body: Type.Object(
         {
           baseURL: baseUrlSchema,
@@ -117,6 +124,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       summary: 'One identity provider',
       errorKey,
       permission: read,
+      edit: edit,
       find,
       answers: { 200: idpSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toIdpView(object) }),
@@ -128,6 +136,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       summary: 'Changes an identity provider; a changed baseURL needs the clientSecret again',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       body: Type.Object(
         {
@@ -151,6 +160,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       summary: 'Ends logging in by an identity provider; accounts that came in by it stay',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {
@@ -161,7 +171,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
   ]
 }
 
-function toIdpView(idp: IdpRecord): object {
+function toIdpView(idp: IdpRecord) {
   return {
     id: idp.id,
     organization: idp.organization,

@@ -12,6 +12,7 @@ import {
   updatePermission,
 } from '../state-service/identity/permissions.js'
 import { accountSchema, permissionSchema, toPermissionView } from './identity-views.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   orNull,
@@ -34,6 +35,11 @@ const changeable = {
 }
 
 export function permissionRoutes(service: StateService): readonly Route[] {
+  const edit = editing(service, {
+    keys: ['read', 'write'],
+    find: findPermission,
+    view: toPermissionView,
+  })
   return [
     route({
       method: 'GET',
@@ -56,6 +62,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       summary: 'Lets a user read, or read and write, objects of a type; acts within 5 s',
       errorKey,
       permission: write,
+      edit: edit,
       body: Type.Object(
         {
           account: accountReference,
@@ -82,6 +89,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       summary: 'One permission',
       errorKey,
       permission: read,
+      edit: edit,
       find: (_, actor, id) => findPermission(service, actor, id),
       answers: { 200: permissionSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toPermissionView(object) }),
@@ -93,6 +101,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       summary: 'Changes whether a permission is to write; acts within 5 s',
       errorKey,
       permission: write,
+      edit: edit,
       find: (_, actor, id) => findPermission(service, actor, id),
       body: Type.Object(
         {
@@ -120,6 +129,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       summary: 'Takes a permission back; acts within 5 s',
       errorKey,
       permission: write,
+      edit: edit,
       find: (_, actor, id) => findPermission(service, actor, id),
       answers: { 204: null },
       handle: async ({ object }) => {

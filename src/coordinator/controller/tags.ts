@@ -11,6 +11,7 @@ import {
   renameTag,
   tagListFields,
 } from '../state-service/objects/tags.js'
+import { editing } from './editing.js'
 import { listQuerySchema, nameSchema, ownerReference, readOnlyKeys } from './references.js'
 import { tagSchema, toTagView } from './views.js'
 
@@ -20,6 +21,7 @@ const write = { type: 'tag', access: 'write' } as const
 const closed = { additionalProperties: false }
 
 export function tagRoutes(service: StateService): readonly Route[] {
+  const edit = editing(service, { keys: ['name'], find: findTag, view: toTagView })
   return [
     route({
       method: 'GET',
@@ -42,6 +44,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a tag',
       errorKey,
       permission: write,
+      edit: edit,
       body: Type.Object({ name: nameSchema, organization: ownerReference }, closed),
       ignoredKeys: [...readOnlyKeys, 'static'],
       answers: { 201: tagSchema },
@@ -57,6 +60,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'One tag',
       errorKey,
       permission: read,
+      edit: edit,
       find: (_, actor, id) => findTag(service, actor, id),
       answers: { 200: tagSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toTagView(object) }),
@@ -68,6 +72,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'Renames a tag; 409 while an agent sends it',
       errorKey,
       permission: write,
+      edit: edit,
       find: (_, actor, id) => findChangeableTag(service, actor, id),
       body: Type.Object({ name: Type.Optional(nameSchema) }, closed),
       ignoredKeys: [...readOnlyKeys, 'static'],
@@ -84,6 +89,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a tag; 409 while a deployment has it or an agent sends it',
       errorKey,
       permission: write,
+      edit: edit,
       find: (_, actor, id) => findChangeableTag(service, actor, id),
       answers: { 204: null },
       handle: async ({ object }) => {

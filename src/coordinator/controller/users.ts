@@ -12,6 +12,7 @@ import {
   userListFields,
 } from '../state-service/identity/users.js'
 import { accountSchema, toUserView, userSchema } from './identity-views.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   orNull,
@@ -30,6 +31,7 @@ const accountReference = referenceTo(Object.keys(accountSchema.properties))
 const roleSchema = Type.Optional(orNull(Type.Enum([...organizationRoles])))
 
 export function userRoutes(service: StateService): readonly Route[] {
+  const edit = editing(service, { keys: ['role'], find: findUser, view: toUserView })
   return [
     route({
       method: 'GET',
@@ -52,6 +54,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       summary: 'Makes an account a user, with a role; 409 when it is one',
       errorKey,
       permission: write,
+      edit: edit,
       body: Type.Object(
         { account: accountReference, role: roleSchema, organization: ownerReference },
         closed,
@@ -70,6 +73,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       summary: 'One user',
       errorKey,
       permission: read,
+      edit: edit,
       find: (_, actor, id) => findUser(service, actor, id),
       answers: { 200: userSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toUserView(object) }),
@@ -81,6 +85,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       summary: 'Changes the role; 409 for the last administrator',
       errorKey,
       permission: write,
+      edit: edit,
       find: (_, actor, id) => findUser(service, actor, id),
       body: Type.Object({ account: Type.Optional(accountReference), role: roleSchema }, closed),
       ignoredKeys: readOnlyKeys,
@@ -100,6 +105,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       summary: 'Takes the account out of the organization; 409 for the last administrator',
       errorKey,
       permission: write,
+      edit: edit,
       find: (_, actor, id) => findUser(service, actor, id),
       answers: { 204: null },
       handle: async ({ actor, object }) => {

@@ -13,7 +13,8 @@ import {
   viewGroup,
 } from '../state-service/deploying/vcl-groups.js'
 import { domainsSchema, includesSchema, mainSchema, requireReferences } from './group-bodies.js'
-import { groupSchema, toGroupView } from './group-views.js'
+import { groupSchema, toGroupFields, toGroupView } from './group-views.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   nameSchema,
@@ -50,6 +51,11 @@ const changeable = {
 
 export function vclGroupRoutes(service: StateService): readonly Route[] {
   const find = (_: unknown, actor: Actor, id: number) => findGroup(service, actor, id)
+  const edit = editing(service, {
+    keys: ['name', 'root', 'keepOnFailure', 'mainVCL', 'includes', 'domains', 'deployments'],
+    find: findGroup,
+    view: toGroupFields,
+  })
   return [
     route({
       method: 'GET',
@@ -72,6 +78,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a VCL group; nothing is deployed by that',
       errorKey,
       permission: write,
+      edit: edit,
       body: Type.Object(
         { name: nameSchema, mainVCL: mainSchema, ...changeable, organization: ownerReference },
         closed,
@@ -90,6 +97,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       summary: 'One VCL group',
       errorKey,
       permission: read,
+      edit: edit,
       find,
       answers: { 200: groupSchema },
       handle: async ({ object }) => ({
@@ -104,6 +112,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       summary: 'Changes a VCL group; it takes effect at its next deploy',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       body: Type.Object(
         { name: Type.Optional(nameSchema), mainVCL: Type.Optional(mainSchema), ...changeable },
@@ -123,6 +132,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a VCL group; 409 while it is deployed',
       errorKey,
       permission: write,
+      edit: edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {

@@ -4,7 +4,7 @@ import { fileTypes } from '../../domain/vcl-file.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
 import { createFile, fileListFields, listFiles } from '../state-service/objects/vcl-files.js'
-import { ignoredFileKeys, newFileSchema } from './files.js'
+import { fileEditing, ignoredFileKeys, newFileSchema } from './files.js'
 import { listQuerySchema } from './references.js'
 import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from './views.js'
 
@@ -33,6 +33,7 @@ export function vclRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a main VCL file; an id in the request is ignored',
       errorKey,
       permission: { type: 'file', access: 'write' },
+      edit: fileEditing(service),
       body: newFileSchema,
       ignoredKeys: ignoredFileKeys,
       answers: { 201: wholeFileSchema },

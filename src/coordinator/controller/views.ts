@@ -220,7 +220,8 @@ export const deploymentSchema = Type.Object(
   closed,
 )
 
-export function toDeploymentView({ deployment, state, stateName, agents }: DeploymentView) {
+/** What stands in its own row. */
+export function toDeploymentFields(deployment: DeploymentView['deployment']) {
   return {
     id: deployment.id,
     name: deployment.name,
@@ -228,11 +229,12 @@ export function toDeploymentView({ deployment, state, stateName, agents }: Deplo
     min: deployment.min,
     max: deployment.max,
     tags: deployment.tags,
-    state,
-    stateName,
-    agents,
     ...toTimes(deployment),
   }
+}
+
+export function toDeploymentView({ deployment, state, stateName, agents }: DeploymentView) {
+  return { ...toDeploymentFields(deployment), state, stateName, agents }
 }
 
 export const domainSchema = Type.Object(

@@ -96,7 +96,9 @@ export async function updateOrganization(
 ): Promise<OrganizationRecord> {
   const fields = merge(change, organization)
   await withUniqueName(fields.name, 'organization', () =>
-    updateOrganizationRow(service.store.queries, organization.id, fields, service.now()),
+    service.store.transaction((queries) =>
+      updateOrganizationRow(queries, organization.id, fields, service.now()),
+    ),
   )
   tellCredentialsChanged(service)
   return readAgain(service, actor, organization.id)
@@ -116,7 +118,7 @@ export async function deleteOrganization(
   }
   await refuse()
   try {
-    await deleteOrganizationRow(queries, organization.id)
+    await service.store.transaction((inside) => deleteOrganizationRow(inside, organization.id))
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error
     await refuse()

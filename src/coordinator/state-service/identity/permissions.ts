@@ -96,7 +96,9 @@ export async function updatePermission(
   change: AccessChange,
 ): Promise<PermissionRecord> {
   const write = merge(change, permission.write)
-  await updatePermissionRow(service.store.queries, permission.id, write, service.now())
+  await service.store.transaction((queries) =>
+    updatePermissionRow(queries, permission.id, write, service.now()),
+  )
   tellCredentialsChanged(service)
   return readAgain(service, actor, permission.id)
 }
@@ -105,7 +107,7 @@ export async function deletePermission(
   service: StateService,
   permission: PermissionRecord,
 ): Promise<void> {
-  await deletePermissionRow(service.store.queries, permission.id)
+  await service.store.transaction((queries) => deletePermissionRow(queries, permission.id))
   tellCredentialsChanged(service)
 }
 

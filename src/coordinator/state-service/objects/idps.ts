@@ -106,13 +106,13 @@ export async function changeIdp(
   if (JSON.stringify(fieldsOf(fields)) === JSON.stringify(fieldsOf(idp))) return idp
   requireAuthority(actor, fields)
   refuseCarriedSecret(idp, fields, change)
-  await updateIdpRow(service.store.queries, idp.id, fields, service.now())
+  await service.store.transaction((queries) => updateIdpRow(queries, idp.id, fields, service.now()))
   return readAgain(service, actor, idp.id)
 }
 
 /** The accounts that came in by it stay, and are the same when it is made again. */
 export async function deleteIdp({ store }: StateService, idp: IdpRecord): Promise<void> {
-  await deleteIdpRow(store.queries, idp.id)
+  await store.transaction((queries) => deleteIdpRow(queries, idp.id))
 }
 
 const empty: IdpFields = {

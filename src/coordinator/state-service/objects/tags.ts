@@ -88,7 +88,7 @@ export async function renameTag(
   if (name === tag.name) return tag
   refuseStatic(tag)
   await withUniqueName(name, 'tag', () =>
-    renameTagRow(service.store.queries, tag.id, name, service.now()),
+    service.store.transaction((queries) => renameTagRow(queries, tag.id, name, service.now())),
   )
   return readAgain(service, actor, tag.id)
 }
