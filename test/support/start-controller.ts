@@ -49,6 +49,8 @@ export interface Controller {
   readonly service: StateService
   readonly identity: Identity
   readonly apiLog: ApiLog
+  /** Of the controller API. */
+  readonly routes: readonly Route[]
   readonly stateDir: string
   /** Lines of the log, parsed. */
   readonly lines: Record<string, unknown>[]
@@ -143,6 +145,7 @@ export async function startController(
     service,
     identity,
     apiLog,
+    routes: api.routes,
     stateDir,
     lines,
     phase: 'ready',
