@@ -133,7 +133,8 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       method: 'PUT',
       path: '/idps/{id}',
       operationId: 'updateIdp',
-      summary: 'Changes an identity provider; a changed baseURL needs the clientSecret again',
+      summary:
+        'Changes an identity provider; a changed baseURL forgets the clientSecret unless it is given too',
       errorKey,
       permission: write,
       edit: edit,
