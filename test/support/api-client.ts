@@ -77,10 +77,12 @@ export interface ApiClient {
 export async function logIn(
   base: string,
   { user, password }: { readonly user: string; readonly password: string },
+  organization?: string,
 ): Promise<ApiClient> {
   const words = Buffer.from(`${user}:${password}`).toString('base64')
   const headers = { authorization: `Basic ${words}` }
-  const answer = await send(`${base}/api/v1/auth/login`, 'POST', headers)
+  const body = organization === undefined ? undefined : { org: organization }
+  const answer = await send(`${base}/api/v1/auth/login`, 'POST', headers, body)
   const { accessToken } = read(answer, 200) as { accessToken: string } // Login of the API
   return createApiClient(base, accessToken)
 }

@@ -10,6 +10,11 @@ export interface DocumentedApi {
   readonly routes: readonly Route[]
 }
 
+export interface DocumentedApis {
+  readonly controller: DocumentedApi
+  readonly console: DocumentedApi
+}
+
 /** Pictures are in the style sheet as data; nothing is loaded from elsewhere, nothing inline runs. */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -40,6 +45,7 @@ const page = `<!doctype html>
     <link rel="icon" type="image/png" href="./favicon-32x32.png" />
   </head>
   <body>
+    <nav><a href="./index.html">Controller</a> <a href="./index.html?console">Console</a></nav>
     <div id="page"></div>
     <script src="./swagger-ui-bundle.js"></script>
     <script src="./start.js"></script>
@@ -47,8 +53,9 @@ const page = `<!doctype html>
 </html>
 `
 
+/** `?console` shows the other document. */
 const start = `SwaggerUIBundle({
-  url: './openapi.json',
+  url: location.search === '?console' ? './console.json' : './openapi.json',
   dom_id: '#page',
   deepLinking: true,
   validatorUrl: null,
@@ -56,17 +63,20 @@ const start = `SwaggerUIBundle({
 `
 
 /** `version`: the program's. */
-export function docsRoutes(documented: DocumentedApi, version: string): readonly Route[] {
-  const document = Buffer.from(JSON.stringify(describeController(documented, version)))
+export function docsRoutes(documented: DocumentedApis, version: string): readonly Route[] {
+  const documents = { openapi: describeController, console: describeConsole }
   const folder = assetFolder()
   return [
     documentRoute('index.html', 'text/html; charset=utf-8', () =>
       Promise.resolve(Buffer.from(page)),
     ),
     documentRoute('start.js', types['js'] ?? '', () => Promise.resolve(Buffer.from(start))),
-    documentRoute('openapi.json', 'application/json; charset=utf-8', () =>
-      Promise.resolve(document),
-    ),
+    ...Object.entries(documents).map(([name, describe]) => {
+      const document = Buffer.from(JSON.stringify(describe(documented, version)))
+      return documentRoute(`${name}.json`, 'application/json; charset=utf-8', () =>
+        Promise.resolve(document),
+      )
+    }),
     ...assets.map((name) =>
       documentRoute(name, types[name.replace(/^.*\./, '')] ?? '', () =>
         readFile(join(folder, name)),
@@ -77,18 +87,32 @@ export function docsRoutes(documented: DocumentedApi, version: string): readonly
   ]
 }
 
-function describeController({ prefix, routes }: DocumentedApi, version: string): object {
-  return describeApi(
-    {
-      title: 'cachefleet controller API',
-      version,
-      description:
-        'Deploys VCL to fleets of HTTP caches. Log in with POST /auth/login and send the access token as ' +
-        '`Authorization: Bearer`. Every answer has an `X-Trace-Id`.',
-      prefix,
-    },
-    routes,
-  )
+const basic = { type: 'http', scheme: 'basic' }
+
+function describeController({ controller }: DocumentedApis, version: string): object {
+  const info = {
+    title: 'cachefleet controller API',
+    version,
+    description:
+      'Deploys VCL to fleets of HTTP caches. Log in with POST /auth/login and send the access token as ' +
+      '`Authorization: Bearer`. Every answer has an `X-Trace-Id`.',
+    prefix: controller.prefix,
+    securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, basic },
+    required: ['bearer'],
+  }
+  return describeApi(info, controller.routes)
+}
+
+function describeConsole({ console }: DocumentedApis, version: string): object {
+  const info = {
+    title: 'cachefleet console API',
+    version,
+    description: 'Instances, groups, bans, statistics and management commands of caches.',
+    prefix: console.prefix,
+    securitySchemes: { basic, session: { type: 'apiKey', in: 'cookie', name: 'JSESSIONID' } },
+    required: ['basic', 'session'],
+  }
+  return describeApi(info, console.routes)
 }
 
 function documentRoute(name: string, type: string, read: () => Promise<Buffer>): Route {
