@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { answering } from '../agent/cache-sight.js'
 import { logIn, type ApiClient } from '../support/api-client.js'
-import { administrator, startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
+import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { createBrowser, startIdentityProvider } from '../support/identity-provider.js'
 import { basic } from '../support/start-controller.js'

@@ -38,7 +38,7 @@ export const headers = {
 
 /** `default` stands for what is not listed: a conflict, a limit, a dependency that is down. */
 export function describeAnswers(route: Route): object {
-  const described = Object.entries(route.answers).map(([status, schema]) => [
+  const described = Object.entries(route.answers).map(([status, schema]): [string, object] => [
     status,
     {
       description: descriptions[status] ?? 'Done',
@@ -47,7 +47,7 @@ export function describeAnswers(route: Route): object {
         : { headers: headersOf(route), content: { 'application/json': { schema } } }),
     },
   ])
-  const refusals = refusalsOf(route).map((status) => [status, errorReference])
+  const refusals = refusalsOf(route).map((status): [number, object] => [status, errorReference])
   return {
     ...Object.fromEntries([...described, ...refusals]),
     ...(route.edit && route.method === 'GET' ? { 304: notChanged } : {}),
