@@ -6,7 +6,7 @@ import type {
   InstructionRequest,
 } from '../../../src/coordinator/state-service/agents/instruct.js'
 import { eventually } from '../../support/eventually.js'
-import { enrol, startClient, type Client } from './client.js'
+import { enrol, startClient, type Client, type Json } from './client.js'
 import { placeGroup } from './placed-group.js'
 
 void t.test('an agent answers the fields of the specification and its config', async (t) => {

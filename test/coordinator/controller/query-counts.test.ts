@@ -80,9 +80,9 @@ async function readRows(route: Route): Promise<number | null> {
     .handle({ ...about, ...caller, query })
     .catch((): Answer => ({ status: 503 })) // no agent has a link here
   if (!Array.isArray(body) && !isAsync(body)) return null
-  let rows = 0
-  for await (const _ of body) rows += 1
-  return rows
+  const rows: unknown[] = []
+  for await (const row of body) rows.push(row)
+  return rows.length
 }
 
 function isAsync(body: unknown): body is AsyncIterable<unknown> {
