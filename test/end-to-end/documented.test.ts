@@ -130,7 +130,7 @@ async function tryObjects(stand: Stand): Promise<void> {
   const { done, made, api } = stand
   const [agent, staging] = await eventually('two agents are Running', async () => {
     const [one, two] = (await api.listAgents()).filter(({ stateName }) => stateName === 'Running')
-    return one && two ? [one, two] : undefined
+    return one && two ? [{ id: one.id }, { id: two.id }] : undefined
   })
   const tag = { id: await made('createTag', { name: 'web' }) }
   const stageTag = { id: await made('createTag', { name: 'staging' }) }

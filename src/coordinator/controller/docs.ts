@@ -45,7 +45,7 @@ const page = `<!doctype html>
     <link rel="icon" type="image/png" href="./favicon-32x32.png" />
   </head>
   <body>
-    <nav><a href="./index.html">Controller</a> <a href="./index.html?console">Console</a></nav>
+    <nav><a href="./index.html">Controller</a> <a href="./console.html">Console</a></nav>
     <div id="page"></div>
     <script src="./swagger-ui-bundle.js"></script>
     <script src="./start.js"></script>
@@ -53,9 +53,8 @@ const page = `<!doctype html>
 </html>
 `
 
-/** `?console` shows the other document. */
 const start = `SwaggerUIBundle({
-  url: location.search === '?console' ? './console.json' : './openapi.json',
+  url: location.pathname.endsWith('/console.html') ? './console.json' : './openapi.json',
   dom_id: '#page',
   deepLinking: true,
   validatorUrl: null,
@@ -67,8 +66,8 @@ export function docsRoutes(documented: DocumentedApis, version: string): readonl
   const documents = { openapi: describeController, console: describeConsole }
   const folder = assetFolder()
   return [
-    documentRoute('index.html', 'text/html; charset=utf-8', () =>
-      Promise.resolve(Buffer.from(page)),
+    ...['index.html', 'console.html'].map((name) =>
+      documentRoute(name, 'text/html; charset=utf-8', () => Promise.resolve(Buffer.from(page))),
     ),
     documentRoute('start.js', types['js'] ?? '', () => Promise.resolve(Buffer.from(start))),
     ...Object.entries(documents).map(([name, describe]) => {
