@@ -15,6 +15,8 @@ interface Call {
   /** With its object, which is there. */
   readonly path: string
   send(path: string, sending?: Sending): Promise<CallAnswer>
+  /** Tries status, key and text of a refusal, and what every refusal has. */
+  refuses(answer: CallAnswer, wanted: string, message?: RegExp): void
 }
 
 interface Sending {
@@ -63,15 +65,21 @@ async function eachRoute(
   name: string,
   attempt: (call: Call) => Promise<void>,
 ): Promise<void> {
-  await t.test(name, async () => {
-    for (const route of town.routes) await attempt(toCall(town, route))
+  await t.test(name, async (t) => {
+    for (const route of town.routes) await attempt(toCall(t, town, route))
   })
 }
 
-function toCall({ base, token: usual }: Town, route: Route): Call {
+function toCall(t: Test, { base, token: usual }: Town, route: Route): Call {
   return {
     route,
     path: `/api/v1${route.path.replace(/\{\w+\}/g, '1')}`,
+    refuses: ({ status, headers, body }, wanted, message = /./) => {
+      const name = `${route.method} ${route.path}: ${wanted} ${String(message)}`
+      t.equal(`${status} ${String(body['errorKey'])}`, wanted, name)
+      t.match(body['errorMsg'], message, name)
+      t.equal(body['traceId'], headers.get('x-trace-id'), name)
+    },
     send: async (path, { token = usual, method = route.method, text, headers = {} } = {}) => {
       const answer = await fetch(base + path, {
         method,
@@ -89,33 +97,24 @@ function toCall({ base, token: usual }: Town, route: Route): Call {
   }
 }
 
-/** Status, key and text of a refusal; what every refusal has is checked as well. */
-function refuses(t: Test, call: Call, answer: CallAnswer, wanted: string, message = /./): void {
-  const { status, headers, body } = answer
-  const name = `${call.route.method} ${call.route.path}: ${wanted} ${String(message)}`
-  t.equal(`${status} ${String(body['errorKey'])}`, wanted, name)
-  t.match(body['errorMsg'], message, name)
-  t.equal(body['traceId'], headers.get('x-trace-id'), name)
-}
-
 async function needsToken(t: Test, town: Town, call: Call): Promise<void> {
   if (call.route.permission === 'public') return
   const traceId = 'this-is-who-asks'
   const headers = { 'x-trace-id': traceId, origin: 'https://evil.example' }
   const answer = await call.send(call.path, { token: null, headers })
-  refuses(t, call, answer, '401 auth', /needs "Authorization: Bearer/)
+  call.refuses(answer, '401 auth', /needs "Authorization: Bearer/)
   t.equal(answer.headers.get('x-trace-id'), traceId)
   t.equal(answer.headers.get('x-content-type-options'), 'nosniff')
   t.equal(answer.headers.get('cache-control'), 'no-store')
   t.notMatch([...answer.headers.keys()].join(), /access-control|x-powered-by|server/)
   const forged = `${town.token.slice(0, -4)}AAAA`
   if (call.route.operationId === 'whoami')
-    refuses(t, call, await call.send(call.path, { token: forged }), '401 auth')
+    call.refuses(await call.send(call.path, { token: forged }), '401 auth')
 }
 
 async function tellsMethods(t: Test, call: Call): Promise<void> {
   const answer = await call.send(call.path, { method: 'PATCH' })
-  refuses(t, call, answer, '405 method')
+  call.refuses(answer, '405 method')
   t.ok(answer.headers.get('allow')?.split(', ').includes(call.route.method), call.path)
 }
 
@@ -124,7 +123,7 @@ async function needsPermission(t: Test, { nobody }: Town, call: Call): Promise<v
   if (typeof permission === 'string') return
   const answer = await call.send(`${call.path}?bogus=1`, { token: nobody })
   const wanted = new RegExp(`permission to ${permission.access} "${permission.type}"`)
-  refuses(t, call, answer, `403 ${errorKey}`, wanted)
+  call.refuses(answer, `403 ${errorKey}`, wanted)
 }
 
 async function findsById(t: Test, call: Call): Promise<void> {
@@ -145,7 +144,7 @@ async function findsById(t: Test, call: Call): Promise<void> {
   ]) {
     const at = `/api/v1${path.replace('{id}', encodeURIComponent(id)).replace(/\{\w+\}/g, '1')}`
     const answer = await call.send(`${at}?bogus=1`, broken)
-    refuses(t, call, answer, `404 ${errorKey}`)
+    call.refuses(answer, `404 ${errorKey}`)
     t.equal(answer.body['errorMsg'], `${id} was not found`)
   }
 }
@@ -154,12 +153,12 @@ async function refusesParameters(t: Test, call: Call): Promise<void> {
   const { query, errorKey } = call.route
   if (query && 'additionalProperties' in query && query.additionalProperties === true) return
   const wanted = `400 ${errorKey}`
-  refuses(t, call, await call.send(`${call.path}?bogus=1`), wanted, /no parameter "bogus"/)
+  call.refuses(await call.send(`${call.path}?bogus=1`), wanted, /no parameter "bogus"/)
   for (const name of Object.keys(query?.properties ?? {})) {
     const other = name.toUpperCase()
     const twice = `${call.path}?${name}=1&${other}=1`
-    refuses(t, call, await call.send(twice), wanted, /is given twice/)
-    refuses(t, call, await call.send(`${call.path}?${name}=%00`), wanted, /U\+0000/)
+    call.refuses(await call.send(twice), wanted, /is given twice/)
+    call.refuses(await call.send(`${call.path}?${name}=%00`), wanted, /U\+0000/)
   }
 }
 
@@ -167,16 +166,16 @@ async function takesJson(t: Test, call: Call): Promise<void> {
   if (call.route.method === 'GET') return
   const send = (text: string, headers = {}) => call.send(call.path, { text, headers })
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', '']
-  for (const type of types) refuses(t, call, await send('{}', { 'content-type': type }), '415 body')
-  refuses(t, call, await send('{}', { 'content-encoding': 'gzip' }), '415 body')
-  refuses(t, call, await send('{'), '400 body', /not valid JSON/)
+  for (const type of types) call.refuses(await send('{}', { 'content-type': type }), '415 body')
+  call.refuses(await send('{}', { 'content-encoding': 'gzip' }), '415 body')
+  call.refuses(await send('{'), '400 body', /not valid JSON/)
   const deep = `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`
-  refuses(t, call, await send(deep), '400 body', /nested deeper than 64/)
+  call.refuses(await send(deep), '400 body', /nested deeper than 64/)
   if (!call.route.body) return
   for (const text of ['[]', '"x"', '1', 'null'])
-    refuses(t, call, await send(text), '400 body', /must be a JSON object/)
+    call.refuses(await send(text), '400 body', /must be a JSON object/)
   if (call.route.bodyOptional !== true)
-    refuses(t, call, await call.send(call.path), '400 body', /needs a body/)
+    call.refuses(await call.send(call.path), '400 body', /needs a body/)
 }
 
 async function refusesKeys(t: Test, call: Call): Promise<void> {
@@ -184,20 +183,20 @@ async function refusesKeys(t: Test, call: Call): Promise<void> {
   if (method === 'GET') return
   const wanted = `400 ${errorKey}`
   const send = (text: string) => call.send(call.path, { text })
-  refuses(t, call, await send('{"bogusKey":1}'), wanted, /bogusKey/)
-  refuses(t, call, await send('{"__proto__":{"a":1}}'), wanted, /__proto__/)
+  call.refuses(await send('{"bogusKey":1}'), wanted, /bogusKey/)
+  call.refuses(await send('{"__proto__":{"a":1}}'), wanted, /__proto__/)
   if (!body || !('properties' in body)) return
   for (const [key, schema] of Object.entries(body.properties as object)) {
     const upper = key.toUpperCase()
     const named = new RegExp(`^${key}|\\b${key}\\b`, 'i')
-    refuses(t, call, await send(`{"${key}":1,"${upper}x":1}`), wanted)
-    refuses(t, call, await send(`{"${key}":1,"${upper}":1}`), wanted, /given twice/)
+    call.refuses(await send(`{"${key}":1,"${upper}x":1}`), wanted)
+    call.refuses(await send(`{"${key}":1,"${upper}":1}`), wanted, /given twice/)
     if (isOfType(schema, 'object') || isOfType(schema, 'string'))
-      refuses(t, call, await send(`{"${upper}":[[]]}`), wanted, /./)
-    if (isOnlyRequired(body, key)) refuses(t, call, await send(`{"${key}":null}`), wanted, named)
+      call.refuses(await send(`{"${upper}":[[]]}`), wanted, /./)
+    if (isOnlyRequired(body, key)) call.refuses(await send(`{"${key}":null}`), wanted, named)
   }
   if (method === 'PUT' && ignoredKeys.includes('id'))
-    refuses(t, call, await send('{"ID":987654321}'), wanted, /id is another/)
+    call.refuses(await send('{"ID":987654321}'), wanted, /id is another/)
 }
 
 function isOfType(schema: unknown, type: string): boolean {
@@ -213,9 +212,9 @@ async function refusesLists(t: Test, call: Call): Promise<void> {
   const { query, errorKey } = call.route
   if (!query || !('take' in query.properties)) return
   for (const take of ['0', '1001', '-1', '1.5', '1,', '1,-1', '1,2,3', 'x', '', '01'])
-    refuses(t, call, await call.send(`${call.path}?take=${take}`), `400 ${errorKey}`, /"take"/)
+    call.refuses(await call.send(`${call.path}?take=${take}`), `400 ${errorKey}`, /"take"/)
   for (const sort of ['nosuch', 'id:up', 'id:asc:desc', 'id;drop table tags', ''])
-    refuses(t, call, await call.send(`${call.path}?sort=${sort}`), `400 ${errorKey}`, /"sort"/)
+    call.refuses(await call.send(`${call.path}?sort=${sort}`), `400 ${errorKey}`, /"sort"/)
   for (const path of [call.path, `${call.path}?take=1`, `${call.path}?id=no-such-id`]) {
     const { status, headers } = await call.send(path)
     t.equal(status, 200, path)
