@@ -5,6 +5,8 @@ type Edits = readonly [Json, Json, Json]
 
 export interface Editable {
   readonly path: string
+  /** What makes it by POST; null: it enrols. */
+  readonly body: Json | null
   /** Answers its id. */
   make(): Promise<number>
   /** Each changes what the one before made. */
@@ -20,6 +22,7 @@ export async function makeEditables(client: Client): Promise<Editable[]> {
     Number((await client.expect(201, 'POST', path, body))['id'])
   const made = (path: string, body: Json, edits: Edits, separate = true) => ({
     path,
+    body,
     make: () => post(path, body),
     edits,
     separate,
@@ -36,6 +39,7 @@ export async function makeEditables(client: Client): Promise<Editable[]> {
   return [
     {
       path: '/agents',
+      body: null,
       make: () => enrol(client, 'edge-1', { tags: ['rack'] }),
       edits: [{ tags: [{ id: tag }] }, { tags: [{ id: otherTag }] }, { tags: [] }],
       separate: false,

@@ -33,16 +33,12 @@ void t.test('every route', async (t) => {
   )
   await eachRoute(t, town, 'tells the methods of its path', (route) => tellsMethods(t, route))
   await eachRoute(t, town, 'needs the permission of its type', (route) =>
-    needsPermission(t, town, route),
+    needsPermission(town, route),
   )
   await eachRoute(t, town, 'finds an object by its id only', (call) => findsById(t, call))
-  await eachRoute(t, town, 'takes the parameters that it knows, once', (call) =>
-    refusesParameters(t, call),
-  )
-  await eachRoute(t, town, 'takes JSON only', (call) => takesJson(t, call))
-  await eachRoute(t, town, 'takes the keys that it knows, in any case', (call) =>
-    refusesKeys(t, call),
-  )
+  await eachRoute(t, town, 'takes the parameters that it knows, once', refusesParameters)
+  await eachRoute(t, town, 'takes JSON only', (call) => takesJson(call))
+  await eachRoute(t, town, 'takes the keys that it knows, in any case', (call) => refusesKeys(call))
   await eachRoute(t, town, 'lists by the same rules', (call) => refusesLists(t, call))
 })
 
@@ -118,7 +114,7 @@ async function tellsMethods(t: Test, call: Call): Promise<void> {
   t.ok(answer.headers.get('allow')?.split(', ').includes(call.route.method), call.path)
 }
 
-async function needsPermission(t: Test, { nobody }: Town, call: Call): Promise<void> {
+async function needsPermission({ nobody }: Town, call: Call): Promise<void> {
   const { permission, errorKey } = call.route
   if (typeof permission === 'string') return
   const answer = await call.send(`${call.path}?bogus=1`, { token: nobody })
@@ -149,7 +145,7 @@ async function findsById(t: Test, call: Call): Promise<void> {
   }
 }
 
-async function refusesParameters(t: Test, call: Call): Promise<void> {
+async function refusesParameters(call: Call): Promise<void> {
   const { query, errorKey } = call.route
   if (query && 'additionalProperties' in query && query.additionalProperties === true) return
   const wanted = `400 ${errorKey}`
@@ -162,7 +158,7 @@ async function refusesParameters(t: Test, call: Call): Promise<void> {
   }
 }
 
-async function takesJson(t: Test, call: Call): Promise<void> {
+async function takesJson(call: Call): Promise<void> {
   if (call.route.method === 'GET') return
   const send = (text: string, headers = {}) => call.send(call.path, { text, headers })
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', '']
@@ -178,7 +174,7 @@ async function takesJson(t: Test, call: Call): Promise<void> {
     call.refuses(await call.send(call.path), '400 body', /needs a body/)
 }
 
-async function refusesKeys(t: Test, call: Call): Promise<void> {
+async function refusesKeys(call: Call): Promise<void> {
   const { method, body, errorKey, ignoredKeys = [] } = call.route
   if (method === 'GET') return
   const wanted = `400 ${errorKey}`
