@@ -14,6 +14,7 @@ import { measureCoordinators } from './coordinators.js'
 import { measureEngine } from './engine.js'
 import { printFigure, type Report } from './figure.js'
 import { fleetOf } from './fleet.js'
+import { measureLists } from './lists.js'
 import { measureLogin } from './login.js'
 import { measurePlacement } from './placement.js'
 import { measureSwap } from './swap.js'
@@ -23,6 +24,7 @@ type Benchmark = (t: TestEnd, report: Report) => Promise<void>
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   engine: measureEngine,
   api: measureApi,
+  lists: measureLists,
   agent: measureAgent,
   login: measureLogin,
   cli: measureCommandLine,

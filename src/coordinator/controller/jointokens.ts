@@ -28,6 +28,9 @@ const write = { type: 'agent', access: 'write' } as const
 const closed = { additionalProperties: false }
 const madeSchema = Type.Object({ ...joinTokenSchema.properties, token: Type.String() }, closed)
 
+/** The end of the year 9999, the last that ISO 8601 writes with four digits. */
+const latestSeconds = 253_402_300_799
+
 export function joinTokenRoutes(service: StateService): readonly Route[] {
   return [
     route({
@@ -55,7 +58,9 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
         {
           label: nameSchema,
           expires: Type.Optional(
-            orNull(Type.Integer({ description: 'Epoch seconds; null: never' })),
+            orNull(
+              Type.Integer({ maximum: latestSeconds, description: 'Epoch seconds; null: never' }),
+            ),
           ),
           maxUses: Type.Optional(
             orNull(Type.Integer({ minimum: 1, maximum: maxUsesMost, default: 1 })),
