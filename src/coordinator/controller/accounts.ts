@@ -11,6 +11,7 @@ import {
   updateAccount,
 } from '../state-service/identity/accounts.js'
 import type { Identity } from '../state-service/identity/identity.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { accountSchema, toAccountView, wholeOrganizationSchema } from './identity-views.js'
 import { editing } from './editing.js'
 import {
@@ -55,8 +56,8 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       query: listQuerySchema(accountListFields),
       answers: { 200: Type.Array(accountSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listAccounts(service, actor, query)
-        return answerList(rows.map(toAccountView), total)
+        const found = await listAccounts(service, actor, query)
+        return answerList(mapRows(found, toAccountView), found.total)
       },
     }),
     route({

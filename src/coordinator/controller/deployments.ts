@@ -12,6 +12,7 @@ import {
   viewDeployment,
 } from '../state-service/objects/deployments.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { editing } from './editing.js'
 import {
   forceQuery,
@@ -58,8 +59,8 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(deploymentListFields),
       answers: { 200: Type.Array(deploymentSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listDeployments(service, actor, query)
-        return answerList(rows.map(toDeploymentView), total)
+        const found = await listDeployments(service, actor, query)
+        return answerList(mapRows(found, toDeploymentView), found.total)
       },
     }),
     route({

@@ -11,6 +11,7 @@ import {
   renameDomain,
 } from '../state-service/objects/domains.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { editing } from './editing.js'
 import { listQuerySchema, ownerReference, readOnlyKeys } from './references.js'
 import { domainSchema, toDomainView } from './views.js'
@@ -40,8 +41,8 @@ export function domainRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(domainListFields),
       answers: { 200: Type.Array(domainSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listDomains(service, actor, query)
-        return answerList(rows.map(toDomainView), total)
+        const found = await listDomains(service, actor, query)
+        return answerList(mapRows(found, toDomainView), found.total)
       },
     }),
     route({

@@ -4,6 +4,7 @@ import type { Actor } from '../../domain/permission.js'
 import { fileTypes } from '../../domain/vcl-file.js'
 import { answerList, route, type Edit, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   createFile,
   deleteFile,
@@ -66,8 +67,8 @@ export function fileRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(fileListFields),
       answers: { 200: Type.Array(fileSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listFiles(service, actor, query, { vclOnly: false })
-        return answerList(rows.map(toFileView), total)
+        const found = await listFiles(service, actor, query, { vclOnly: false })
+        return answerList(mapRows(found, toFileView), found.total)
       },
     }),
     route({

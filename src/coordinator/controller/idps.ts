@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Actor } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { Identity } from '../state-service/identity/identity.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   changeIdp,
   createIdp,
@@ -89,8 +90,8 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       query: listQuerySchema(idpListFields),
       answers: { 200: Type.Array(idpSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listIdps(service, actor, query)
-        return answerList(rows.map(toIdpView), total)
+        const found = await listIdps(service, actor, query)
+        return answerList(mapRows(found, toIdpView), found.total)
       },
     }),
     route({

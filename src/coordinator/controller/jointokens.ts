@@ -10,6 +10,7 @@ import {
   maxUsesMost,
 } from '../state-service/agents/join-tokens.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   listQuerySchema,
   nameSchema,
@@ -43,8 +44,8 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(joinTokenListFields),
       answers: { 200: Type.Array(joinTokenSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listJoinTokens(service, actor, query)
-        return answerList(rows.map(toJoinTokenView), total)
+        const found = await listJoinTokens(service, actor, query)
+        return answerList(mapRows(found, toJoinTokenView), found.total)
       },
     }),
     route({

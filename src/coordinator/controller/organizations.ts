@@ -13,6 +13,7 @@ import {
   updateOrganization,
 } from '../state-service/identity/organizations.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { accountSchema, toOrganizationView, wholeOrganizationSchema } from './identity-views.js'
 import { editing } from './editing.js'
 import { listQuerySchema, nameSchema, orNull, referenceTo, requireAccess } from './references.js'
@@ -67,8 +68,8 @@ function crudRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(organizationListFields),
       answers: { 200: Type.Array(wholeOrganizationSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listOrganizations(service, actor, query)
-        return answerList(rows.map(toOrganizationView), total)
+        const found = await listOrganizations(service, actor, query)
+        return answerList(mapRows(found, toOrganizationView), found.total)
       },
     }),
     route({

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { permissionTypes } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   createPermission,
   deletePermission,
@@ -51,8 +52,8 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(permissionListFields),
       answers: { 200: Type.Array(permissionSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listPermissions(service, actor, query)
-        return answerList(rows.map(toPermissionView), total)
+        const found = await listPermissions(service, actor, query)
+        return answerList(mapRows(found, toPermissionView), found.total)
       },
     }),
     route({

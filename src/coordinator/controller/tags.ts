@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   createTag,
   deleteTag,
@@ -33,8 +34,8 @@ export function tagRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(tagListFields),
       answers: { 200: Type.Array(tagSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listTags(service, actor, query)
-        return answerList(rows.map(toTagView), total)
+        const found = await listTags(service, actor, query)
+        return answerList(mapRows(found, toTagView), found.total)
       },
     }),
     route({

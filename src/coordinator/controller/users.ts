@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { organizationRoles } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   changeRole,
   createUser,
@@ -43,8 +44,8 @@ export function userRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(userListFields),
       answers: { 200: Type.Array(userSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listUsers(service, actor, query)
-        return answerList(rows.map(toUserView), total)
+        const found = await listUsers(service, actor, query)
+        return answerList(mapRows(found, toUserView), found.total)
       },
     }),
     route({

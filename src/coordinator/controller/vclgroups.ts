@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Actor } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   createGroup,
   deleteGroup,
@@ -67,8 +68,8 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(groupListFields),
       answers: { 200: Type.Array(groupSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listGroups(service, actor, query)
-        return answerList(rows.map(toGroupView), total)
+        const found = await listGroups(service, actor, query)
+        return answerList(mapRows(found, toGroupView), found.total)
       },
     }),
     route({

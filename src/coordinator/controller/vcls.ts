@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { fileTypes } from '../../domain/vcl-file.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { createFile, fileListFields, listFiles } from '../state-service/objects/vcl-files.js'
 import { fileEditing, ignoredFileKeys, newFileSchema } from './files.js'
 import { listQuerySchema } from './references.js'
@@ -22,8 +23,8 @@ export function vclRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(fileListFields),
       answers: { 200: Type.Array(fileSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listFiles(service, actor, query, { vclOnly: true })
-        return answerList(rows.map(toFileView), total)
+        const found = await listFiles(service, actor, query, { vclOnly: true })
+        return answerList(mapRows(found, toFileView), found.total)
       },
     }),
     route({

@@ -13,13 +13,13 @@ import {
   type IdpFields,
   type IdpRecord,
 } from '../../../store/idps.js'
-import { readList } from '../../../store/list-query.js'
 import { isUniqueViolation } from '../../../store/violation.js'
 import type { Identity } from '../identity/identity.js'
 import { parseBaseUrl } from '../identity/provider-address.js'
 import { sealClientSecret } from '../identity/provider-secret.js'
 import { scopeOf, type StateService } from '../service.js'
-import type { ListAnswer, ListParameters } from './computed-list.js'
+import type { ListParameters } from './computed-list.js'
+import { readLongList, type LongListAnswer } from './long-list.js'
 import { chooseOwner, type OwnerReference } from './references.js'
 
 export type { IdpRecord } from '../../../store/idps.js'
@@ -39,14 +39,11 @@ export async function listIdps(
   { store }: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<IdpRecord>> {
+): Promise<LongListAnswer<IdpRecord>> {
   const list = parseListQuery(query, idpColumns, 'idp')
-  const { rows, total } = await readList(
-    selectIdps(store.queries, scopeOf(actor)),
-    list,
-    idpColumns,
+  return readLongList(selectIdps(store.queries, scopeOf(actor)), list, idpColumns, (rows) =>
+    rows.map(fromRow),
   )
-  return { rows: rows.map(fromRow), total }
 }
 
 export async function findIdp(
