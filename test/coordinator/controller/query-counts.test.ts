@@ -2,13 +2,13 @@
  * No query per row: every list and every object costs as many queries with 30 of everything as with one. On SQLite only: the
  * queries of both databases are the same.
  */
-import t, { type Test } from 'tap'
+import { pino } from 'pino'
+import t from 'tap'
 import { createContext } from '../../../src/context.js'
 import type { Actor } from '../../../src/domain/permission.js'
 import type { Answer, Route } from '../../../src/coordinator/http/route.js'
 import { startClient, type Client } from './client.js'
 import { furnish } from './furnished.js'
-import { pino } from 'pino'
 
 const many = 30
 
@@ -22,10 +22,7 @@ const actor: Actor = {
 }
 
 void t.test('as many queries with one row as with 30', async (t) => {
-  await compareCounts(t, await startClient(t), await startClient(t))
-})
-
-async function compareCounts(t: Test, small: Client, large: Client): Promise<void> {
+  const [small, large] = [await startClient(t), await startClient(t)]
   await furnish(small, 1)
   await furnish(large, many)
   const few = await countQueries(small)
@@ -36,7 +33,7 @@ async function compareCounts(t: Test, small: Client, large: Client): Promise<voi
     t.equal(other?.queries, queries, `${path}: ${queries} queries`)
     if (rows !== null) t.ok((other?.rows ?? 0) > rows, `${path} has more rows`)
   }
-}
+})
 
 interface Reading {
   readonly queries: number
