@@ -7,17 +7,17 @@ import type { StateService } from '../state-service/service.js'
 export interface Editable<Found> {
   /** Of the answer. Where a PUT takes what is never answered (a password), `updated` is among them. */
   readonly keys: readonly string[]
+  readonly longKey?: string
   readonly find: (service: StateService, actor: Actor, id: number) => Promise<Found | undefined>
   readonly view: (object: Found) => object
 }
 
 export function editing<Found>(
   service: StateService,
-  { keys, find, view }: Editable<Found>,
+  { find, ...about }: Editable<Found>,
 ): Edit<Found> {
   return {
-    keys,
-    view,
+    ...about,
     run: (actor, id, requireSame, work) =>
       runEdit(service, (inside) => find(inside, actor, id), requireSame, work),
   }

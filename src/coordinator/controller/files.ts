@@ -48,6 +48,7 @@ export const newFileSchema = Type.Object(
 export function fileEditing(service: StateService): Edit<FileRecord> {
   return editing(service, {
     keys: ['name', 'contentType', 'encoded', 'fileType', 'version'],
+    longKey: 'source',
     find: findFile,
     view: toFileView,
   })

@@ -28,9 +28,8 @@ class EditedMeanwhile extends Error {}
 /** `found`: what `find` found before the body was read. */
 export async function answerEditable(call: EditableCall, found: unknown): Promise<Answer> {
   const { route, edit, id, headers, handle } = call
-  if (route.method === 'GET')
-    return tagAnswer(edit.keys, await handle(found), headers['if-none-match'])
-  return tagAnswer(edit.keys, await (id === null ? handle(found) : editObject(call, id, found)))
+  if (route.method === 'GET') return tagAnswer(edit, await handle(found), headers['if-none-match'])
+  return tagAnswer(edit, await (id === null ? handle(found) : editObject(call, id, found)))
 }
 
 async function editObject(call: EditableCall, id: number, found: unknown): Promise<Answer> {
@@ -61,11 +60,12 @@ async function editObject(call: EditableCall, id: number, found: unknown): Promi
 }
 
 /** An object's answer with its tag; 304 when the caller of a GET has it already. */
-function tagAnswer(keys: readonly string[], answer: Answer, ifNoneMatch?: string): Answer {
+function tagAnswer({ keys, longKey }: Edit, answer: Answer, ifNoneMatch?: string): Answer {
   const { status, body } = answer
   if (typeof body !== 'object' || body === null) return answer
   const text = JSON.stringify(body)
-  const etag = makeTag(editionOf(body, keys), text)
+  const told = longKey === undefined ? text : JSON.stringify({ ...body, [longKey]: undefined })
+  const etag = makeTag(editionOf(body, keys), told)
   const headers = { ...answer.headers, etag }
   return isUnchanged(ifNoneMatch, etag) ? { status: 304, headers } : { status, body, text, headers }
 }

@@ -17,7 +17,7 @@ export function editionOf(object: object, keys: readonly string[]): string {
   return digest(JSON.stringify(keys.map((key) => withoutNames(Reflect.get(object, key)))))
 }
 
-/** `text`: the answer's body as it is sent. */
+/** `text`: all that the answer's body tells. */
 export function makeTag(edition: string, text: string): string {
   return `"${edition}.${digest(text)}"`
 }

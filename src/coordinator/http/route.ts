@@ -33,6 +33,8 @@ export interface Call<Body, Query, Found> {
 export interface Edit<Found = unknown> {
   /** What a PUT changes, by the keys of the answer: while they are the same nobody has edited the object. */
   readonly keys: readonly string[]
+  /** A key that may be megabytes long and whose content another key tells, as a file's `sha` does of its source. */
+  readonly longKey?: string
   /** As it is answered, at least these keys. */
   view(object: Found): object
   /**
