@@ -100,8 +100,11 @@ async function send(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  const text = await response.text()
-  const isJson = /^application\/json/.test(response.headers.get('content-type') ?? '')
+  const type = response.headers.get('content-type') ?? ''
+  const isStream = type.startsWith('text/event-stream')
+  if (isStream) await response.body?.cancel() // it has no end
+  const text = isStream ? '' : await response.text()
+  const isJson = /^application\/json/.test(type)
   const parsed: unknown = isJson ? JSON.parse(text) : {}
   return { status: response.status, headers: response.headers, text, body: asJson(parsed) }
 }
