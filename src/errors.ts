@@ -6,6 +6,7 @@ export type ErrorKind =
   | 'forbidden' // 403
   | 'not-found' // 404
   | 'conflict' // 409
+  | 'changed' // 412
   | 'too-large' // 413
   | 'unsupported-type' // 415
   | 'uncompilable' // 422

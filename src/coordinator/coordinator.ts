@@ -170,7 +170,7 @@ async function startOn(
     prefix: '',
     routes: [
       ...healthRoutes({ service, metrics, readPhase: () => phase }),
-      ...docsRoutes(controller, version),
+      ...docsRoutes({ controller, console: { prefix: '', routes: [] } }, version),
     ],
     authenticate: null,
     describeError,

@@ -3,7 +3,8 @@ import type { Transaction } from 'kysely'
 import type { Tables } from './schema.js'
 import type { Store } from './store.js'
 
-export interface Database extends Store {
+/** `edit` is the same on both: `edits.ts` adds it. */
+export interface Database extends Omit<Store, 'edit'> {
   readonly dialect: DialectSql
   /** A transaction that no other process runs at the same time, however long it takes. */
   migrate<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>

@@ -63,6 +63,36 @@ export async function readList<DB, TB extends keyof DB, Row>(
   return { rows, total: known ? offset + rows.length : await countRows(filtered) }
 }
 
+/** The ids of the whole list, in its order. */
+export async function readListIds<DB, TB extends keyof DB, Row>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  list: ListQuery,
+  columns: ListColumns,
+): Promise<number[]> {
+  const filtered = query.where(filterCondition(list.filters, columns))
+  const rows = await sortQuery(filtered, list.sort, columns)
+    .clearSelect()
+    .select(sql<number>`${reference(columns.id)}`.as('id'))
+    .$castTo<{ id: number }>()
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * The rows of the list's query that have these ids, in their order; ids of rows that are gone are left out. There must be an id:
+ * PostgreSQL has no empty `in ()`.
+ */
+export async function readListed<DB, TB extends keyof DB, Row extends { readonly id: number }>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  ids: readonly number[],
+  columns: ListColumns,
+): Promise<Awaited<ReturnType<SelectQueryBuilder<DB, TB, Row>['execute']>>> {
+  const wanted = sql<SqlBool>`${reference(columns.id)} in (${sql.join(ids)})`
+  const rows = await query.where(wanted).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
 /** All of the filters, each any of its patterns. */
 export function filterCondition(
   filters: readonly Filter[],

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { FleetError } from '../errors.js'
 import type { Database } from './database.js'
+import { addEdits } from './edits.js'
 import { runMigrations } from './migrations/run-migrations.js'
 import type { Store } from './store.js'
 
@@ -20,7 +21,7 @@ export async function openStore(url: string, log: Logger): Promise<Store> {
     await database.close()
     throw error
   }
-  return database
+  return addEdits(database)
 }
 
 /** Each database's library is loaded only where it is used. */

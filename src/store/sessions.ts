@@ -1,8 +1,8 @@
 /** Logins that live: one row from login to logout, its refresh token as a digest that each refresh replaces. */
 import { sql } from 'kysely'
-import type { ListFields, ListQuery } from '../domain/list-query.js'
+import type { ListFields } from '../domain/list-query.js'
 import type { Grants, OrganizationRole } from '../domain/permission.js'
-import { readList, type ListColumns } from './list-query.js'
+import type { ListColumns } from './list-query.js'
 import { toOwner, type NamedReference } from './owner.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -75,22 +75,16 @@ export const sessionColumns = {
 } satisfies ListColumns & ListFields
 
 /** Those that live at `now`. */
-export async function listSessions(
-  queries: Queries,
-  scope: Scope,
-  list: ListQuery,
-  now: number,
-): Promise<{ rows: ListedSession[]; total: number }> {
-  const query = selectListed(queries, scope).where((e) =>
+export function selectLivingSessions(queries: Queries, scope: Scope, now: number) {
+  return selectListed(queries, scope).where((e) =>
     e.or([e('sessions.refreshExpiresAt', '>', now), e('sessions.accessExpiresAt', '>', now)]),
   )
-  const { rows, total } = await readList(query, list, sessionColumns)
-  const listed = rows.map(({ limits, ...row }) => ({
-    ...row,
-    organization: toOwner(row),
-    limits: parseLimits(limits),
-  }))
-  return { rows: listed, total }
+}
+
+type ListedRow = Awaited<ReturnType<ReturnType<typeof selectListed>['executeTakeFirstOrThrow']>>
+
+export function toListedSession({ limits, ...row }: ListedRow): ListedSession {
+  return { ...row, organization: toOwner(row), limits: parseLimits(limits) }
 }
 
 export async function findScopedSession(

@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Logger } from 'pino'
 import { Type } from 'typebox'
 import { createInProcessBus } from '../../src/bus/in-process.js'
@@ -32,13 +33,15 @@ import { openStore } from '../../src/store/open-store.js'
 import type { Store } from '../../src/store/store.js'
 import { addAgent, addTag, bearTag } from '../store/rows.js'
 import { administrator } from '../support/daemon.js'
-import { fleetSize, type ConstantPayloads, type ServerReady } from './api-fleet.js'
+import { fleetSize, rackSize, type ConstantPayloads, type ServerReady } from './api-fleet.js'
 
 /** What each of them waits between two heartbeats (choices: 1). */
 const heartbeatMs = 5_000
 /** Some of the fleet at a time, as heartbeats come in. */
 const beatEveryMs = 50
 const read = { type: 'agent', access: 'read' } as const
+/** Its one argument. */
+const agents = Number(process.argv[2] ?? fleetSize)
 let payloads: ConstantPayloads = { one: null, list: [] }
 
 await serve()
@@ -65,25 +68,34 @@ async function serve(): Promise<void> {
       resources: [...resourceRoutes(service), ...constantRoutes()],
     }),
   )
-  const ready: ServerReady = { base: await http.listen() }
+  const base = await http.listen()
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  const tell = (): void => {
+    const ready: ServerReady = { base, heldMs: delay.max / 1e6 }
+    delay.reset()
+    process.send?.(ready)
+  }
   process.on('message', (given: ConstantPayloads) => {
     payloads = given
-    process.send?.(ready)
+    tell()
   })
   process.once('disconnect', () => {
     void rm(stateDir, { recursive: true, force: true }).then(() => process.exit())
   })
-  process.send?.(ready)
+  tell()
 }
 
-/** Each agent bears three tags. */
+/** Each agent bears three tags, some a fourth. */
 async function addFleet(store: Store): Promise<void> {
   await store.transaction(async (queries) => {
     const tags: number[] = []
     for (const name of ['production', 'eu-north', 'edge']) tags.push(await addTag(queries, name))
-    for (let number = 1; number <= fleetSize; number++) {
+    const rack = await addTag(queries, 'rack')
+    for (let number = 1; number <= agents; number++) {
       const id = await addAgent(queries, `cache-${String(number).padStart(5, '0')}`)
       for (const tag of tags) await bearTag(queries, id, tag)
+      if (number % (agents / rackSize) === 0) await bearTag(queries, id, rack)
     }
   })
 }
@@ -123,8 +135,8 @@ function beat(service: StateService, log: Logger): void {
   }
   let next = 0
   setInterval(() => {
-    for (let count = 0; count < (fleetSize * beatEveryMs) / heartbeatMs; count++) {
-      recorder.record({ agentId: (next % fleetSize) + 1, readOnly: false }, condition)
+    for (let count = 0; count < (agents * beatEveryMs) / heartbeatMs; count++) {
+      recorder.record({ agentId: (next % agents) + 1, readOnly: false }, condition)
       next += 1
     }
   }, beatEveryMs)
@@ -152,7 +164,7 @@ function constantRoutes(): readonly Route[] {
       permission: read,
       query: listQuerySchema(agentListFields),
       answers: { 200: Type.Array(Type.Object({})) },
-      handle: () => Promise.resolve(answerList(payloads.list, fleetSize)),
+      handle: () => Promise.resolve(answerList(payloads.list, agents)),
     }),
     route({
       method: 'GET',

@@ -15,6 +15,7 @@ import { measureEngine } from './engine.js'
 import { measureEvents } from './events.js'
 import { printFigure, type Report } from './figure.js'
 import { fleetOf } from './fleet.js'
+import { measureLists } from './lists.js'
 import { measureLogin } from './login.js'
 import { measurePlacement } from './placement.js'
 import { measureSwap } from './swap.js'
@@ -25,6 +26,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   engine: measureEngine,
   api: measureApi,
   events: measureEvents,
+  lists: measureLists,
   agent: measureAgent,
   login: measureLogin,
   cli: measureCommandLine,

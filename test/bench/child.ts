@@ -15,13 +15,14 @@ export interface Child<Order, Answer> {
 
 const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 
-/** `file` is beside this one. It ends when it is disconnected. */
+/** `file` is beside this one, `words` are its arguments. It ends when it is disconnected. */
 export function startChild<Order extends object, Answer>(
   t: TestEnd,
   file: string,
+  words: readonly string[] = [],
 ): Child<Order, Answer> {
   const program = fileURLToPath(new URL(file, import.meta.url))
-  const child = fork(program, {
+  const child = fork(program, [...words], {
     execArgv: [`--import=${loader}`],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

@@ -9,7 +9,7 @@ import {
   type ListQuery,
   type ListValue,
 } from '../../src/domain/list-query.js'
-import { readList, type ListColumns } from '../../src/store/list-query.js'
+import { readList, readListed, readListIds, type ListColumns } from '../../src/store/list-query.js'
 import type { Queries } from '../../src/store/store.js'
 import { listQueryOf, patternOf, shortText } from '../support/list-arbitraries.js'
 import { addAgent, addTag, bearTag } from './rows.js'
@@ -63,6 +63,31 @@ export function listContract(t: Test, factory: StoreFactory): void {
         assert.deepEqual(answer, { ids: wanted.rows.map((agent) => agent.id), total: wanted.total })
       }),
       { numRuns: 300 },
+    )
+  })
+
+  void t.test('the ids of a list, and their rows, are those of the list', async (t) => {
+    const { queries } = await factory.open(t)
+    const agents = await fillAgents(queries)
+    const select = queries.selectFrom('agents').select(['id', 'name'])
+
+    await fc.assert(
+      fc.asyncProperty(anyList(agents), async (list) => {
+        const whole = { ...list, take: null }
+        const { rows } = await readAgents(queries, whole)
+        const ids = await readListIds(select, whole, agentColumns)
+        assert.deepEqual(
+          ids,
+          rows.map(({ id }) => id),
+        )
+        if (ids.length === 0) return
+        const shown = await readListed(select, [...ids, 987_654_321], agentColumns)
+        assert.deepEqual(
+          shown.map(({ id }) => id),
+          ids,
+        )
+      }),
+      { numRuns: 100 },
     )
   })
 

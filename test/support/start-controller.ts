@@ -149,7 +149,10 @@ export async function startController(
   http.addApi({
     name: 'base',
     prefix: '',
-    routes: [...health, ...docsRoutes(api, '0.0.0')],
+    routes: [
+      ...health,
+      ...docsRoutes({ controller: api, console: { prefix: '', routes: [] } }, '0.0.0'),
+    ],
     authenticate: null,
     describeError,
   })

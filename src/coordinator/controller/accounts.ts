@@ -11,7 +11,9 @@ import {
   updateAccount,
 } from '../state-service/identity/accounts.js'
 import type { Identity } from '../state-service/identity/identity.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { accountSchema, toAccountView, wholeOrganizationSchema } from './identity-views.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   nameSchema,
@@ -38,6 +40,11 @@ const changeable = {
 
 export function accountRoutes(identity: Identity): readonly Route[] {
   const { service } = identity
+  const edit = editing(service, {
+    keys: ['name', 'email', 'locked', 'organizations', 'updated'],
+    find: findAccount,
+    view: toAccountView,
+  })
   return [
     route({
       method: 'GET',
@@ -49,8 +56,8 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       query: listQuerySchema(accountListFields),
       answers: { 200: Type.Array(accountSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listAccounts(service, actor, query)
-        return answerList(rows.map(toAccountView), total)
+        const found = await listAccounts(service, actor, query)
+        return answerList(mapRows(found, toAccountView), found.total)
       },
     }),
     route({
@@ -60,6 +67,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       summary: 'Makes an account; within an organization it is its user at once',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object(
         {
           name: nameSchema,
@@ -83,6 +91,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       summary: 'One account',
       errorKey,
       permission: read,
+      edit,
       find: (_, actor, id) => findAccount(service, actor, id),
       answers: { 200: accountSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toAccountView(object) }),
@@ -94,6 +103,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       summary: 'Changes an account; a new password ends its sessions, a lock acts within 5 s',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findChangeableAccount(service, actor, id),
       body: Type.Object(
         {
@@ -117,6 +127,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       summary: 'Deletes an account with its sessions; 409 for the last administrator',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findChangeableAccount(service, actor, id),
       answers: { 204: null },
       handle: async ({ actor, object }) => {

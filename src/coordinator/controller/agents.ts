@@ -15,6 +15,7 @@ import {
 } from '../state-service/agents/agents.js'
 import { mapRows } from '../state-service/objects/long-list.js'
 import type { StateService } from '../state-service/service.js'
+import { editing } from './editing.js'
 import {
   forceQuery,
   listQuerySchema,
@@ -37,6 +38,11 @@ const ignoredKeys = [
 export function agentRoutes(service: StateService): readonly Route[] {
   const findReadable = (_: unknown, actor: Actor, id: number) => findAgent(service, actor, id)
   const findChangeable = (_: unknown, actor: Actor, id: number) => findOwnAgent(service, actor, id)
+  const edit = editing(service, {
+    keys: ['tags'],
+    find: findAgent,
+    view: (agent: AgentRecord) => toAgentView(agent, true),
+  })
   return [
     route({
       method: 'GET',
@@ -62,6 +68,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       summary: 'One agent',
       errorKey,
       permission: read,
+      edit,
       find: findReadable,
       answers: { 200: agentSchema },
       handle: ({ actor, object }) => Promise.resolve({ status: 200, body: view(actor, object) }),
@@ -73,6 +80,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       summary: 'Replaces the assigned tags; static ones stay and may be listed or left out',
       errorKey,
       permission: write,
+      edit,
       find: findChangeable,
       query: forceQuery('also when a deployed group falls below its min by this'),
       body: Type.Object(
@@ -96,6 +104,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       summary: 'Forgets an agent and revokes its key; 409 while a group is placed on it',
       errorKey,
       permission: write,
+      edit,
       find: findChangeable,
       query: forceQuery('also while a group is placed on it'),
       answers: { 204: null },

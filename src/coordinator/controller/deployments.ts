@@ -12,6 +12,8 @@ import {
   viewDeployment,
 } from '../state-service/objects/deployments.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
+import { editing } from './editing.js'
 import {
   forceQuery,
   listQuerySchema,
@@ -23,7 +25,7 @@ import {
   referencesTo,
   requireAccess,
 } from './references.js'
-import { deploymentSchema, tagSchema, toDeploymentView } from './views.js'
+import { deploymentSchema, tagSchema, toDeploymentFields, toDeploymentView } from './views.js'
 
 const errorKey = 'deployment'
 const read = { type: 'deployment', access: 'read' } as const
@@ -43,6 +45,11 @@ const changeable = {
 
 export function deploymentRoutes(service: StateService): readonly Route[] {
   const find = (_: unknown, actor: Actor, id: number) => findDeployment(service, actor, id)
+  const edit = editing(service, {
+    keys: ['name', 'min', 'max', 'tags', 'managedBy'],
+    find: findDeployment,
+    view: toDeploymentFields,
+  })
   return [
     route({
       method: 'GET',
@@ -54,8 +61,8 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(deploymentListFields),
       answers: { 200: Type.Array(deploymentSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listDeployments(service, actor, query)
-        return answerList(rows.map(toDeploymentView), total)
+        const found = await listDeployments(service, actor, query)
+        return answerList(mapRows(found, toDeploymentView), found.total)
       },
     }),
     route({
@@ -65,6 +72,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a deployment: agents with all of these tags, at least min, at most max',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object(
         { name: nameSchema, tags: tagsSchema, ...changeable, organization: ownerReference },
         closed,
@@ -84,6 +92,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       summary: 'One deployment',
       errorKey,
       permission: read,
+      edit,
       find,
       answers: { 200: deploymentSchema },
       handle: async ({ object }) => ({
@@ -98,6 +107,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       summary: 'Changes a deployment; placement follows at once',
       errorKey,
       permission: write,
+      edit,
       find,
       query: forceQuery('also when a deployed group falls below its min by this'),
       body: Type.Object(
@@ -120,6 +130,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a deployment; 409 while a VCL group has it',
       errorKey,
       permission: write,
+      edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {

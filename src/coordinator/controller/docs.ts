@@ -11,6 +11,11 @@ export interface DocumentedApi {
   readonly routes: readonly Route[]
 }
 
+export interface DocumentedApis {
+  readonly controller: DocumentedApi
+  readonly console: DocumentedApi
+}
+
 /** Pictures are in the style sheet as data; nothing is loaded from elsewhere, nothing inline runs. */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -41,6 +46,7 @@ const page = `<!doctype html>
     <link rel="icon" type="image/png" href="./favicon-32x32.png" />
   </head>
   <body>
+    <nav><a href="./index.html">Controller</a> <a href="./console.html">Console</a></nav>
     <div id="page"></div>
     <script src="./swagger-ui-bundle.js"></script>
     <script src="./start.js"></script>
@@ -49,7 +55,7 @@ const page = `<!doctype html>
 `
 
 const start = `SwaggerUIBundle({
-  url: './openapi.json',
+  url: location.pathname.endsWith('/console.html') ? './console.json' : './openapi.json',
   dom_id: '#page',
   deepLinking: true,
   validatorUrl: null,
@@ -57,21 +63,24 @@ const start = `SwaggerUIBundle({
 `
 
 /** `version`: the program's. */
-export function docsRoutes(documented: DocumentedApi, version: string): readonly Route[] {
-  const document = Buffer.from(JSON.stringify(describeController(documented, version)))
-  const documents = Buffer.from(JSON.stringify(describeDocuments(documented.routes)))
+export function docsRoutes(documented: DocumentedApis, version: string): readonly Route[] {
+  const documents = {
+    openapi: describeController,
+    console: describeConsole,
+    apply: ({ controller }: DocumentedApis) => describeDocuments(controller.routes),
+  }
   const folder = assetFolder()
   return [
-    documentRoute('index.html', 'text/html; charset=utf-8', () =>
-      Promise.resolve(Buffer.from(page)),
+    ...['index.html', 'console.html'].map((name) =>
+      documentRoute(name, 'text/html; charset=utf-8', () => Promise.resolve(Buffer.from(page))),
     ),
     documentRoute('start.js', types['js'] ?? '', () => Promise.resolve(Buffer.from(start))),
-    documentRoute('openapi.json', 'application/json; charset=utf-8', () =>
-      Promise.resolve(document),
-    ),
-    documentRoute('apply.json', 'application/json; charset=utf-8', () =>
-      Promise.resolve(documents),
-    ),
+    ...Object.entries(documents).map(([name, describe]) => {
+      const document = Buffer.from(JSON.stringify(describe(documented, version)))
+      return documentRoute(`${name}.json`, 'application/json; charset=utf-8', () =>
+        Promise.resolve(document),
+      )
+    }),
     ...assets.map((name) =>
       documentRoute(name, types[name.replace(/^.*\./, '')] ?? '', () =>
         readFile(join(folder, name)),
@@ -82,18 +91,32 @@ export function docsRoutes(documented: DocumentedApi, version: string): readonly
   ]
 }
 
-function describeController({ prefix, routes }: DocumentedApi, version: string): object {
-  return describeApi(
-    {
-      title: 'cachefleet controller API',
-      version,
-      description:
-        'Deploys VCL to fleets of HTTP caches. Log in with POST /auth/login and send the access token as ' +
-        '`Authorization: Bearer`. Every answer has an `X-Trace-Id`.',
-      prefix,
-    },
-    routes,
-  )
+const basic = { type: 'http', scheme: 'basic' }
+
+function describeController({ controller }: DocumentedApis, version: string): object {
+  const info = {
+    title: 'cachefleet controller API',
+    version,
+    description:
+      'Deploys VCL to fleets of HTTP caches. Log in with POST /auth/login and send the access token as ' +
+      '`Authorization: Bearer`. Every answer has an `X-Trace-Id`.',
+    prefix: controller.prefix,
+    securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, basic },
+    required: ['bearer'],
+  }
+  return describeApi(info, controller.routes)
+}
+
+function describeConsole({ console }: DocumentedApis, version: string): object {
+  const info = {
+    title: 'cachefleet console API',
+    version,
+    description: 'Instances, groups, bans, statistics and management commands of caches.',
+    prefix: console.prefix,
+    securitySchemes: { basic, session: { type: 'apiKey', in: 'cookie', name: 'JSESSIONID' } },
+    required: ['basic', 'session'],
+  }
+  return describeApi(info, console.routes)
 }
 
 function documentRoute(name: string, type: string, read: () => Promise<Buffer>): Route {

@@ -11,6 +11,8 @@ import {
   updateDomain,
 } from '../state-service/objects/domains.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
+import { editing } from './editing.js'
 import { listQuerySchema, managedBySchema, ownerReference, readOnlyKeys } from './references.js'
 import { domainSchema, toDomainView } from './views.js'
 
@@ -27,6 +29,11 @@ const fqdnSchema = Type.String({
 
 export function domainRoutes(service: StateService): readonly Route[] {
   const find = (_: unknown, actor: Actor, id: number) => findDomain(service, actor, id)
+  const edit = editing(service, {
+    keys: ['fqdn', 'managedBy'],
+    find: findDomain,
+    view: toDomainView,
+  })
   return [
     route({
       method: 'GET',
@@ -38,8 +45,8 @@ export function domainRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(domainListFields),
       answers: { 200: Type.Array(domainSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listDomains(service, actor, query)
-        return answerList(rows.map(toDomainView), total)
+        const found = await listDomains(service, actor, query)
+        return answerList(mapRows(found, toDomainView), found.total)
       },
     }),
     route({
@@ -49,6 +56,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a domain',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object(
         {
           fqdn: fqdnSchema,
@@ -71,6 +79,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'One domain',
       errorKey,
       permission: read,
+      edit,
       find,
       answers: { 200: domainSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toDomainView(object) }),
@@ -82,6 +91,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'Changes a domain; another name is 409 while a group is deployed with it',
       errorKey,
       permission: write,
+      edit,
       find,
       body: Type.Object(
         { fqdn: Type.Optional(fqdnSchema), managedBy: Type.Optional(managedBySchema) },
@@ -101,6 +111,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a domain; 409 while a VCL group has it',
       errorKey,
       permission: write,
+      edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {

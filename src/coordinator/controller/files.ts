@@ -2,8 +2,9 @@
 import { Type } from 'typebox'
 import type { Actor } from '../../domain/permission.js'
 import { fileTypes } from '../../domain/vcl-file.js'
-import { answerList, route, type Route } from '../http/route.js'
+import { answerList, route, type Edit, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   createFile,
   deleteFile,
@@ -12,7 +13,9 @@ import {
   listFiles,
   readWholeFile,
   updateFile,
+  type FileRecord,
 } from '../state-service/objects/vcl-files.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   managedBySchema,
@@ -49,8 +52,19 @@ export const newFileSchema = Type.Object(
   closed,
 )
 
+/** New content makes another version. */
+export function fileEditing(service: StateService): Edit<FileRecord> {
+  return editing(service, {
+    keys: ['name', 'contentType', 'encoded', 'fileType', 'version', 'managedBy'],
+    longKey: 'source',
+    find: findFile,
+    view: toFileView,
+  })
+}
+
 export function fileRoutes(service: StateService): readonly Route[] {
   const find = (_: unknown, actor: Actor, id: number) => findFile(service, actor, id)
+  const edit = fileEditing(service)
   return [
     route({
       method: 'GET',
@@ -62,8 +76,8 @@ export function fileRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(fileListFields),
       answers: { 200: Type.Array(fileSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listFiles(service, actor, query, { vclOnly: false })
-        return answerList(rows.map(toFileView), total)
+        const found = await listFiles(service, actor, query, { vclOnly: false })
+        return answerList(mapRows(found, toFileView), found.total)
       },
     }),
     route({
@@ -73,6 +87,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a file with its first version',
       errorKey,
       permission: write,
+      edit,
       body: newFileSchema,
       ignoredKeys: ignoredFileKeys,
       answers: { 201: wholeFileSchema },
@@ -88,6 +103,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       summary: 'One file with the source of its newest version',
       errorKey,
       permission: read,
+      edit,
       find,
       answers: { 200: wholeFileSchema },
       handle: async ({ object }) => ({
@@ -102,6 +118,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       summary: 'Changes a file; new content makes the next version, what is deployed stays',
       errorKey,
       permission: write,
+      edit,
       find,
       body: Type.Object(
         { name: Type.Optional(nameSchema), source: Type.Optional(sourceSchema), ...changeable },
@@ -121,6 +138,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a file with its versions; 409 while a VCL group refers to it',
       errorKey,
       permission: write,
+      edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {

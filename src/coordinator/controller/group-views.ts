@@ -88,18 +88,19 @@ export const groupSchema = Type.Object(
   closed,
 )
 
-export function toGroupView({ group, organization, status, staged }: GroupView) {
+/** What people edit. */
+export function toGroupFields(group: GroupView['group']) {
+  const { name, root, keepOnFailure, includes, domains, deployments, managedBy } = group
   const { mainFile, mainFileVersion } = group
+  const mainVCL = mainFileVersion === null ? mainFile : { ...mainFile, version: mainFileVersion }
+  return { name, root, keepOnFailure, mainVCL, includes, domains, deployments, managedBy }
+}
+
+export function toGroupView({ group, organization, status, staged }: GroupView) {
   return {
     id: group.id,
-    name: group.name,
     organization,
-    root: group.root,
-    keepOnFailure: group.keepOnFailure,
-    mainVCL: mainFileVersion === null ? mainFile : { ...mainFile, version: mainFileVersion },
-    includes: group.includes,
-    domains: group.domains,
-    deployments: group.deployments,
+    ...toGroupFields(group),
     deployed: group.deployed || status.deploying,
     state: status.state,
     stateName: status.stateName,
@@ -110,7 +111,6 @@ export function toGroupView({ group, organization, status, staged }: GroupView) 
     })),
     staged,
     wish: toWishView(group),
-    managedBy: group.managedBy,
     created: toIso(group.createdAt),
     updated: toIso(group.updatedAt),
   }

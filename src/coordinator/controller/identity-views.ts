@@ -4,7 +4,7 @@ import { organizationRoles, permissionTypes, toPermissions } from '../../domain/
 import type { AccountRecord } from '../state-service/identity/accounts.js'
 import type { OrganizationRecord } from '../state-service/identity/organizations.js'
 import type { PermissionRecord } from '../state-service/identity/permissions.js'
-import type { listVisibleSessions } from '../state-service/identity/sessions.js'
+import type { ListedSession } from '../state-service/identity/sessions.js'
 import type { UserRecord } from '../state-service/identity/users.js'
 import { idSchema, orNull, referenceSchema, timeSchema } from './references.js'
 import { toIso, toTimes } from './views.js'
@@ -117,8 +117,6 @@ export const sessionSchema = Type.Object(
   },
   closed,
 )
-
-type ListedSession = Awaited<ReturnType<typeof listVisibleSessions>>['rows'][number]
 
 export function toSessionView(session: ListedSession) {
   const { refreshExpiresAt, limits } = session

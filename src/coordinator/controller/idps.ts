@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Actor } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { Identity } from '../state-service/identity/identity.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   changeIdp,
   createIdp,
@@ -12,6 +13,7 @@ import {
   listIdps,
   type IdpRecord,
 } from '../state-service/objects/idps.js'
+import { editing } from './editing.js'
 import {
   idSchema,
   listQuerySchema,
@@ -72,6 +74,11 @@ const idpSchema = Type.Object(
 export function idpRoutes(identity: Identity): readonly Route[] {
   const { service } = identity
   const find = (_: unknown, actor: Actor, id: number) => findIdp(service, actor, id)
+  const edit = editing(service, {
+    keys: ['baseURL', 'clientID', 'scopes', 'roleClaim', 'updated'],
+    find: findIdp,
+    view: toIdpView,
+  })
   return [
     route({
       method: 'GET',
@@ -83,8 +90,8 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       query: listQuerySchema(idpListFields),
       answers: { 200: Type.Array(idpSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listIdps(service, actor, query)
-        return answerList(rows.map(toIdpView), total)
+        const found = await listIdps(service, actor, query)
+        return answerList(mapRows(found, toIdpView), found.total)
       },
     }),
     route({
@@ -94,6 +101,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       summary: 'Sets up the identity provider of an organization, which has one',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object(
         {
           baseURL: baseUrlSchema,
@@ -117,6 +125,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       summary: 'One identity provider',
       errorKey,
       permission: read,
+      edit,
       find,
       answers: { 200: idpSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toIdpView(object) }),
@@ -125,9 +134,11 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       method: 'PUT',
       path: '/idps/{id}',
       operationId: 'updateIdp',
-      summary: 'Changes an identity provider; a changed baseURL needs the clientSecret again',
+      summary:
+        'Changes an identity provider; a changed baseURL forgets the clientSecret unless it is given too',
       errorKey,
       permission: write,
+      edit,
       find,
       body: Type.Object(
         {
@@ -151,6 +162,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       summary: 'Ends logging in by an identity provider; accounts that came in by it stay',
       errorKey,
       permission: write,
+      edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {
@@ -161,7 +173,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
   ]
 }
 
-function toIdpView(idp: IdpRecord): object {
+function toIdpView(idp: IdpRecord) {
   return {
     id: idp.id,
     organization: idp.organization,

@@ -10,6 +10,7 @@ import {
   maxUsesMost,
 } from '../state-service/agents/join-tokens.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   listQuerySchema,
   nameSchema,
@@ -28,6 +29,9 @@ const write = { type: 'agent', access: 'write' } as const
 const closed = { additionalProperties: false }
 const madeSchema = Type.Object({ ...joinTokenSchema.properties, token: Type.String() }, closed)
 
+/** The end of the year 9999, the last that ISO 8601 writes with four digits. */
+const latestSeconds = 253_402_300_799
+
 export function joinTokenRoutes(service: StateService): readonly Route[] {
   return [
     route({
@@ -40,8 +44,8 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(joinTokenListFields),
       answers: { 200: Type.Array(joinTokenSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listJoinTokens(service, actor, query)
-        return answerList(rows.map(toJoinTokenView), total)
+        const found = await listJoinTokens(service, actor, query)
+        return answerList(mapRows(found, toJoinTokenView), found.total)
       },
     }),
     route({
@@ -55,7 +59,9 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
         {
           label: nameSchema,
           expires: Type.Optional(
-            orNull(Type.Integer({ description: 'Epoch seconds; null: never' })),
+            orNull(
+              Type.Integer({ maximum: latestSeconds, description: 'Epoch seconds; null: never' }),
+            ),
           ),
           maxUses: Type.Optional(
             orNull(Type.Integer({ minimum: 1, maximum: maxUsesMost, default: 1 })),

@@ -13,7 +13,9 @@ import {
   updateOrganization,
 } from '../state-service/identity/organizations.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { accountSchema, toOrganizationView, wholeOrganizationSchema } from './identity-views.js'
+import { editing } from './editing.js'
 import { listQuerySchema, nameSchema, orNull, referenceTo, requireAccess } from './references.js'
 
 const errorKey = 'organization'
@@ -50,6 +52,11 @@ export function organizationRoutes(service: StateService): readonly Route[] {
 }
 
 function crudRoutes(service: StateService): readonly Route[] {
+  const edit = editing(service, {
+    keys: ['name', 'accessTTL', 'refreshTTL', 'locked'],
+    find: findOrganization,
+    view: toOrganizationView,
+  })
   return [
     route({
       method: 'GET',
@@ -61,8 +68,8 @@ function crudRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(organizationListFields),
       answers: { 200: Type.Array(wholeOrganizationSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listOrganizations(service, actor, query)
-        return answerList(rows.map(toOrganizationView), total)
+        const found = await listOrganizations(service, actor, query)
+        return answerList(mapRows(found, toOrganizationView), found.total)
       },
     }),
     route({
@@ -72,6 +79,7 @@ function crudRoutes(service: StateService): readonly Route[] {
       summary: 'Makes an organization; for the system administrator',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object({ name: nameSchema, ...changeable }, closed),
       ignoredKeys,
       answers: { 201: wholeOrganizationSchema },
@@ -87,6 +95,7 @@ function crudRoutes(service: StateService): readonly Route[] {
       summary: 'One organization',
       errorKey,
       permission: read,
+      edit,
       find: (_, actor, id) => findOrganization(service, actor, id),
       answers: { 200: wholeOrganizationSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toOrganizationView(object) }),
@@ -98,6 +107,7 @@ function crudRoutes(service: StateService): readonly Route[] {
       summary: 'Changes an organization; a lock acts within 5 s, lifetimes from the next refresh',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findChangeableOrganization(service, actor, id),
       body: Type.Object({ name: Type.Optional(nameSchema), ...changeable }, closed),
       ignoredKeys,
@@ -114,6 +124,7 @@ function crudRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes an organization with its users and tokens; 409 while it owns anything else',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findChangeableOrganization(service, actor, id),
       answers: { 204: null },
       handle: async ({ object }) => {

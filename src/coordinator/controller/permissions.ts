@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { permissionTypes } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   createPermission,
   deletePermission,
@@ -12,6 +13,7 @@ import {
   updatePermission,
 } from '../state-service/identity/permissions.js'
 import { accountSchema, permissionSchema, toPermissionView } from './identity-views.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   orNull,
@@ -34,6 +36,11 @@ const changeable = {
 }
 
 export function permissionRoutes(service: StateService): readonly Route[] {
+  const edit = editing(service, {
+    keys: ['read', 'write'],
+    find: findPermission,
+    view: toPermissionView,
+  })
   return [
     route({
       method: 'GET',
@@ -45,8 +52,8 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(permissionListFields),
       answers: { 200: Type.Array(permissionSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listPermissions(service, actor, query)
-        return answerList(rows.map(toPermissionView), total)
+        const found = await listPermissions(service, actor, query)
+        return answerList(mapRows(found, toPermissionView), found.total)
       },
     }),
     route({
@@ -56,6 +63,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       summary: 'Lets a user read, or read and write, objects of a type; acts within 5 s',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object(
         {
           account: accountReference,
@@ -82,6 +90,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       summary: 'One permission',
       errorKey,
       permission: read,
+      edit,
       find: (_, actor, id) => findPermission(service, actor, id),
       answers: { 200: permissionSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toPermissionView(object) }),
@@ -93,6 +102,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       summary: 'Changes whether a permission is to write; acts within 5 s',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findPermission(service, actor, id),
       body: Type.Object(
         {
@@ -120,6 +130,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       summary: 'Takes a permission back; acts within 5 s',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findPermission(service, actor, id),
       answers: { 204: null },
       handle: async ({ object }) => {

@@ -4,6 +4,7 @@ import { permissionTypes } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import { createApiToken } from '../state-service/identity/api-tokens.js'
 import type { Identity } from '../state-service/identity/identity.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   endSession,
   findVisibleSession,
@@ -43,8 +44,8 @@ export function sessionRoutes(identity: Identity): readonly Route[] {
       query: listQuerySchema(sessionListFields),
       answers: { 200: Type.Array(sessionSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listVisibleSessions(service, actor, query)
-        return answerList(rows.map(toSessionView), total)
+        const found = await listVisibleSessions(service, actor, query)
+        return answerList(mapRows(found, toSessionView), found.total)
       },
     }),
     route({

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   createTag,
   deleteTag,
@@ -11,6 +12,7 @@ import {
   tagListFields,
   updateTag,
 } from '../state-service/objects/tags.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   managedBySchema,
@@ -26,6 +28,7 @@ const write = { type: 'tag', access: 'write' } as const
 const closed = { additionalProperties: false }
 
 export function tagRoutes(service: StateService): readonly Route[] {
+  const edit = editing(service, { keys: ['name', 'managedBy'], find: findTag, view: toTagView })
   return [
     route({
       method: 'GET',
@@ -37,8 +40,8 @@ export function tagRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(tagListFields),
       answers: { 200: Type.Array(tagSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listTags(service, actor, query)
-        return answerList(rows.map(toTagView), total)
+        const found = await listTags(service, actor, query)
+        return answerList(mapRows(found, toTagView), found.total)
       },
     }),
     route({
@@ -48,6 +51,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a tag',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object(
         {
           name: nameSchema,
@@ -70,6 +74,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'One tag',
       errorKey,
       permission: read,
+      edit,
       find: (_, actor, id) => findTag(service, actor, id),
       answers: { 200: tagSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toTagView(object) }),
@@ -81,6 +86,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'Changes a tag; another name is 409 while an agent sends it',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findChangeableTag(service, actor, id),
       body: Type.Object(
         { name: Type.Optional(nameSchema), managedBy: Type.Optional(managedBySchema) },
@@ -100,6 +106,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a tag; 409 while a deployment has it or an agent sends it',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findChangeableTag(service, actor, id),
       answers: { 204: null },
       handle: async ({ object }) => {

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { organizationRoles } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   changeRole,
   createUser,
@@ -12,6 +13,7 @@ import {
   userListFields,
 } from '../state-service/identity/users.js'
 import { accountSchema, toUserView, userSchema } from './identity-views.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   orNull,
@@ -30,6 +32,7 @@ const accountReference = referenceTo(Object.keys(accountSchema.properties))
 const roleSchema = Type.Optional(orNull(Type.Enum([...organizationRoles])))
 
 export function userRoutes(service: StateService): readonly Route[] {
+  const edit = editing(service, { keys: ['role'], find: findUser, view: toUserView })
   return [
     route({
       method: 'GET',
@@ -41,8 +44,8 @@ export function userRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(userListFields),
       answers: { 200: Type.Array(userSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listUsers(service, actor, query)
-        return answerList(rows.map(toUserView), total)
+        const found = await listUsers(service, actor, query)
+        return answerList(mapRows(found, toUserView), found.total)
       },
     }),
     route({
@@ -52,6 +55,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       summary: 'Makes an account a user, with a role; 409 when it is one',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object(
         { account: accountReference, role: roleSchema, organization: ownerReference },
         closed,
@@ -70,6 +74,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       summary: 'One user',
       errorKey,
       permission: read,
+      edit,
       find: (_, actor, id) => findUser(service, actor, id),
       answers: { 200: userSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toUserView(object) }),
@@ -81,6 +86,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       summary: 'Changes the role; 409 for the last administrator',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findUser(service, actor, id),
       body: Type.Object({ account: Type.Optional(accountReference), role: roleSchema }, closed),
       ignoredKeys: readOnlyKeys,
@@ -100,6 +106,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       summary: 'Takes the account out of the organization; 409 for the last administrator',
       errorKey,
       permission: write,
+      edit,
       find: (_, actor, id) => findUser(service, actor, id),
       answers: { 204: null },
       handle: async ({ actor, object }) => {

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Actor } from '../../domain/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import {
   createGroup,
   deleteGroup,
@@ -13,7 +14,8 @@ import {
   viewGroup,
 } from '../state-service/deploying/vcl-groups.js'
 import { domainsSchema, includesSchema, mainSchema, requireReferences } from './group-bodies.js'
-import { groupSchema, toGroupView } from './group-views.js'
+import { groupSchema, toGroupFields, toGroupView } from './group-views.js'
+import { editing } from './editing.js'
 import {
   listQuerySchema,
   managedBySchema,
@@ -53,6 +55,20 @@ const changeable = {
 
 export function vclGroupRoutes(service: StateService): readonly Route[] {
   const find = (_: unknown, actor: Actor, id: number) => findGroup(service, actor, id)
+  const edit = editing(service, {
+    keys: [
+      'name',
+      'root',
+      'keepOnFailure',
+      'mainVCL',
+      'includes',
+      'domains',
+      'deployments',
+      'managedBy',
+    ],
+    find: findGroup,
+    view: toGroupFields,
+  })
   return [
     route({
       method: 'GET',
@@ -64,8 +80,8 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(groupListFields),
       answers: { 200: Type.Array(groupSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listGroups(service, actor, query)
-        return answerList(rows.map(toGroupView), total)
+        const found = await listGroups(service, actor, query)
+        return answerList(mapRows(found, toGroupView), found.total)
       },
     }),
     route({
@@ -75,6 +91,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a VCL group; nothing is deployed by that',
       errorKey,
       permission: write,
+      edit,
       body: Type.Object(
         { name: nameSchema, mainVCL: mainSchema, ...changeable, organization: ownerReference },
         closed,
@@ -93,6 +110,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       summary: 'One VCL group',
       errorKey,
       permission: read,
+      edit,
       find,
       answers: { 200: groupSchema },
       handle: async ({ object }) => ({
@@ -107,6 +125,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       summary: 'Changes a VCL group; it takes effect at its next deploy',
       errorKey,
       permission: write,
+      edit,
       find,
       body: Type.Object(
         { name: Type.Optional(nameSchema), mainVCL: Type.Optional(mainSchema), ...changeable },
@@ -126,6 +145,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       summary: 'Deletes a VCL group; 409 while it is deployed',
       errorKey,
       permission: write,
+      edit,
       find,
       answers: { 204: null },
       handle: async ({ object }) => {

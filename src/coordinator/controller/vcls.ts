@@ -3,8 +3,9 @@ import { Type } from 'typebox'
 import { fileTypes } from '../../domain/vcl-file.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { createFile, fileListFields, listFiles } from '../state-service/objects/vcl-files.js'
-import { ignoredFileKeys, newFileSchema } from './files.js'
+import { fileEditing, ignoredFileKeys, newFileSchema } from './files.js'
 import { listQuerySchema } from './references.js'
 import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from './views.js'
 
@@ -22,8 +23,8 @@ export function vclRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(fileListFields),
       answers: { 200: Type.Array(fileSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listFiles(service, actor, query, { vclOnly: true })
-        return answerList(rows.map(toFileView), total)
+        const found = await listFiles(service, actor, query, { vclOnly: true })
+        return answerList(mapRows(found, toFileView), found.total)
       },
     }),
     route({
@@ -33,6 +34,7 @@ export function vclRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a main VCL file; an id in the request is ignored',
       errorKey,
       permission: { type: 'file', access: 'write' },
+      edit: fileEditing(service),
       body: newFileSchema,
       ignoredKeys: ignoredFileKeys,
       answers: { 201: wholeFileSchema },

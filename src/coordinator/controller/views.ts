@@ -234,7 +234,8 @@ export const deploymentSchema = Type.Object(
   closed,
 )
 
-export function toDeploymentView({ deployment, state, stateName, agents }: DeploymentView) {
+/** What stands in its own row. */
+export function toDeploymentFields(deployment: DeploymentView['deployment']) {
   return {
     id: deployment.id,
     name: deployment.name,
@@ -242,12 +243,13 @@ export function toDeploymentView({ deployment, state, stateName, agents }: Deplo
     min: deployment.min,
     max: deployment.max,
     tags: deployment.tags,
-    state,
-    stateName,
-    agents,
     managedBy: deployment.managedBy,
     ...toTimes(deployment),
   }
+}
+
+export function toDeploymentView({ deployment, state, stateName, agents }: DeploymentView) {
+  return { ...toDeploymentFields(deployment), state, stateName, agents }
 }
 
 export const domainSchema = Type.Object(

@@ -9,6 +9,7 @@ export const publicBodyLimitBytes = 64 * 1024
 const nestingLimit = 64
 /** Chosen by us: what is left of a refused body is read away up to this, so that the caller gets to read the answer. */
 const unreadLimitBytes = 64 * 1024 * 1024
+const unreadTimeoutMs = 5_000
 
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -24,14 +25,33 @@ export async function readJsonBody(
   return bytes.length === 0 ? undefined : parseJson(bytes)
 }
 
-/** Without a body nothing is read: an answer before the body's end leaves the rest in the connection otherwise. */
+/** Reads away what is left of the body: an answer before its end leaves it in the connection otherwise. */
 export function dropUnreadBody(request: IncomingMessage): void {
-  if (request.complete || !announcesBody(request)) return
+  if (!hasUnreadBody(request)) return
   let droppedBytes = 0
   request.on('data', (chunk: Buffer) => {
     droppedBytes += chunk.length
     if (droppedBytes > unreadLimitBytes) request.destroy()
   })
+}
+
+/**
+ * Before an answer that ends the connection: closing one that is still written to resets it, and the caller may never see the
+ * answer. Resolves at the body's end, or when it takes too long.
+ */
+export async function outlastBody(request: IncomingMessage): Promise<void> {
+  if (!hasUnreadBody(request) || request.destroyed) return
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, unreadTimeoutMs)
+    request.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+function hasUnreadBody(request: IncomingMessage): boolean {
+  return !request.complete && announcesBody(request)
 }
 
 function announcesBody(request: IncomingMessage): boolean {

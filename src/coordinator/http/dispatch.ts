@@ -8,6 +8,7 @@ import { may, type Actor } from '../../domain/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Api, Caller } from './api.js'
 import { bodyLimitBytes, dropUnreadBody, publicBodyLimitBytes, readJsonBody } from './body.js'
+import { answerEditable } from './edit-object.js'
 import { prepareInput, type ReadInput } from './input.js'
 import { MethodNotAllowed } from './method-not-allowed.js'
 import { prepareQuery, type RawQuery, type ReadQuery } from './query.js'
@@ -88,7 +89,7 @@ async function decideAnswer(
   const { route, readQuery, readInput } = await admitCall(target, exchange, request.method)
   // The framework gives decoded strings, one for each parameter of the template.
   const params = request.params as Readonly<Record<string, string>>
-  const { object, rest } = await findObject(exchange, route, params)
+  const { object: found, rest } = await findObject(exchange, route, params)
 
   const query = readQuery(request.query as RawQuery) // what the framework's parser makes
   const body = isBodyless(request.method)
@@ -96,20 +97,25 @@ async function decideAnswer(
     : await readBody(request, { route, readInput, objectId: exchange.objectId })
   const actor = exchange.actor ?? nobody
   const { sourceAddress, headers, secure } = caller
-  return route.handle({
+  const call = {
     context,
     actor,
     body,
     query,
-    object,
     params: rest,
     sourceAddress,
     headers,
     secure,
-    note: (about) => {
+    note: (about: CallNote) => {
       exchange.note = about
     },
-  })
+  }
+  const handle = (object: unknown): Promise<Answer> => route.handle({ ...call, object })
+  const { edit } = route
+  if (!edit) return handle(found)
+  const find = async () => (await findObject(exchange, route, params)).object
+  const id = exchange.objectId
+  return answerEditable({ route, edit, actor, id, headers, find, handle }, found)
 }
 
 async function admitCall(

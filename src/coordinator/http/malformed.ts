@@ -1,13 +1,36 @@
 /** Answers what is no HTTP request (bad syntax, headers too long or too slow) with the same error body as the APIs. */
+import type { createServer, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newTraceId } from '../../context.js'
+
+type ParseError = Error & { readonly code?: string }
 
 const answers: Readonly<Record<string, readonly [status: string, text: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are over 16 KiB'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not come to its end in time'],
 }
 
-export function answerMalformed(error: Error & { readonly code?: string }, socket: Duplex): void {
+/** What follows a request that is still being answered, as a body without its length does, is answered after it. */
+export function prepareRefusal(
+  server: Pick<ReturnType<typeof createServer>, 'on'>,
+): (error: ParseError, socket: Duplex) => void {
+  const answering = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', ({ socket }, response) => {
+    answering.set(socket, response)
+    response.once('close', () => answering.delete(socket))
+  })
+  return (error, socket) => {
+    const response = answering.get(socket)
+    // A request that is broken itself will get no answer.
+    if (response?.req.complete !== true) answerMalformed(error, socket)
+    else
+      response.once('close', () => {
+        answerMalformed(error, socket)
+      })
+  }
+}
+
+function answerMalformed(error: ParseError, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Logger } from 'pino'
 import { createContext, newTraceId, traceIdPattern } from '../../context.js'
 import type { AnsweredCall, Api, Caller } from './api.js'
+import { outlastBody } from './body.js'
 import {
   answerCall,
   prepareRoute,
@@ -112,6 +113,7 @@ async function serveCall(
   if (reply.raw.destroyed) finish()
   else reply.raw.once('close', finish)
   if (surroundings.isClosing()) reply.header('connection', 'close')
+  if (surroundings.isClosing() || !reply.raw.shouldKeepAlive) await outlastBody(request.raw)
   return sendAnswer(reply, answer, exchange.context.log)
 }
 

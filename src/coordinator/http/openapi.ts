@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of an API, made from the same routes that are served and the same schemas that validate. */
 import type { TSchema } from 'typebox'
+import { describeAnswers, errorResponse, errorSchema, headers } from './openapi-answers.js'
 import type { Route } from './route.js'
 
 export interface DocumentInfo {
@@ -7,6 +8,9 @@ export interface DocumentInfo {
   readonly version: string
   readonly description: string
   readonly prefix: string
+  /** By name, as OpenAPI writes them; each of `required` alone is enough for a call that is not public. */
+  readonly securitySchemes: Readonly<Record<string, object>>
+  readonly required: readonly string[]
 }
 
 interface Parameter {
@@ -25,48 +29,29 @@ const lastEventId: Parameter = {
   description: 'the last event that the caller has; what follows it comes first',
 }
 
-const errorReference = { $ref: '#/components/responses/Error' }
-
 export function describeApi(info: DocumentInfo, routes: readonly Route[]): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) {
     const path = (paths[`${info.prefix}${route.path}`] ??= {})
     path[route.method.toLowerCase()] = describeOperation(route)
   }
-  const { title, version, description } = info
+  const { title, version, description, securitySchemes, required } = info
   return {
     openapi: '3.1.0',
-    info: { title, version, description },
+    info: { title, version, description, license },
     servers: [{ url: '/' }],
-    security: [{ bearer: [] }],
+    security: required.map((name) => ({ [name]: [] })),
     paths,
     components: {
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        basic: { type: 'http', scheme: 'basic' },
-      },
+      securitySchemes,
       schemas: { Error: errorSchema },
-      responses: {
-        Error: {
-          description: 'What was refused and why',
-          headers: { 'X-Trace-Id': { schema: { type: 'string' } } },
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-        },
-      },
+      responses: { Error: errorResponse },
+      headers,
     },
   }
 }
 
-const errorSchema = {
-  type: 'object',
-  required: ['traceId', 'errorKey', 'errorMsg'],
-  properties: {
-    traceId: { type: 'string', description: 'stands in the log lines of all processes' },
-    errorKey: { type: 'string', description: 'scope of the error' },
-    errorMsg: { type: 'string', description: 'for people' },
-    message: { type: 'string', description: 'of an unknown path: as errorMsg' },
-  },
-}
+const license = { name: 'Apache License 2.0', identifier: 'Apache-2.0' }
 
 function describeOperation(route: Route): object {
   const [, tag = ''] = route.path.split('/')
@@ -74,6 +59,7 @@ function describeOperation(route: Route): object {
     ...pathParameters(route),
     ...queryParameters(route),
     ...(route.isStream === true ? [lastEventId] : []),
+    ...conditionParameters(route),
   ]
   return {
     operationId: route.operationId,
@@ -113,6 +99,16 @@ function queryParameters({ query }: Route): Parameter[] {
   }))
 }
 
+/** RFC 9110, 13.1. */
+function conditionParameters({ edit, method }: Route): Parameter[] {
+  if (!edit || method === 'POST') return []
+  const [name, description] =
+    method === 'GET'
+      ? ['If-None-Match', 'ETags that you have: 304 when the answer is still the same']
+      : ['If-Match', 'ETags as you read them: 412, and no change, when somebody edited it since']
+  return [{ name, in: 'header', required: false, schema: { type: 'string' }, description }]
+}
+
 function descriptionOf(schema: TSchema): { description?: string } {
   return 'description' in schema && typeof schema.description === 'string'
     ? { description: schema.description }
@@ -132,23 +128,4 @@ function describeBody({ ignoredKeys = [], bodyOptional }: Route, schema: TSchema
     required: bodyOptional !== true,
     content: { 'application/json': { schema: whole } },
   }
-}
-
-function describeAnswers({ answers, isStream }: Route): object {
-  const contentType = isStream === true ? 'text/event-stream' : 'application/json'
-  const described: [string, object][] = Object.entries(answers).map(([status, schema]) => [
-    status,
-    {
-      description: descriptions[status] ?? 'Done',
-      ...(schema === null ? {} : { content: { [contentType]: { schema } } }),
-    },
-  ])
-  return { ...Object.fromEntries(described), default: errorReference }
-}
-
-const descriptions: Readonly<Record<string, string>> = {
-  200: 'Done',
-  201: 'Made',
-  202: 'Accepted: the wish is kept and work goes on',
-  204: 'Done, nothing to say',
 }

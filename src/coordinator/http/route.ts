@@ -35,6 +35,29 @@ export interface CallNote {
   readonly account?: string
 }
 
+/**
+ * The object of a resource that people edit. Routes that say so answer its ETag; a PUT and a DELETE keep to If-Match, a GET to
+ * If-None-Match (etag.ts).
+ */
+export interface Edit<Found = unknown> {
+  /** What a PUT changes, by the keys of the answer: while they are the same nobody has edited the object. */
+  readonly keys: readonly string[]
+  /** A key that may be megabytes long and whose content another key tells, as a file's `sha` does of its source. */
+  readonly longKey?: string
+  /** As it is answered, at least these keys. */
+  view(object: Found): object
+  /**
+   * Runs the work of an edit; `requireSame` is called with the object (undefined: it is gone) inside the transaction that
+   * changes it, and throws when another edit came between.
+   */
+  run<T>(
+    actor: Actor,
+    id: number,
+    requireSame: (object: Found | undefined) => void,
+    work: () => Promise<T>,
+  ): Promise<T>
+}
+
 export interface Answer {
   readonly status: number
   /**
@@ -42,6 +65,8 @@ export interface Answer {
    * `content-type` of `headers`.
    */
   readonly body?: unknown
+  /** The body's JSON, where it is made already. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string | string[]>>
   /** Instead of a body: writes events until either side ends. */
   readonly stream?: (stream: EventStream) => void
@@ -64,6 +89,8 @@ export interface Route<
     'public' | 'anyone' | { readonly type: PermissionType; readonly access: Access }
   /** Finds the object of `{id}`, or answers undefined: 404 "`<id>` was not found", before the body is read. */
   readonly find?: (context: Context, actor: Actor, id: number) => Promise<Found | undefined>
+  /** The object that is answered or changed is one that people edit. */
+  readonly edit?: Edit<Found>
   /**
    * Closed: an unknown or repeated parameter is 400, values of integer and boolean properties are converted. With
    * `additionalProperties: true` what the schema does not name is passed on as it came (string or list of strings).

@@ -11,7 +11,7 @@ const pieceBytes = 64 * 1024
 
 export function sendAnswer(
   reply: FastifyReply,
-  { status, body, headers }: Answer,
+  { status, body, text, headers }: Answer,
   log: Logger,
 ): FastifyReply {
   reply.status(status)
@@ -21,7 +21,7 @@ export function sendAnswer(
   reply.header('content-type', 'application/json; charset=utf-8')
   if (isAsyncIterable(body) || (Array.isArray(body) && body.length > itemsAtOnce))
     return reply.send(Readable.from(writeList(body, log), { objectMode: false }))
-  return reply.send(JSON.stringify(body))
+  return reply.send(text ?? JSON.stringify(body))
 }
 
 async function* writeList(

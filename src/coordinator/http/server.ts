@@ -10,7 +10,7 @@ import type { Logger } from 'pino'
 import { createContext, newTraceId } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { Api } from './api.js'
-import { answerMalformed } from './malformed.js'
+import { prepareRefusal } from './malformed.js'
 import type { Metrics } from './metrics.js'
 import { mountApi } from './mount-api.js'
 import { sendAnswer } from './send-answer.js'
@@ -88,7 +88,6 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
   server.on('connection', track)
   server.on('secureConnection', track)
-  server.on('clientError', answerMalformed)
 
   const app = createApp(options, server)
   let closing = false
@@ -149,6 +148,7 @@ function createApp(options: HttpOptions, server: HttpServer['server']): FastifyI
   const { log, describeError, trustedProxies } = options
   const app = fastify({
     serverFactory: (handle) => server.on('request', handle),
+    clientErrorHandler: prepareRefusal(server),
     exposeHeadRoutes: false,
     // Calls on open connections are served while the server closes; their answers end the connection.
     return503OnClosing: false,

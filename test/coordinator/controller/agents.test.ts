@@ -1,16 +1,14 @@
 /** Agents as a caller meets them; the session that answers questions is played on the real bus (choices: 2 and 3). */
 import t, { type Test } from 'tap'
 import { agentRevokedSubject, instructionSubject } from '../../../src/bus/bus.js'
-import { createPlacement } from '../../../src/coordinator/state-service/placing/placing.js'
 import type {
   InstructionReply,
   InstructionRequest,
 } from '../../../src/coordinator/state-service/agents/instruct.js'
-import { savePlacements } from '../../../src/store/placements.js'
-import { writeWish } from '../../../src/store/vcl-groups.js'
 import { eventually } from '../../support/eventually.js'
 import { basic } from '../../support/start-controller.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
+import { placeGroup } from './placed-group.js'
 
 void t.test('an agent answers the fields of the specification and its config', async (t) => {
   const client = await startClient(t)
@@ -240,70 +238,6 @@ void t.test(
     t.notMatch(refused.text, `"${String(group['name'])}"`)
   },
 )
-
-interface Placed {
-  readonly agentIds: readonly number[]
-  readonly deployment: Json
-  readonly group: Json
-}
-
-/** A deployed group with a place on each of these agents, as after a deploy; min is their number. */
-async function placeGroup(client: Client, names: readonly string[]): Promise<Placed> {
-  const tag = await client.expect(201, 'POST', '/tags', { name: 'web' })
-  const agentIds: number[] = []
-  for (const name of names) {
-    const id = await enrol(client, name)
-    await client.expect(200, 'PUT', `/agents/${id}`, { tags: [{ id: tag['id'] }] })
-    agentIds.push(id)
-  }
-  const file = await client.expect(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })
-  const deployment = await client.expect(201, 'POST', '/deployments', {
-    name: 'web',
-    min: names.length,
-    max: names.length,
-    tags: [{ id: tag['id'] }],
-  })
-  const group = await client.expect(201, 'POST', '/vclgroups', {
-    name: 'site',
-    mainVCL: { id: file['id'] },
-    deployments: [{ id: deployment['id'] }],
-  })
-  const groupId = Number(group['id'])
-  const program = { name: `cf-${groupId}-01234567-1`, sha: '0'.repeat(64), fqdns: null }
-  await client.service.store.decide(async (queries) => {
-    const sources = { mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [] }
-    await writeWish(queries, groupId, {
-      sources: {
-        ...sources,
-        sha: program.sha,
-        programName: program.name,
-        deploymentIds: [Number(deployment['id'])],
-        domains: [],
-      },
-      pending: false,
-      revision: 1,
-    })
-    await savePlacements(
-      queries,
-      agentIds.map((agentId, position) => ({
-        ...createPlacement({
-          group: { id: groupId, organizationId: null },
-          agentId,
-          deploymentId: Number(deployment['id']),
-          position,
-          revision: 1,
-          program,
-        }),
-        state: 'applied' as const,
-        appliedRevision: 1,
-        current: program,
-        candidate: null,
-        candidateState: null,
-      })),
-    )
-  })
-  return { agentIds, deployment, group }
-}
 
 function done(value: unknown): InstructionReply {
   return { result: 'done', value, error: null }

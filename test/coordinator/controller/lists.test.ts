@@ -86,30 +86,3 @@ async function furnish(client: Client): Promise<void> {
   await client.expect(409, 'DELETE', `/tags/${String(tag['id'])}`)
   await client.apiLog.close()
 }
-
-void t.test('a list of more agents than are read at once is whole and in order', async (t) => {
-  const client = await startClient(t)
-  await enrol(client, 'edge-0', { tags: ['rack'] })
-  const { queries } = client.service.store
-  const { id, ...row } = await queries.selectFrom('agents').selectAll().executeTakeFirstOrThrow()
-  t.equal(id, 1)
-  for (let start = 1; start < 1200; start += 100)
-    await queries
-      .insertInto('agents')
-      .values(
-        Array.from({ length: 100 }, (_, n) => ({
-          ...row,
-          name: `edge-${start + n}`,
-          keyDigest: `digest-${start + n}`,
-        })),
-      )
-      .execute()
-
-  const answer = await client.send('GET', '/agents?sort=name:desc')
-
-  const names = (JSON.parse(answer.text) as Json[]).map((agent) => String(agent['name'])) // a list of agents
-  t.equal(answer.headers.get('x-total-count'), '1201')
-  t.equal(names.length, 1201)
-  t.same(names, names.toSorted().reverse())
-  t.equal((await client.list('/agents?tags.name=rack')).length, 1)
-})

@@ -238,6 +238,15 @@ void t.test('what is no HTTP is answered with the same body', async (t) => {
   t.match(answers[1], /^HTTP\/1\.1 431 .*"errorKey":"body"/s)
 })
 
+void t.test(
+  'what follows a call that is being answered does not overtake its answer',
+  async (t) => {
+    // A body without its length is the beginning of the next call.
+    const call = `DELETE ${api}/things HTTP/1.1\r\nhost: x\r\nauthorization: Bearer boss\r\n\r\n{`
+    t.match(await sendRaw(call), /^HTTP\/1\.1 405 .*"errorKey":"method".*HTTP\/1\.1 400 /s)
+  },
+)
+
 function sendRaw(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -63,7 +63,7 @@ void t.test(
     const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
 
     t.match(page.headers.get('content-security-policy'), /default-src 'none'; script-src 'self'/)
-    t.equal(loaded.length, 4)
+    t.equal(loaded.length, 6)
     for (const url of loaded) {
       const target = new URL(url, `${c.base}/docs/index.html`)
       t.equal(target.origin, c.base)
@@ -129,7 +129,8 @@ void t.test('the document is OpenAPI 3.1 of the routes that are served', async (
     part?.parameters?.map((p) => `${p.in} ${p.name}`),
     ['path id', 'path part', 'query force'],
   )
-  t.same(Object.keys(part?.responses ?? {}), ['200', '202', 'default'])
+  const refusals = ['400', '401', '403', '404', '413', '415']
+  t.same(Object.keys(part?.responses ?? {}), ['200', '202', ...refusals, 'default'])
   t.match(part?.requestBody?.content['application/json']?.schema, {
     additionalProperties: false,
     properties: { name: { type: 'string' }, id: { readOnly: true }, created: { readOnly: true } },
@@ -138,11 +139,27 @@ void t.test('the document is OpenAPI 3.1 of the routes that are served', async (
   const ids = operations.map(({ operationId }) => operationId)
   t.equal(new Set(ids).size, ids.length)
   t.ok(operations.every(({ responses }) => 'default' in responses))
+  t.same(danglingReferences(document), [])
   t.match(document.paths, {
     '/api/v1/auth/login': { post: { security: [{ basic: [] }], requestBody: { required: false } } },
     '/api/v1/auth/refresh': { post: { security: [] } },
   })
 })
+
+/** Those that lead to nothing. */
+function danglingReferences(document: object): string[] {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)]
+  return references.flatMap(([, path = '']) => {
+    const target = path
+      .split('/')
+      .reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), document)
+    return target === undefined ? [path] : []
+  })
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
 
 void t.test('over TLS a new certificate is taken at reload, a broken one is not', async (t) => {
   const folder = t.testdir()

@@ -1,5 +1,5 @@
 /** Agents as the API lists, reads and changes them; what an agent is asked goes through `instruct.ts`. */
-import { parseListQuery, type ListQuery } from '../../../domain/list-query.js'
+import { parseListQuery } from '../../../domain/list-query.js'
 import type { Actor } from '../../../domain/permission.js'
 import { readTagsOfAgents, replaceAssignedTags } from '../../../store/agent-tags.js'
 import {
@@ -9,14 +9,11 @@ import {
   type AgentRecord,
 } from '../../../store/agents.js'
 import { agentColumns, agentColumnsFor } from '../../../store/list-columns.js'
-import { readList } from '../../../store/list-query.js'
 import { readPlacements } from '../../../store/placements.js'
-import type { Scope } from '../../../store/scope.js'
-import type { Queries } from '../../../store/store.js'
 import { readUsableTagIds } from '../../../store/tags.js'
 import { tellAgentsChanged } from './agent-hints.js'
 import type { ListParameters } from '../objects/computed-list.js'
-import { readInPieces, type LongListAnswer } from '../objects/long-list.js'
+import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { requireAll, requireOwner } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { changeTargets } from '../placing/shortfall.js'
@@ -34,28 +31,13 @@ export async function listAgents(
   const { queries, recall } = service.store
   const scope = scopeOf(actor)
   const list = parseListQuery(query, agentColumns, 'agent')
-  const { take } = list
-  if (take !== null) {
-    const key = `agents ${JSON.stringify([scope, list])}`
-    return recall({ key, rows: take.limit }, () => readPage(queries, scope, list))
-  }
-  const agents = selectAgents(queries, scope)
-  const ids = agents.clearSelect().select('agents.id')
-  const { rows } = await readList(ids, list, agentColumnsFor(scope))
-  return readInPieces(
-    rows.map(({ id }) => id),
-    async (ids) =>
-      toAgentRecords(queries, await agents.where('agents.id', 'in', [...ids]).execute()),
-  )
-}
-
-async function readPage(
-  queries: Queries,
-  scope: Scope,
-  list: ListQuery,
-): Promise<LongListAnswer<AgentRecord>> {
-  const { rows, total } = await readList(selectAgents(queries, scope), list, agentColumnsFor(scope))
-  return { rows: await toAgentRecords(queries, rows), total }
+  const read = () =>
+    readLongList(selectAgents(queries, scope), list, agentColumnsFor(scope), (rows) =>
+      toAgentRecords(queries, rows),
+    )
+  if (list.take === null) return read()
+  const key = `agents ${JSON.stringify([scope, list])}`
+  return recall({ key, rows: list.take.limit }, read)
 }
 
 export async function findAgent(

@@ -14,10 +14,10 @@ import {
   type JoinTokenRecord,
 } from '../../../store/join-tokens.js'
 import { joinTokenColumns } from '../../../store/list-columns.js'
-import { readList } from '../../../store/list-query.js'
 import { readUsableTagIds } from '../../../store/tags.js'
 import { digestSecret } from './agent-credentials.js'
-import type { ListAnswer, ListParameters } from '../objects/computed-list.js'
+import type { ListParameters } from '../objects/computed-list.js'
+import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { chooseOwner, requireAll, type OwnerReference } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 
@@ -69,11 +69,12 @@ export async function listJoinTokens(
   service: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<JoinTokenRecord>> {
+): Promise<LongListAnswer<JoinTokenRecord>> {
   const { queries } = service.store
   const list = parseListQuery(query, joinTokenColumns, 'jointoken')
-  const found = await readList(selectJoinTokens(queries, scopeOf(actor)), list, joinTokenColumns)
-  return { rows: await toJoinTokenRecords(queries, found.rows), total: found.total }
+  return readLongList(selectJoinTokens(queries, scopeOf(actor)), list, joinTokenColumns, (rows) =>
+    toJoinTokenRecords(queries, rows),
+  )
 }
 
 export async function findJoinToken(

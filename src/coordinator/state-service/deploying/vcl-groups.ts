@@ -10,10 +10,11 @@ import { FleetError, type ErrorKey } from '../../../errors.js'
 import { readDeploys } from '../../../store/deploys.js'
 import { findVersion } from '../../../store/files.js'
 import { groupColumns } from '../../../store/list-columns.js'
-import { readList } from '../../../store/list-query.js'
 import { readOrganizationNames, readUsableIds, type NamedReference } from '../../../store/owner.js'
 import { readPlacements } from '../../../store/placements.js'
+import type { Scope } from '../../../store/scope.js'
 import { findStage } from '../../../store/stages.js'
+import type { Queries } from '../../../store/store.js'
 import {
   deleteGroup as deleteGroupRow,
   findGroup as findGroupRow,
@@ -24,12 +25,8 @@ import {
   type GroupFields,
   type GroupRecord,
 } from '../../../store/vcl-groups.js'
-import {
-  splitQuery,
-  takeComputed,
-  type ListAnswer,
-  type ListParameters,
-} from '../objects/computed-list.js'
+import { splitQuery, takeComputed, type ListParameters } from '../objects/computed-list.js'
+import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { readGroupStatuses, type GroupStatus } from './group-state.js'
 import {
   chooseOwner,
@@ -65,22 +62,32 @@ export async function listGroups(
   service: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<GroupView>> {
+): Promise<LongListAnswer<GroupView>> {
   const { queries } = service.store
   const scope = scopeOf(actor)
   const list = parseListQuery(query, fields, 'vclgroup')
   const split = splitQuery(list, (field) => field === 'state' || field === 'stateName')
-  const found = await readList(selectGroupIds(queries, scope), split.stored, groupColumns)
-  const ids = found.rows.map(({ id }) => id)
-  if (ids.length === 0) return { rows: [], total: found.total } // PostgreSQL has no empty `in ()`
-  const groups = new Map(
-    (await readGroups(queries, scope, { ids })).map((group) => [group.id, group]),
+  const stored = await readLongList(
+    selectGroupIds(queries, scope),
+    split.stored,
+    groupColumns,
+    async (rows) => viewGroups(service, await readListedGroups(queries, scope, rows)),
   )
-  const ordered = ids.flatMap((id) => groups.get(id) ?? [])
-  const stored = { rows: await viewGroups(service, ordered), total: found.total }
   return takeComputed(split, stored, ({ status }, field) =>
     field === 'state' ? status.state : status.stateName,
   )
+}
+
+async function readListedGroups(
+  queries: Queries,
+  scope: Scope,
+  rows: readonly { readonly id: number }[],
+): Promise<GroupRecord[]> {
+  const ids = rows.map(({ id }) => id)
+  if (ids.length === 0) return [] // PostgreSQL has no empty `in ()`
+  const groups = await readGroups(queries, scope, { ids })
+  const byId = new Map(groups.map((group) => [group.id, group]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 export async function findGroup(

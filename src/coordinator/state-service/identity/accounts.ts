@@ -14,11 +14,11 @@ import {
   updatePassword,
   type AccountRecord,
 } from '../../../store/accounts.js'
-import { readList } from '../../../store/list-query.js'
 import { deleteSessionsOf } from '../../../store/sessions.js'
 import type { Queries } from '../../../store/store.js'
 import { findStanding, readOrganizationIdsOf, type Membership } from '../../../store/users.js'
-import type { ListAnswer, ListParameters } from '../objects/computed-list.js'
+import type { ListParameters } from '../objects/computed-list.js'
+import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { withUniqueName } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { mergeAccount, type AccountChange, type AccountFields } from './account-fields.js'
@@ -40,12 +40,13 @@ export async function listAccounts(
   { store }: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<AccountRecord>> {
+): Promise<LongListAnswer<AccountRecord>> {
   const scope = scopeOf(actor)
   const columns = accountColumns(scope)
   const list = parseListQuery(query, columns, 'account')
-  const { rows, total } = await readList(selectAccounts(store.queries, scope), list, columns)
-  return { rows: await toAccountRecords(store.queries, scope, rows), total }
+  return readLongList(selectAccounts(store.queries, scope), list, columns, (rows) =>
+    toAccountRecords(store.queries, scope, rows),
+  )
 }
 
 export async function findAccount(

@@ -5,7 +5,6 @@ import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { findAccount } from '../../../store/accounts.js'
 import { organizationColumns } from '../../../store/list-columns.js'
-import { readList } from '../../../store/list-query.js'
 import {
   countOwned,
   deleteOrganization as deleteOrganizationRow,
@@ -17,7 +16,8 @@ import {
   type OrganizationRecord,
 } from '../../../store/organizations.js'
 import { isForeignKeyViolation } from '../../../store/violation.js'
-import type { ListAnswer, ListParameters } from '../objects/computed-list.js'
+import type { ListParameters } from '../objects/computed-list.js'
+import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { notThere, withUniqueName } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { addMember, removeMember } from './membership.js'
@@ -35,11 +35,10 @@ export async function listOrganizations(
   { store }: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<OrganizationRecord>> {
+): Promise<LongListAnswer<OrganizationRecord>> {
   const list = parseListQuery(query, organizationColumns, 'organization')
   const organizations = selectOrganizations(store.queries, scopeOf(actor))
-  const { rows, total } = await readList(organizations, list, organizationColumns)
-  return { rows: rows.map(fromRow), total }
+  return readLongList(organizations, list, organizationColumns, (rows) => rows.map(fromRow))
 }
 
 export async function findOrganization(
@@ -96,7 +95,9 @@ export async function updateOrganization(
 ): Promise<OrganizationRecord> {
   const fields = merge(change, organization)
   await withUniqueName(fields.name, 'organization', () =>
-    updateOrganizationRow(service.store.queries, organization.id, fields, service.now()),
+    service.store.transaction((queries) =>
+      updateOrganizationRow(queries, organization.id, fields, service.now()),
+    ),
   )
   tellCredentialsChanged(service)
   return readAgain(service, actor, organization.id)
@@ -116,7 +117,7 @@ export async function deleteOrganization(
   }
   await refuse()
   try {
-    await deleteOrganizationRow(queries, organization.id)
+    await service.store.transaction((inside) => deleteOrganizationRow(inside, organization.id))
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error
     await refuse()

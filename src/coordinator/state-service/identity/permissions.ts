@@ -3,7 +3,6 @@ import { parseListQuery } from '../../../domain/list-query.js'
 import type { Actor, PermissionType } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { findAccount } from '../../../store/accounts.js'
-import { readList } from '../../../store/list-query.js'
 import {
   deletePermission as deletePermissionRow,
   findPermission as findPermissionRow,
@@ -16,7 +15,8 @@ import {
 } from '../../../store/permissions.js'
 import { findStanding } from '../../../store/users.js'
 import { isUniqueViolation } from '../../../store/violation.js'
-import type { ListAnswer, ListParameters } from '../objects/computed-list.js'
+import type { ListParameters } from '../objects/computed-list.js'
+import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { chooseOwner, notThere, type OwnerReference } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { tellCredentialsChanged } from './sessions.js'
@@ -30,11 +30,10 @@ export async function listPermissions(
   { store }: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<PermissionRecord>> {
+): Promise<LongListAnswer<PermissionRecord>> {
   const list = parseListQuery(query, permissionColumns, 'permission')
   const permissions = selectPermissions(store.queries, scopeOf(actor))
-  const { rows, total } = await readList(permissions, list, permissionColumns)
-  return { rows: rows.map(fromRow), total }
+  return readLongList(permissions, list, permissionColumns, (rows) => rows.map(fromRow))
 }
 
 export async function findPermission(
@@ -96,7 +95,9 @@ export async function updatePermission(
   change: AccessChange,
 ): Promise<PermissionRecord> {
   const write = merge(change, permission.write)
-  await updatePermissionRow(service.store.queries, permission.id, write, service.now())
+  await service.store.transaction((queries) =>
+    updatePermissionRow(queries, permission.id, write, service.now()),
+  )
   tellCredentialsChanged(service)
   return readAgain(service, actor, permission.id)
 }
@@ -105,7 +106,7 @@ export async function deletePermission(
   service: StateService,
   permission: PermissionRecord,
 ): Promise<void> {
-  await deletePermissionRow(service.store.queries, permission.id)
+  await service.store.transaction((queries) => deletePermissionRow(queries, permission.id))
   tellCredentialsChanged(service)
 }
 

@@ -16,7 +16,8 @@ import {
   findScopedSession,
   findSession,
   insertSession,
-  listSessions,
+  selectLivingSessions,
+  toListedSession,
   replaceRefreshDigest,
   sessionColumns,
   type ListedSession,
@@ -25,8 +26,11 @@ import {
 } from '../../../store/sessions.js'
 import type { Queries } from '../../../store/store.js'
 import type { Identity } from './identity.js'
+import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { scopeOf, type StateService } from '../service.js'
 import { digestToken, makeRefreshToken, readRefreshToken, signAccessToken } from './tokens.js'
+
+export type { ListedSession } from '../../../store/sessions.js'
 
 /** The Login response; times are seconds since 1970. */
 export interface Tokens {
@@ -145,9 +149,10 @@ export async function listVisibleSessions(
   { store, now }: StateService,
   actor: Actor,
   query: Readonly<Record<string, string | undefined>>,
-): Promise<{ rows: ListedSession[]; total: number }> {
+): Promise<LongListAnswer<ListedSession>> {
   const list = parseListQuery(query, sessionColumns, 'session')
-  return listSessions(store.queries, scopeOf(actor), list, now())
+  const sessions = selectLivingSessions(store.queries, scopeOf(actor), now())
+  return readLongList(sessions, list, sessionColumns, (rows) => rows.map(toListedSession))
 }
 
 export async function findVisibleSession(

@@ -3,7 +3,6 @@ import { parseListQuery } from '../../../domain/list-query.js'
 import type { Actor, OrganizationRole } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { findAccount } from '../../../store/accounts.js'
-import { readList } from '../../../store/list-query.js'
 import {
   findUser as findUserRow,
   fromRow,
@@ -12,7 +11,8 @@ import {
   userColumns,
   type UserRecord,
 } from '../../../store/users.js'
-import type { ListAnswer, ListParameters } from '../objects/computed-list.js'
+import type { ListParameters } from '../objects/computed-list.js'
+import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { chooseOwner, notThere, type OwnerReference } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 import {
@@ -32,11 +32,10 @@ export async function listUsers(
   { store }: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<UserRecord>> {
+): Promise<LongListAnswer<UserRecord>> {
   const list = parseListQuery(query, userColumns, 'user')
   const users = selectUsers(store.queries, scopeOf(actor))
-  const { rows, total } = await readList(users, list, userColumns)
-  return { rows: rows.map(fromRow), total }
+  return readLongList(users, list, userColumns, (rows) => rows.map(fromRow))
 }
 
 export async function findUser(

@@ -2,9 +2,8 @@
 import { parseListQuery } from '../../../domain/list-query.js'
 import type { Actor } from '../../../domain/permission.js'
 import { apiLogColumns, selectApiLogs, type ApiLogRecord } from '../../../store/api-logs.js'
-import { readList } from '../../../store/list-query.js'
 import type { ListParameters } from './computed-list.js'
-import { readInPieces, type LongListAnswer } from './long-list.js'
+import { readLongList, type LongListAnswer } from './long-list.js'
 import { scopeOf, type StateService } from '../service.js'
 
 export type { ApiLogRecord } from '../../../store/api-logs.js'
@@ -18,10 +17,5 @@ export async function listApiLogs(
 ): Promise<LongListAnswer<ApiLogRecord>> {
   const list = parseListQuery(query, apiLogColumns, 'apilog')
   const logs = selectApiLogs(service.store.queries, scopeOf(actor))
-  if (list.take !== null) return readList(logs, list, apiLogColumns)
-  const { rows } = await readList(logs.clearSelect().select('apiLogs.id'), list, apiLogColumns)
-  return readInPieces(
-    rows.map(({ id }) => id),
-    (ids) => logs.where('apiLogs.id', 'in', [...ids]).execute(),
-  )
+  return readLongList(logs, list, apiLogColumns, (rows) => rows)
 }

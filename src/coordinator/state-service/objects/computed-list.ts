@@ -5,6 +5,7 @@ import {
   type ListQuery,
   type ListValue,
 } from '../../../domain/list-query.js'
+import type { LongListAnswer } from './long-list.js'
 
 /** As the query string gave it. */
 export type ListParameters = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -37,13 +38,14 @@ export function splitQuery(list: ListQuery, isComputed: (field: string) => boole
   }
 }
 
-/** Finishes what `splitQuery` began. */
-export function takeComputed<Row>(
+/** Finishes what `splitQuery` began: what is left to do takes all rows in memory. */
+export async function takeComputed<Row>(
   { computed }: SplitQuery,
-  stored: ListAnswer<Row>,
+  stored: LongListAnswer<Row>,
   valueOf: (row: Row, field: string) => ListValue,
-): ListAnswer<Row> {
-  return computed === null
-    ? stored
-    : takeFromList(stored.rows, computed, (row, field) => [valueOf(row, field)])
+): Promise<LongListAnswer<Row>> {
+  if (computed === null) return stored
+  const rows: Row[] = []
+  for await (const row of stored.rows) rows.push(row)
+  return takeFromList(rows, computed, (row, field) => [valueOf(row, field)])
 }

@@ -29,10 +29,10 @@ import {
   type DeploymentRecord,
 } from '../../../store/deployments.js'
 import { deploymentColumns } from '../../../store/list-columns.js'
-import { readList } from '../../../store/list-query.js'
 import type { NamedReference } from '../../../store/owner.js'
 import { readUsableTagIds } from '../../../store/tags.js'
-import { splitQuery, takeComputed, type ListAnswer, type ListParameters } from './computed-list.js'
+import { splitQuery, takeComputed, type ListParameters } from './computed-list.js'
+import { readLongList, type LongListAnswer } from './long-list.js'
 import {
   chooseOwner,
   deleteUnused,
@@ -68,17 +68,17 @@ export async function listDeployments(
   service: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<DeploymentView>> {
+): Promise<LongListAnswer<DeploymentView>> {
   const { queries } = service.store
   const list = parseListQuery(query, fields, 'deployment')
   const split = splitQuery(list, (field) => field === 'state' || field === 'stateName')
-  const found = await readList(
+  const stored = await readLongList(
     selectDeployments(queries, scopeOf(actor)),
     split.stored,
     deploymentColumns,
+    async (rows) => viewDeployments(service, await withTags(queries, rows)),
   )
-  const rows = await viewDeployments(service, await withTags(queries, found.rows))
-  return takeComputed(split, { rows, total: found.total }, (row, field) =>
+  return takeComputed(split, stored, (row, field) =>
     field === 'state' ? row.state : row.stateName,
   )
 }

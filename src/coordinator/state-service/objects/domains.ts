@@ -16,8 +16,8 @@ import {
   type DomainRecord,
 } from '../../../store/domains.js'
 import { domainColumns } from '../../../store/list-columns.js'
-import { readList } from '../../../store/list-query.js'
-import type { ListAnswer, ListParameters } from './computed-list.js'
+import type { ListParameters } from './computed-list.js'
+import { readLongList, type LongListAnswer } from './long-list.js'
 import {
   chooseOwner,
   deleteUnused,
@@ -37,11 +37,10 @@ export async function listDomains(
   service: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<DomainRecord>> {
+): Promise<LongListAnswer<DomainRecord>> {
   const list = parseListQuery(query, domainColumns, 'domain')
   const domains = selectDomains(service.store.queries, scopeOf(actor))
-  const { rows, total } = await readList(domains, list, domainColumns)
-  return { rows: rows.map(fromRow), total }
+  return readLongList(domains, list, domainColumns, (rows) => rows.map(fromRow))
 }
 
 export async function findDomain(

@@ -13,13 +13,13 @@ import {
   type IdpFields,
   type IdpRecord,
 } from '../../../store/idps.js'
-import { readList } from '../../../store/list-query.js'
 import { isUniqueViolation } from '../../../store/violation.js'
 import type { Identity } from '../identity/identity.js'
 import { parseBaseUrl } from '../identity/provider-address.js'
 import { sealClientSecret } from '../identity/provider-secret.js'
 import { scopeOf, type StateService } from '../service.js'
-import type { ListAnswer, ListParameters } from './computed-list.js'
+import type { ListParameters } from './computed-list.js'
+import { readLongList, type LongListAnswer } from './long-list.js'
 import { chooseOwner, type OwnerReference } from './references.js'
 
 export type { IdpRecord } from '../../../store/idps.js'
@@ -39,14 +39,11 @@ export async function listIdps(
   { store }: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<IdpRecord>> {
+): Promise<LongListAnswer<IdpRecord>> {
   const list = parseListQuery(query, idpColumns, 'idp')
-  const { rows, total } = await readList(
-    selectIdps(store.queries, scopeOf(actor)),
-    list,
-    idpColumns,
+  return readLongList(selectIdps(store.queries, scopeOf(actor)), list, idpColumns, (rows) =>
+    rows.map(fromRow),
   )
-  return { rows: rows.map(fromRow), total }
 }
 
 export async function findIdp(
@@ -105,14 +102,13 @@ export async function changeIdp(
   const fields = mergeFields(identity, change, idp)
   if (JSON.stringify(fieldsOf(fields)) === JSON.stringify(fieldsOf(idp))) return idp
   requireAuthority(actor, fields)
-  refuseCarriedSecret(idp, fields, change)
-  await updateIdpRow(service.store.queries, idp.id, fields, service.now())
+  await service.store.transaction((queries) => updateIdpRow(queries, idp.id, fields, service.now()))
   return readAgain(service, actor, idp.id)
 }
 
 /** The accounts that came in by it stay, and are the same when it is made again. */
 export async function deleteIdp({ store }: StateService, idp: IdpRecord): Promise<void> {
-  await deleteIdpRow(store.queries, idp.id)
+  await store.transaction((queries) => deleteIdpRow(queries, idp.id))
 }
 
 const empty: IdpFields = {
@@ -134,11 +130,13 @@ function mergeFields(identity: Identity, change: IdpChange, before: IdpFields): 
     throw refused('clientID', '1 to 1024 printable ASCII characters are right')
   if (roleClaim && !claimForm.test(roleClaim))
     throw refused('roleClaim', 'at most 255 printable ASCII characters are right')
+  const baseUrl = baseURL === undefined ? before.baseUrl : parseBaseUrl(baseURL)
+  // Chosen by us: a secret that nobody can read is not sent to an address of somebody's choice; it is given again with it.
+  const keptSecret = baseUrl === before.baseUrl ? before.sealedClientSecret : null
   return {
-    baseUrl: baseURL === undefined ? before.baseUrl : parseBaseUrl(baseURL),
+    baseUrl,
     clientId: clientID ?? before.clientId,
-    sealedClientSecret:
-      clientSecret === undefined ? before.sealedClientSecret : sealGiven(identity, clientSecret),
+    sealedClientSecret: clientSecret === undefined ? keptSecret : sealGiven(identity, clientSecret),
     scopes: scopes === undefined ? before.scopes : readScopes(scopes),
     roleClaim: roleClaim === undefined ? before.roleClaim : (roleClaim ?? ''),
   }
@@ -170,13 +168,6 @@ function requireAuthority(actor: Actor, { roleClaim }: IdpFields): void {
     'idp',
     'roleClaim lets the provider make administrators: setting up such a one needs permission to write perm',
   )
-}
-
-/** Chosen by us: a secret that nobody can read must not be sent to an address of somebody's choice. */
-function refuseCarriedSecret(before: IdpRecord, after: IdpFields, change: IdpChange): void {
-  const isElsewhere = before.baseUrl !== after.baseUrl && after.sealedClientSecret !== null
-  if (isElsewhere && change.clientSecret === undefined)
-    throw refused('clientSecret', 'a changed baseURL needs it in the same call')
 }
 
 function refused(key: string, problem: string): FleetError {

@@ -1,4 +1,7 @@
-/** Lists that may be very long: the ids are read at once, the rows in pieces as the caller takes them. */
+/** Lists that may be very long: a page at once, the whole in pieces, so that no reading holds the event loop for long. */
+import type { SelectQueryBuilder } from 'kysely'
+import type { ListQuery } from '../../../domain/list-query.js'
+import { readList, readListed, readListIds, type ListColumns } from '../../../store/list-query.js'
 import type { ListAnswer } from './computed-list.js'
 
 /** Chosen by us: rows a piece; reading them holds the event loop for some milliseconds. */
@@ -10,32 +13,35 @@ export interface LongListAnswer<Row> {
   readonly total: number
 }
 
-export async function readInPieces<Row extends { readonly id: number }>(
-  ids: readonly number[],
-  readRows: (ids: readonly number[]) => Promise<readonly Row[]>,
-): Promise<LongListAnswer<Row>> {
-  if (ids.length === 0) return { rows: [], total: 0 } // PostgreSQL has no empty `in ()`
-  const rows =
-    ids.length > rowsAtOnce ? readPieces(ids, readRows) : inOrder(ids, await readRows(ids))
-  return { rows, total: ids.length }
+/** `toRecords` is given some rows of the query at a time, and keeps their order. */
+export async function readLongList<
+  DB,
+  TB extends keyof DB,
+  Row extends { readonly id: number },
+  Found,
+>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  list: ListQuery,
+  columns: ListColumns,
+  toRecords: (
+    rows: Awaited<ReturnType<SelectQueryBuilder<DB, TB, Row>['execute']>>,
+  ) => readonly Found[] | Promise<readonly Found[]>,
+): Promise<LongListAnswer<Found>> {
+  const take = list.take ?? { limit: rowsAtOnce, offset: 0 }
+  const { rows, total } = await readList(query, { ...list, take }, columns)
+  if (list.take !== null || total <= rowsAtOnce) return { rows: await toRecords(rows), total }
+  const ids = await readListIds(query, list, columns)
+  const read = async (piece: readonly number[]) =>
+    toRecords(await readListed(query, piece, columns))
+  return { rows: readPieces(ids, read), total: ids.length }
 }
 
-async function* readPieces<Row extends { readonly id: number }>(
+async function* readPieces<Found>(
   ids: readonly number[],
-  readRows: (ids: readonly number[]) => Promise<readonly Row[]>,
-): AsyncGenerator<Row> {
-  for (let start = 0; start < ids.length; start += rowsAtOnce) {
-    const piece = ids.slice(start, start + rowsAtOnce)
-    yield* inOrder(piece, await readRows(piece))
-  }
-}
-
-function inOrder<Row extends { readonly id: number }>(
-  ids: readonly number[],
-  rows: readonly Row[],
-): Row[] {
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
+  read: (ids: readonly number[]) => Promise<readonly Found[]>,
+): AsyncGenerator<Found> {
+  for (let start = 0; start < ids.length; start += rowsAtOnce)
+    yield* await read(ids.slice(start, start + rowsAtOnce))
 }
 
 /** As it is sent: each row in the form that the API shows. */

@@ -4,7 +4,6 @@ import { parseName } from '../../../domain/names.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { tagColumns } from '../../../store/list-columns.js'
-import { readList } from '../../../store/list-query.js'
 import {
   deleteTag as deleteTagRow,
   findTag as findTagRow,
@@ -16,7 +15,8 @@ import {
   type TagRecord,
 } from '../../../store/tags.js'
 import { readGroupsStagedWithTag } from '../../../store/stages.js'
-import type { ListAnswer, ListParameters } from './computed-list.js'
+import type { ListParameters } from './computed-list.js'
+import { readLongList, type LongListAnswer } from './long-list.js'
 import {
   chooseOwner,
   deleteUnused,
@@ -37,11 +37,10 @@ export async function listTags(
   service: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<TagRecord>> {
+): Promise<LongListAnswer<TagRecord>> {
   const list = parseListQuery(query, tagColumns, 'tag')
   const tags = selectTags(service.store.queries, scopeOf(actor))
-  const { rows, total } = await readList(tags, list, tagColumns)
-  return { rows: rows.map(fromRow), total }
+  return readLongList(tags, list, tagColumns, (rows) => rows.map(fromRow))
 }
 
 export async function findTag(
@@ -101,7 +100,9 @@ export async function updateTag(
   if (name === tag.name && managedBy === tag.managedBy) return tag
   if (name !== tag.name) refuseStatic(tag)
   await withUniqueName(name, 'tag', () =>
-    updateTagRow(service.store.queries, tag.id, { name, managedBy }, service.now()),
+    service.store.transaction((queries) =>
+      updateTagRow(queries, tag.id, { name, managedBy }, service.now()),
+    ),
   )
   return readAgain(service, actor, tag.id)
 }

@@ -26,9 +26,9 @@ import {
   type FileRecord,
 } from '../../../store/files.js'
 import { fileColumns } from '../../../store/list-columns.js'
-import { readList } from '../../../store/list-query.js'
 import type { Queries } from '../../../store/store.js'
-import type { ListAnswer, ListParameters } from './computed-list.js'
+import type { ListParameters } from './computed-list.js'
+import { readLongList, type LongListAnswer } from './long-list.js'
 import {
   chooseOwner,
   deleteUnused,
@@ -54,12 +54,11 @@ export async function listFiles(
   actor: Actor,
   query: ListParameters,
   { vclOnly }: { readonly vclOnly: boolean },
-): Promise<ListAnswer<FileRecord>> {
+): Promise<LongListAnswer<FileRecord>> {
   const list = parseListQuery(query, fileColumns, 'file')
   const all = selectFiles(service.store.queries, scopeOf(actor))
   const files = vclOnly ? all.where('files.fileType', '!=', fileTypes.other) : all
-  const { rows, total } = await readList(files, list, fileColumns)
-  return { rows: rows.map(fromRow), total }
+  return readLongList(files, list, fileColumns, (rows) => rows.map(fromRow))
 }
 
 export async function findFile(

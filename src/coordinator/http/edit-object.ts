@@ -1,0 +1,79 @@
+/**
+ * Calls on an object that people edit. If-Match is compared inside the transaction that changes the object, and a PUT without
+ * one is merged into what is there then: no edit undoes another one unseen.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Actor } from '../../domain/permission.js'
+import { FleetError } from '../../errors.js'
+import { editionOf, isUnchanged, makeTag, readIfMatch } from './etag.js'
+import type { Answer, Edit, Route } from './route.js'
+
+export interface EditableCall {
+  readonly route: Route
+  readonly edit: Edit
+  readonly actor: Actor
+  /** Null: the call makes one. */
+  readonly id: number | null
+  readonly headers: IncomingHttpHeaders
+  /** The object as it is; throws 'not-found'. */
+  readonly find: () => Promise<unknown>
+  readonly handle: (object: unknown) => Promise<Answer>
+}
+
+/** Chosen by us: each attempt fails only because another editor's succeeded. */
+const attemptsMost = 50
+
+class EditedMeanwhile extends Error {}
+
+/** `found`: what `find` found before the body was read. */
+export async function answerEditable(call: EditableCall, found: unknown): Promise<Answer> {
+  const { route, edit, id, headers, handle } = call
+  if (route.method === 'GET') return tagAnswer(edit, await handle(found), headers['if-none-match'])
+  return tagAnswer(edit, await (id === null ? handle(found) : editObject(call, id, found)))
+}
+
+async function editObject(call: EditableCall, id: number, found: unknown): Promise<Answer> {
+  const { route, edit, actor, headers, handle } = call
+  const wanted = readIfMatch(headers['if-match'], route.errorKey)
+  if (wanted === null && route.method === 'DELETE') return handle(found)
+  let object = found
+  for (let attempt = 0; attempt < attemptsMost; attempt++) {
+    const seen = editionOf(edit.view(object), edit.keys)
+    if (wanted?.has(seen) === false) throw changed(route)
+    const requireSame = (now: unknown): void => {
+      if (now === undefined || editionOf(edit.view(now), edit.keys) !== seen)
+        throw new EditedMeanwhile()
+    }
+    const current = object
+    try {
+      return await edit.run(actor, id, requireSame, () => handle(current))
+    } catch (error) {
+      if (!(error instanceof EditedMeanwhile)) throw error
+    }
+    object = await call.find()
+  }
+  throw new FleetError(
+    'conflict',
+    route.errorKey,
+    'others change this object all the time; try again',
+  )
+}
+
+/** An object's answer with its tag; 304 when the caller of a GET has it already. */
+function tagAnswer({ keys, longKey }: Edit, answer: Answer, ifNoneMatch?: string): Answer {
+  const { status, body } = answer
+  if (typeof body !== 'object' || body === null) return answer
+  const text = JSON.stringify(body)
+  const told = longKey === undefined ? text : JSON.stringify({ ...body, [longKey]: undefined })
+  const etag = makeTag(editionOf(body, keys), told)
+  const headers = { ...answer.headers, etag }
+  return isUnchanged(ifNoneMatch, etag) ? { status: 304, headers } : { status, body, text, headers }
+}
+
+function changed({ errorKey }: Route): FleetError {
+  return new FleetError(
+    'changed',
+    errorKey,
+    'somebody changed it since the ETag in If-Match was answered; read it again, then change that',
+  )
+}

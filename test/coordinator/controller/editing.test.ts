@@ -1,0 +1,135 @@
+/** ETag, If-Match and If-None-Match on every object that people edit, on both databases; an edit is never undone unseen. */
+import t, { type Test } from 'tap'
+import type { Store } from '../../../src/store/store.js'
+import { startPostgres } from '../../support/postgres.js'
+import type { CallAnswer } from '../../support/start-controller.js'
+import { startClient, type Client, type Json } from './client.js'
+import { makeEditables, type Editable } from './editables.js'
+
+void t.test('on SQLite', async (t) => {
+  await keepsEdits(t, await startClient(t))
+})
+
+void t.test('on PostgreSQL', async (t) => {
+  const postgres = await startPostgres(t)
+  await keepsEdits(t, await startClient(t, await postgres.url()))
+})
+
+/** The object of one resource, with calls on it. */
+interface Desk {
+  readonly editable: Editable
+  put(body: Json, headers?: Record<string, string>): Promise<CallAnswer>
+  read(headers?: Record<string, string>): Promise<CallAnswer>
+  remove(headers?: Record<string, string>): Promise<CallAnswer>
+  /** Runs `edit` when the next call has looked at the object and begins to change it. */
+  interpose(edit: () => Promise<unknown>): void
+  etag(): Promise<string>
+}
+
+async function keepsEdits(t: Test, client: Client): Promise<void> {
+  const editables = await makeEditables(client)
+  const resources = new Set(
+    client.routes.flatMap(({ method, path, edit }) =>
+      edit && method === 'PUT' ? [path.replace('/{id}', '')] : [],
+    ),
+  )
+  t.same(new Set(editables.map(({ path }) => path)), resources, 'every resource is tried')
+  for (const editable of editables)
+    await t.test(editable.path, async (t) => {
+      for (const trial of [
+        tellsWhatChanged,
+        refusesLateEdits,
+        mergesIntoWhatIsThere,
+        deletesWhatWasSeen,
+      ])
+        await trial(t, await openDesk(client, editable))
+    })
+}
+
+async function openDesk(client: Client, editable: Editable): Promise<Desk> {
+  const id = await editable.make()
+  const { token } = client
+  const call = (method: string, headers: Record<string, string> = {}, body?: Json) =>
+    client.call(method, `/api/v1${editable.path}/${id}`, { token, headers, body })
+  const { store } = client.service
+  const original = { ...store }
+  const desk: Desk = {
+    editable,
+    put: (body, headers) => call('PUT', headers, body),
+    read: (headers) => call('GET', headers),
+    remove: (headers) => call('DELETE', headers),
+    interpose: (edit) => {
+      const later =
+        (name: 'transaction' | 'decide'): Store['decide'] =>
+        async (work, options) => {
+          Object.assign(store, original)
+          await edit()
+          return original[name](work, options)
+        }
+      Object.assign(store, { transaction: later('transaction'), decide: later('decide') })
+    },
+    etag: async () => (await desk.read()).headers.get('etag') ?? '',
+  }
+  return desk
+}
+
+async function tellsWhatChanged(t: Test, desk: Desk): Promise<void> {
+  const [one, other] = desk.editable.edits
+  const before = await desk.etag()
+  t.match(before, /^"[\w-]{16}\.[\w-]{16}"$/, 'a strong tag')
+  const known = await desk.read({ 'if-none-match': `"x", W/${before}` })
+  t.same([known.status, known.text, known.headers.get('etag')], [304, '', before])
+
+  const changed = await desk.put(one, { 'if-match': `"other", ${before}` })
+
+  t.equal(changed.status, 200, changed.text)
+  const after = await desk.read({ 'if-none-match': before })
+  t.equal(after.status, 200)
+  t.equal(after.headers.get('etag'), changed.headers.get('etag'), 'PUT answers the same tag')
+  t.not(after.headers.get('etag'), before)
+  t.equal((await desk.put(one, { 'if-match': '*' })).status, 200)
+  t.equal((await desk.put(other, { 'if-match': 'no quotes' })).status, 400)
+  t.equal((await desk.remove()).status, 204)
+}
+
+async function refusesLateEdits(t: Test, desk: Desk): Promise<void> {
+  const [one, other, third] = desk.editable.edits
+  const old = await desk.etag()
+  t.equal((await desk.put(one)).status, 200)
+  const late = await desk.put(other, { 'if-match': old })
+  t.equal(late.status, 412)
+  t.match(late.body['errorMsg'], /^somebody changed it/)
+  const weak = `W/${await desk.etag()}`
+  t.equal((await desk.put(other, { 'if-match': weak })).status, 412, 'a weak tag matches nothing')
+
+  const seen = { 'if-match': await desk.etag() }
+  desk.interpose(() => desk.put(other))
+  t.equal((await desk.put(other, seen)).status, 412, 'an edit that came between is seen')
+
+  const both = { 'if-match': await desk.etag() }
+  const answers = await Promise.all([third, { ...third }].map((body) => desk.put(body, both)))
+  const statuses = answers.map(({ status }) => status)
+  t.same(statuses.toSorted(), [200, 412], 'of two at once one is kept')
+  t.equal((await desk.remove()).status, 204)
+}
+
+async function deletesWhatWasSeen(t: Test, desk: Desk): Promise<void> {
+  const [one, other] = desk.editable.edits
+  const old = await desk.etag()
+  t.equal((await desk.put(one)).status, 200)
+  t.equal((await desk.remove({ 'if-match': old })).status, 412)
+  const seen = { 'if-match': await desk.etag() }
+  desk.interpose(() => desk.put(other))
+  t.equal((await desk.remove(seen)).status, 412, 'an edit that came between is seen')
+  t.equal((await desk.remove({ 'if-match': await desk.etag() })).status, 204)
+}
+
+async function mergesIntoWhatIsThere(t: Test, desk: Desk): Promise<void> {
+  const { edits, separate } = desk.editable
+  const [one, other] = edits
+  desk.interpose(() => desk.put(one))
+  const answer = await desk.put(other)
+  t.equal(answer.status, 200, answer.text)
+  if (separate) t.match((await desk.read()).body, { ...one, ...other }, 'both edits are kept')
+  t.equal((await desk.remove()).status, 204)
+}
