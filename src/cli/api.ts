@@ -28,12 +28,21 @@ export interface ApiAnswer {
   readonly status: number
   /** Parsed; undefined without a body. */
   readonly body: unknown
+  /** `X-Total-Count`; null: not said. */
+  readonly total: number | null
 }
 
 export interface Api {
   call(request: ApiRequest): Promise<ApiAnswer>
   readObject(path: string): Promise<Fields>
   readList(path: string, query?: Readonly<Record<string, string>>): Promise<readonly Fields[]>
+  readPage(path: string, query: Readonly<Record<string, string>>): Promise<Page>
+}
+
+export interface Page {
+  readonly rows: readonly Fields[]
+  /** What there is after the filters, before `take`; null: not said. */
+  readonly total: number | null
 }
 
 /** Told of every exchange, for `--verbose`; never of tokens or bodies. */
@@ -55,6 +64,10 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
     call,
     readObject: async (path) => requireFields((await call({ method: 'GET', path })).body),
     readList: async (path, query) => requireList((await call({ method: 'GET', path, query })).body),
+    readPage: async (path, query) => {
+      const { body, total } = await call({ method: 'GET', path, query })
+      return { rows: requireList(body), total }
+    },
   }
 }
 
@@ -88,9 +101,11 @@ export async function sendRequest(
 }
 
 /** Throws CliError for what is no success, or is no answer of a coordinator. */
-export function checkAnswer({ status, contentType, text }: HttpAnswer, { url }: Server): ApiAnswer {
+export function checkAnswer(answer: HttpAnswer, { url }: Server): ApiAnswer {
+  const { status, contentType, totalCount, text } = answer
   const body = parseJson(text)
-  if (status >= 200 && status < 300 && (text === '' || body !== undefined)) return { status, body }
+  if (status >= 200 && status < 300 && (text === '' || body !== undefined))
+    return { status, body, total: totalCount === '' ? null : Number(totalCount) }
   if (isFields(body) && typeof body['errorMsg'] === 'string')
     throw new CliError(exitCodeOf(status), body['errorMsg'], { status, body })
   throw new CliError(

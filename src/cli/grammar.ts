@@ -4,6 +4,7 @@ import { completionVerb } from './completion-verb.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
+import { contexts } from './nouns/contexts.js'
 import { deployments } from './nouns/deployments.js'
 import { domains } from './nouns/domains.js'
 import { files } from './nouns/files.js'
@@ -19,7 +20,7 @@ import type { Flag, Grammar } from './verb.js'
 
 const globalFlags: readonly Flag[] = [
   { form: '--server <url>', summary: 'the coordinator; else CACHEFLEET_SERVER, else of the login' },
-  { form: '--context <name>', summary: 'which login of this user; else the one named default' },
+  { form: '--context <name>', summary: 'which login; else the one in use (contexts)' },
   { form: '--json', summary: "print the API's answer" },
   { form: '--csv', summary: 'print comma-separated values' },
   { form: '--verbose', summary: 'tell of every call on standard error' },
@@ -31,6 +32,6 @@ export const grammar: Grammar = {
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups],
     ...[organizations, accounts, users, permissions, sessions, idps],
-    ...[joinTokens, apiLogs],
+    ...[joinTokens, apiLogs, contexts],
   ],
 }

@@ -43,7 +43,8 @@ function readTyped(stdin: NodeJS.ReadStream): Promise<string> {
       })
     }
     const take = (chunk: string): void => {
-      for (const character of chunk) {
+      const characters = Array.from(chunk)
+      for (const [index, character] of characters.entries()) {
         if (character === interrupt) {
           finish(() => {
             reject(new CliError(exitCodes.interrupted, 'nothing was done'))
@@ -52,6 +53,9 @@ function readTyped(stdin: NodeJS.ReadStream): Promise<string> {
         }
         if (enter.test(character)) {
           close()
+          // What was pasted behind it answers the next question.
+          const rest = characters.slice(index + 1).join('')
+          if (rest !== '') stdin.unshift(rest, 'utf8')
           return
         }
         typed = erase.test(character) ? typed.slice(0, -1) : [...typed, character].slice(0, longest)

@@ -16,6 +16,8 @@ export interface HttpCall {
 export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
+  /** `X-Total-Count`; empty: none. */
+  readonly totalCount: string
   readonly text: string
 }
 
@@ -78,8 +80,14 @@ async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer> {
   return {
     status: incoming.statusCode ?? 0,
     contentType: incoming.headers['content-type'] ?? '',
+    totalCount: headerOf(incoming, 'x-total-count'),
     text: Buffer.concat(chunks).toString('utf8'),
   }
+}
+
+function headerOf({ headers }: IncomingMessage, name: string): string {
+  const value = headers[name]
+  return typeof value === 'string' ? value : ''
 }
 
 const reasons: Readonly<Record<string, string>> = {

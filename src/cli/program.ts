@@ -1,11 +1,11 @@
 /** Reads the command line by the grammar, runs the verb, and turns how it ended into an exit code (choices: 8). */
+import { once } from 'node:events'
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../version.js'
 import { CliError, describeError, exitCodes, type ExitCode } from './cli-error.js'
 import { grammar } from './grammar.js'
 import type { Output } from './output.js'
-import { toPrintableText } from './printable-text.js'
-import { defaultContext } from './session-file.js'
+import { toPrintableLine, toPrintableText } from './printable-text.js'
 import {
   toKebab,
   type ConnectionSettings,
@@ -46,7 +46,9 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
   const program = new Command('cachefleet')
     .description('Runs fleets of HTTP caches: files, groups, deploys, and what is true of them.')
     .version(version, '--version', 'print the version')
-    .helpOption('--help', 'print help; also behind a noun or a verb')
+    .helpOption('-h, --help', 'print help; also behind a noun or a verb')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -56,7 +58,9 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
           .replace(/^error: /, '')
           .trim()
           .replaceAll('\n', ' ')
-        write(`cachefleet: ${toPrintableText(line)}\n`)
+        const isUnknown = /^unknown (command|option)/.test(line) && !line.includes('(Did you mean')
+        const hint = isUnknown ? '; --help lists what there is' : ''
+        write(`cachefleet: ${toPrintableLine(line)}${hint}\n`)
       },
     })
   for (const flag of grammar.flags) addFlag(program, flag)
@@ -67,15 +71,27 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
 }
 
 const rootHelp = `
-Variables: CACHEFLEET_SERVER, CACHEFLEET_TOKEN or CACHEFLEET_TOKEN_FILE (instead of a login),
-CACHEFLEET_CA (file of the coordinator's CA), NO_COLOR.
+Nouns and verbs have a --help with an example. Ids are digits; wherever an id is taken a name is too: one
+that looks like an id with a backslash before it (\\2024), a comma inside a list of names as \\,.
 
-Exit codes: 0 done, 1 refused or no connection, 2 usage, 3 the wait ended with min but without the
-percentage, 4 the wait ended below min, 5 authentication or permission, 130 Ctrl-C.
+Variables:
+  CACHEFLEET_SERVER      the coordinator's address
+  CACHEFLEET_TOKEN       an API token, instead of a login; CACHEFLEET_TOKEN_FILE: its file
+  CACHEFLEET_CA          file with the CA of the coordinator's certificate
+  NO_COLOR               no colour
+
+Exit codes:
+  0  done                                  3    the wait ended with min, without the percentage
+  1  refused, below min, or no connection  4    the wait ended below min, work goes on
+  2  usage                                 5    authentication or permission
+                                           130  Ctrl-C
 
 Example:
   $ cachefleet login --server http://127.0.0.1:8002 --user admin
-  $ cachefleet agents list`
+  $ cachefleet files upload vcl/
+  $ cachefleet vclgroups add --name site --main-vcl main.vcl --deployments web
+  $ cachefleet vclgroups deploy site
+  $ cachefleet agents list --filter stateName=Down,Failing`
 
 interface Making {
   readonly program: Command
@@ -88,6 +104,7 @@ function addNoun(program: Command, noun: Noun, making: Making): void {
     .command(noun.name)
     .aliases(noun.aliases)
     .description(noun.summary)
+    .helpGroup('Nouns:')
     .helpCommand(false)
     .addHelpText('after', describeExample(noun.example))
   for (const verb of noun.verbs) addVerb(command, verb, making)
@@ -95,14 +112,15 @@ function addNoun(program: Command, noun: Noun, making: Making): void {
 
 function addVerb(parent: Command, verb: Verb, making: Making): void {
   const command = parent
-    .command(verb.name)
+    .command(verb.name, { hidden: verb.isHidden === true })
     .description(verb.summary)
+    .helpGroup('Verbs:')
     .addHelpText('after', describeExample(verb.example))
   for (const argument of verb.arguments ?? []) command.argument(argument)
   for (const flag of verb.flags ?? []) addFlag(command, flag)
   command.action(async () => {
     const { program, surroundings, ending } = making
-    const invocation = readInvocation(program, command, surroundings)
+    const invocation = await readInvocation(program, command, surroundings)
     ending.exitCode = (await verb.run(invocation)) ?? exitCodes.done
   })
 }
@@ -122,16 +140,20 @@ function describeExample(example: string): string {
   return `\nExample:\n  $ cachefleet ${example}`
 }
 
-function readInvocation(
+async function readInvocation(
   program: Command,
   command: Command,
   surroundings: Surroundings,
-): Invocation {
+): Promise<Invocation> {
   const globals: Readonly<Record<string, unknown>> = program.opts()
   const { server, context } = globals
+  const { chooseContext } = await import('./context-in-use.js')
   const settings: ConnectionSettings = {
     server: typeof server === 'string' ? server : undefined,
-    context: typeof context === 'string' ? context : defaultContext,
+    context: await chooseContext(
+      typeof context === 'string' ? context : undefined,
+      surroundings.environment,
+    ),
     report: (line) => {
       if (globals['verbose'] === true) surroundings.stderr.write(`${line}\n`)
     },
@@ -164,16 +186,24 @@ function readFlags(command: Command): Readonly<Record<string, unknown>> {
 
 function chooseOutput(
   globals: Readonly<Record<string, unknown>>,
-  { stdout, environment }: Surroundings,
+  { stdout, stderr, environment, now }: Surroundings,
 ): Output {
   const isTerminal = stdout.isTTY
   return {
     form: globals['json'] === true ? 'json' : globals['csv'] === true ? 'csv' : 'table',
     isTerminal,
+    widthColumns: isTerminal ? stdout.columns : Infinity,
+    now,
     // no-color.org: set and not empty.
     colour: isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb',
     write: (text) => {
       stdout.write(text)
+    },
+    drained: async () => {
+      if (stdout.writableNeedDrain) await once(stdout, 'drain')
+    },
+    tell: (line) => {
+      if (stdout.isTTY && stderr.isTTY) stderr.write(`${toPrintableLine(line)}\n`)
     },
   }
 }
@@ -181,7 +211,7 @@ function chooseOutput(
 /** `--locked=false` is what commander knows as `--no-locked`, and `--locked=true` as `--locked` (choices: 8). */
 function joinBooleans(typed: readonly string[]): readonly string[] {
   const booleans = new Set(
-    grammar.nouns.flatMap(({ fields }) =>
+    grammar.nouns.flatMap(({ fields = [] }) =>
       fields.filter(({ type }) => type.kind === 'boolean').map(({ name }) => toKebab(name)),
     ),
   )

@@ -15,29 +15,62 @@ const green = new Set(['Running', 'Active', 'applied', 'healthy'])
 const red = new Set(['Failing', 'Down', 'Error', 'failed', 'sick'])
 const yellow = new Set(['Degraded', 'Orphan', 'Deploying', 'Locked', 'wanted', 'applying'])
 
+export interface TableStyle {
+  readonly colour: boolean
+  /** Longer rows are cut where their cells are longest; Infinity: nothing is. */
+  readonly widthColumns?: number
+  readonly indent?: string
+}
+
 export function formatTable(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
-  { colour }: { readonly colour: boolean },
+  { colour, widthColumns = Infinity, indent = '' }: TableStyle,
 ): string {
   const shown = rows.map((row) => row.map((cell) => toPrintableLine(takeFirstLine(cell))))
-  const widths = titles.map((title, column) =>
+  const needed = titles.map((title, column) =>
     shown.reduce((width, row) => Math.max(width, widthOf(row[column] ?? '')), widthOf(title)),
   )
-  const printRow = (row: readonly string[], paint: (cell: string) => string): string =>
-    row
-      .map((cell, column) => {
-        const isLast = column === row.length - 1
-        return `${paint(cell)}${isLast ? '' : ' '.repeat((widths[column] ?? 0) - widthOf(cell) + 2)}`
-      })
-      .join('')
-      .trimEnd()
+  const widths = fitWidths(needed, widthColumns - indent.length)
+  const printRow = (row: readonly string[], paint: (cell: string) => string): string => {
+    const cells = row.map((cell, column) => {
+      const width = widths[column] ?? 0
+      const text = cutToWidth(cell, width)
+      return `${paint(text)}${' '.repeat(Math.max(0, width - widthOf(text)))}`
+    })
+    return `${indent}${cells.join('  ')}`.trimEnd()
+  }
   const plain = (cell: string): string => cell
   const lines = [
     printRow(titles, colour ? (title) => `\x1b[1m${title}\x1b[22m` : plain),
     ...shown.map((row) => printRow(row, colour ? paintState : plain)),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** Chosen by us: a column is not made narrower than this, though the table be too wide. */
+const narrowestColumn = 8
+
+/** The widest columns give way first. */
+export function fitWidths(needed: readonly number[], widthColumns: number): readonly number[] {
+  const total = (cap: number): number =>
+    needed.reduce((sum, width) => sum + Math.min(width, cap), 2 * (needed.length - 1))
+  if (!Number.isFinite(widthColumns) || total(Infinity) <= widthColumns) return needed
+  let cap = Math.max(narrowestColumn, widthColumns)
+  while (cap > narrowestColumn && total(cap) > widthColumns) cap -= 1
+  return needed.map((width) => Math.min(width, cap))
+}
+
+function cutToWidth(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  const kept: string[] = []
+  let left = width - 1
+  for (const character of text) {
+    left -= widthOf(character)
+    if (left < 0) break
+    kept.push(character)
+  }
+  return `${kept.join('')}…`
 }
 
 /** Columns on a terminal. */

@@ -5,7 +5,7 @@ import t from 'tap'
 import { toCell, toLines } from '../../src/cli/cells.js'
 import { CliError, describeError, exitCodes } from '../../src/cli/cli-error.js'
 import { formatCsv } from '../../src/cli/csv.js'
-import { describeProgress } from '../../src/cli/deploy-progress.js'
+import { describeDeploying } from '../../src/cli/deploy-progress.js'
 import { hasShare, judgeWaitEnd, readGroup } from '../../src/cli/deploy-verdict.js'
 import { isId, splitNames } from '../../src/cli/find-object.js'
 import { toSource } from '../../src/cli/given-text.js'
@@ -189,9 +189,9 @@ void t.test('the share is of the placed agents', (t) => {
 
 void t.test('progress counts what has loaded, then what has applied', (t) => {
   const loading = group(1, place(1, 'applied', 1), place(2, 'applying', 1))
-  t.equal(describeProgress(loading, 1), 'site: 1/2 loaded')
+  t.equal(describeDeploying(loading, 1), 'site: 1/2 loaded')
   const applying = group(2, place(1, 'applied', 2), place(2, 'failed', 1), place(3, 'wanted', 1))
-  t.equal(describeProgress(applying, 1), 'site: 1/3 applied, 1 failed')
+  t.equal(describeDeploying(applying, 1), 'site: 1/3 applied, 1 failed')
   t.end()
 })
 
