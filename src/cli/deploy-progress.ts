@@ -13,9 +13,10 @@ export interface Progress {
 
 export interface Watched {
   readonly stderr: NodeJS.WriteStream
-  /** What is said before the first answer. */
+  /** What is said before there is more to say. */
   readonly doing: string
-  readonly describe: (group: GroupSight) => string
+  /** Null: nothing yet. */
+  readonly describe: (group: GroupSight) => string | null
 }
 
 export function showProgress(api: Api, path: string, watched: Watched): Progress {
@@ -28,7 +29,7 @@ export function showProgress(api: Api, path: string, watched: Watched): Progress
     // What the poll meets, the verb's own call meets too, and tells.
     const group = await api.readObject(path).catch(() => undefined)
     if (stopped) return
-    if (group) line.draw(describe(readGroup(group)))
+    if (group) line.draw(describe(readGroup(group)) ?? doing)
     timer = setTimeout(() => void poll(), pollEveryMs)
   }
   line.draw(doing)
@@ -42,8 +43,9 @@ export function showProgress(api: Api, path: string, watched: Watched): Progress
   }
 }
 
-export function describeDeploying(group: GroupSight, revisionBefore: number): string {
+export function describeDeploying(group: GroupSight, revisionBefore: number): string | null {
   const { name, places } = group
+  if (places.length === 0) return null
   const failed = places.filter(({ state }) => state === 'failed').length
   const failures = failed > 0 ? `, ${failed} failed` : ''
   if (group.revision === revisionBefore) {

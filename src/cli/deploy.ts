@@ -77,7 +77,7 @@ async function callDeploy(
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
   const { revision: revisionBefore } = readGroup(await api.readObject(path))
   const { stderr } = invocation.surroundings
-  const describe = (group: GroupSight): string => describeDeploying(group, revisionBefore)
+  const describe = (group: GroupSight): string | null => describeDeploying(group, revisionBefore)
   const progress = wait.seconds > 0 ? showProgress(api, path, { stderr, doing, describe }) : null
   const call = { path: `${path}/${verb}`, wait, ...(sent && { body: sent }) }
   const answer = await callVerb(api, call).finally(() => {

@@ -1,6 +1,6 @@
 /** Everything that may be typed: the verbs without a noun, and the nouns in the order of the help. */
 import { accountVerbs } from './account-verbs.js'
-import { completionVerb } from './completion-verb.js'
+import { completionVerbs } from './completion-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
@@ -28,7 +28,7 @@ const globalFlags: readonly Flag[] = [
 
 export const grammar: Grammar = {
   flags: globalFlags,
-  verbs: [...accountVerbs, completionVerb],
+  verbs: [...accountVerbs, ...completionVerbs],
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups],
     ...[organizations, accounts, users, permissions, sessions, idps],

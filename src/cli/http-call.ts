@@ -52,7 +52,7 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
 function limitTime(outgoing: ClientRequest, { url, timeoutMs }: HttpCall): void {
   const giveUp = (afterMs: number, what: string): NodeJS.Timeout =>
     setTimeout(() => outgoing.destroy(new Error(`no ${what} within ${afterMs / 1000} s`)), afterMs)
-  const connecting = giveUp(connectTimeoutMs, 'connection')
+  const connecting = giveUp(Math.min(connectTimeoutMs, timeoutMs), 'connection')
   const answering = giveUp(connectTimeoutMs + timeoutMs, 'answer')
   outgoing.on('socket', (socket) => {
     const connected = (): void => {

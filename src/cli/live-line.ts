@@ -22,8 +22,7 @@ export function createLiveLine(stderr: NodeJS.WriteStream): LiveLine {
   return {
     // A line that is wrapped is not redrawn in its place.
     draw: (line) => {
-      const columns = (stderr.columns as number | undefined) ?? usualWidthColumns
-      write(toPrintableLine(line).slice(0, columns - 1))
+      write(toPrintableLine(line).slice(0, (stderr.columns || usualWidthColumns) - 1))
     },
     remove: () => {
       write('')

@@ -22,7 +22,7 @@ export function formatObject(object: Fields, style: Style): string {
   const rows = short.map(({ label, text }) => {
     const atMs = readTime(label, readField(object, label))
     const shown = atMs === null ? toPrintableLine(text) : describeTime(atMs, nowMs)
-    return `${label.padEnd(width)}  ${shown}`.trimEnd()
+    return `${label.padEnd(width)}  ${shown === '' ? '-' : shown}`
   })
   const blocks = [
     ...tables.map(([label, list]) => `${label}:\n${formatRows(list, style, nowMs)}`),

@@ -48,7 +48,7 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
     .version(version, '--version', 'print the version')
     .helpOption('-h, --help', 'print help; also behind a noun or a verb')
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: nameCommand })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -71,8 +71,9 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
 }
 
 const rootHelp = `
-Nouns and verbs have a --help with an example. Ids are digits; wherever an id is taken a name is too: one
-that looks like an id with a backslash before it (\\2024), a comma inside a list of names as \\,.
+Each noun and verb has a --help with an example; nouns may be typed in the singular. Ids are digits; wherever
+an id is taken a name is too: one that looks like an id with a backslash before it (\\2024), a comma inside a
+list of names as \\,.
 
 Variables:
   CACHEFLEET_SERVER      the coordinator's address
@@ -136,6 +137,12 @@ function addFlag(command: Command, { form, summary, repeatable }: Flag): void {
   command.addOption(option)
 }
 
+/** Arguments and flags are told by its own help; the singular of a noun is no news. */
+function nameCommand(command: Command): string {
+  const short = command.aliases().filter((alias) => `${alias}s` !== command.name())
+  return [command.name(), ...short].join(', ')
+}
+
 function describeExample(example: string): string {
   return `\nExample:\n  $ cachefleet ${example}`
 }
@@ -192,7 +199,8 @@ function chooseOutput(
   return {
     form: globals['json'] === true ? 'json' : globals['csv'] === true ? 'csv' : 'table',
     isTerminal,
-    widthColumns: isTerminal ? stdout.columns : Infinity,
+    // A terminal that does not say how wide it is says 0, or nothing.
+    widthColumns: isTerminal ? stdout.columns || Infinity : Infinity,
     now,
     // no-color.org: set and not empty.
     colour: isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb',

@@ -51,14 +51,21 @@ export function formatTable(
 /** Chosen by us: a column is not made narrower than this, though the table be too wide. */
 const narrowestColumn = 8
 
-/** The widest columns give way first. */
+/** Of the columns behind these two, which say what a row is about, the widest give way first; then these. */
+const keptColumns = 2
+
 export function fitWidths(needed: readonly number[], widthColumns: number): readonly number[] {
-  const total = (cap: number): number =>
-    needed.reduce((sum, width) => sum + Math.min(width, cap), 2 * (needed.length - 1))
-  if (!Number.isFinite(widthColumns) || total(Infinity) <= widthColumns) return needed
-  let cap = Math.max(narrowestColumn, widthColumns)
-  while (cap > narrowestColumn && total(cap) > widthColumns) cap -= 1
-  return needed.map((width) => Math.min(width, cap))
+  const cut = (keptCap: number, cap: number): readonly number[] =>
+    needed.map((width, column) => Math.min(width, column < keptColumns ? keptCap : cap))
+  const fits = (widths: readonly number[]): boolean =>
+    widths.reduce((sum, width) => sum + width, 2 * (needed.length - 1)) <= widthColumns
+  if (!Number.isFinite(widthColumns) || fits(needed)) return needed
+  const widest = Math.max(narrowestColumn, widthColumns)
+  let cap = widest
+  while (cap > narrowestColumn && !fits(cut(widest, cap))) cap -= 1
+  let keptCap = widest
+  while (keptCap > narrowestColumn && !fits(cut(keptCap, cap))) keptCap -= 1
+  return cut(keptCap, cap)
 }
 
 function cutToWidth(text: string, width: number): string {

@@ -1,0 +1,84 @@
+/** What may be completed, read from the grammar: the scripts for the shells are made of this. */
+import { toKebab, type Flag, type Grammar, type Noun, type Verb } from './verb.js'
+
+export interface CompletionFacts {
+  readonly first: readonly string[]
+  /** By each spelling of a noun. */
+  readonly verbsOf: ReadonlyMap<string, readonly string[]>
+  readonly everywhere: readonly string[]
+  /** By verb and a star, or by a spelling of a noun and a verb of it. */
+  readonly flagsOf: ReadonlyMap<string, readonly string[]>
+  /** Flags whose next word is their value. */
+  readonly withValue: readonly string[]
+  /** By a spelling of a noun and a verb that is about one: the noun whose names are asked for. */
+  readonly namesOf: ReadonlyMap<string, string>
+  /** By a flag that refers to objects: their noun. */
+  readonly namesOfFlag: ReadonlyMap<string, string>
+}
+
+export function readCompletionFacts({ flags, verbs, nouns }: Grammar): CompletionFacts {
+  const shown = verbs.filter(isShown)
+  const spelled = nouns.flatMap((noun) =>
+    spellingsOf(noun).flatMap((spelling) => noun.verbs.map((verb) => ({ spelling, noun, verb }))),
+  )
+  const all = [flags, ...[...shown, ...nouns.flatMap((noun) => noun.verbs)].map(ownFlags)].flat()
+  return {
+    first: [...nouns, ...shown].map(({ name }) => name),
+    verbsOf: new Map(
+      nouns.flatMap((noun) =>
+        spellingsOf(noun).map(
+          (spelling) => [spelling, noun.verbs.map(({ name }) => name)] as const,
+        ),
+      ),
+    ),
+    everywhere: ['--help', ...flags.map(longForm)],
+    flagsOf: new Map([
+      ...shown.map((verb) => [`${verb.name} *`, ownFlags(verb).map(longForm)] as const),
+      ...spelled.map(
+        ({ spelling, verb }) => [`${spelling} ${verb.name}`, ownFlags(verb).map(longForm)] as const,
+      ),
+    ]),
+    withValue: [...new Set(all.filter(takesValue).map(longForm))],
+    namesOf: new Map(
+      spelled
+        .filter(({ noun, verb }) => isAboutNamed(noun, verb))
+        .map(({ spelling, noun, verb }) => [`${spelling} ${verb.name}`, noun.name]),
+    ),
+    namesOfFlag: readFlagNames(nouns),
+  }
+}
+
+export function isShown({ isHidden = false }: Verb): boolean {
+  return !isHidden
+}
+
+export function spellingsOf({ name, aliases }: Noun): readonly string[] {
+  return [name, ...aliases]
+}
+
+export function longForm({ form }: Flag): string {
+  return form.split(' ')[0] ?? form
+}
+
+export function takesValue({ form }: Flag): boolean {
+  return form.includes(' ')
+}
+
+export function isAboutNamed({ path, nameField }: Noun, verb: Verb): boolean {
+  const [first = ''] = verb.arguments ?? []
+  return path !== undefined && typeof nameField === 'string' && first.startsWith('<id|name')
+}
+
+function ownFlags({ flags = [] }: Verb): readonly Flag[] {
+  return flags
+}
+
+function readFlagNames(nouns: readonly Noun[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  for (const { name, type } of nouns.flatMap(({ fields = [] }) => fields)) {
+    if (type.kind !== 'reference' && type.kind !== 'references') continue
+    const noun = nouns.find(({ path }) => path === type.of.path)
+    if (noun) names.set(`--${toKebab(name)}`, noun.name)
+  }
+  return names
+}
