@@ -7,7 +7,7 @@ export interface HttpCall {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** From the first byte sent to the last one received. */
+  /** From the connection to the last byte received. */
   readonly timeoutMs: number
   /** PEM; undefined: the certificates that Node trusts. */
   readonly ca?: string | undefined
@@ -52,19 +52,18 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
 function limitTime(outgoing: ClientRequest, { url, timeoutMs }: HttpCall): void {
   const giveUp = (afterMs: number, what: string): NodeJS.Timeout =>
     setTimeout(() => outgoing.destroy(new Error(`no ${what} within ${afterMs / 1000} s`)), afterMs)
-  const connecting = giveUp(Math.min(connectTimeoutMs, timeoutMs), 'connection')
-  const answering = giveUp(connectTimeoutMs + timeoutMs, 'answer')
+  let timer = giveUp(Math.min(connectTimeoutMs, timeoutMs), 'connection')
   outgoing.on('socket', (socket) => {
     const connected = (): void => {
-      clearTimeout(connecting)
+      clearTimeout(timer)
+      timer = giveUp(timeoutMs, 'answer')
     }
     // A connection that is used again has no event to wait for.
     if (!socket.connecting) connected()
     else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
   })
   outgoing.on('close', () => {
-    clearTimeout(connecting)
-    clearTimeout(answering)
+    clearTimeout(timer)
   })
 }
 

@@ -18,15 +18,17 @@ export function formatObject(object: Fields, style: Style): string {
   const lines = toLines(rest)
   const long = lines.filter(({ text }) => text.includes('\n'))
   const short = lines.filter(({ text }) => !text.includes('\n'))
-  const width = Math.max(0, ...short.map(({ label }) => label.length))
+  const width = short.reduce((most, { label }) => Math.max(most, label.length), 0)
   const rows = short.map(({ label, text }) => {
     const atMs = readTime(label, readField(object, label))
     const shown = atMs === null ? toPrintableLine(text) : describeTime(atMs, nowMs)
-    return `${label.padEnd(width)}  ${shown === '' ? '-' : shown}`
+    return `${toPrintableLine(label).padEnd(width)}  ${shown === '' ? '-' : shown}`
   })
   const blocks = [
-    ...tables.map(([label, list]) => `${label}:\n${formatRows(list, style, nowMs)}`),
-    ...long.map(({ label, text }) => `${label}:\n${toPrintableText(text)}`),
+    ...tables.map(
+      ([label, list]) => `${toPrintableLine(label)}:\n${formatRows(list, style, nowMs)}`,
+    ),
+    ...long.map(({ label, text }) => `${toPrintableLine(label)}:\n${toPrintableText(text)}`),
   ].map((text) => `\n${text.trimEnd()}`)
   return `${[...rows, ...blocks].join('\n')}\n`
 }

@@ -60,8 +60,8 @@ export function showObject(output: Output, object: Fields): void {
       return
     case 'csv': {
       const lines = toLines(object)
-      const header = lines.map(({ label }) => label)
-      output.write(formatCsv(header, toSafeCells(output, [lines.map(({ text }) => text)])))
+      const rows = [lines.map(({ label }) => label), lines.map(({ text }) => text)]
+      output.write(formatCsv(null, toSafeCells(output, rows)))
       return
     }
     case 'table':
@@ -76,12 +76,19 @@ export function showText(output: Output, text: string, value: unknown): void {
     return
   }
   if (output.form === 'csv') {
-    const rows: readonly unknown[] = Array.isArray(value) ? value : [value]
-    for (const row of rows) if (isFields(row)) showObject(output, row)
+    if (isFields(value)) showObject(output, value)
+    else if (Array.isArray(value)) showRows(output, value.filter(isFields))
     return
   }
   const ending = text === '' || text.endsWith('\n') ? '' : '\n'
   output.write(`${output.isTerminal ? toPrintableText(text) : text}${ending}`)
+}
+
+/** CSV of what has no columns: all its fields. */
+function showRows(output: Output, rows: readonly Fields[]): void {
+  const fields = Object.keys(rows[0] ?? {})
+  const cells = rows.map((row) => fields.map((field) => toCell(row[field])))
+  if (fields.length > 0) output.write(formatCsv(fields, toSafeCells(output, cells)))
 }
 
 /** As JSON.stringify prints the list, without a text of all of it. */

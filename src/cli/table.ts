@@ -27,8 +27,9 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   { colour, widthColumns = Infinity, indent = '' }: TableStyle,
 ): string {
+  const heads = titles.map(toPrintableLine)
   const shown = rows.map((row) => row.map((cell) => toPrintableLine(takeFirstLine(cell))))
-  const needed = titles.map((title, column) =>
+  const needed = heads.map((title, column) =>
     shown.reduce((width, row) => Math.max(width, widthOf(row[column] ?? '')), widthOf(title)),
   )
   const widths = fitWidths(needed, widthColumns - indent.length)
@@ -42,7 +43,7 @@ export function formatTable(
   }
   const plain = (cell: string): string => cell
   const lines = [
-    printRow(titles, colour ? (title) => `\x1b[1m${title}\x1b[22m` : plain),
+    printRow(heads, colour ? (title) => `\x1b[1m${title}\x1b[22m` : plain),
     ...shown.map((row) => printRow(row, colour ? paintState : plain)),
   ]
   return `${lines.join('\n')}\n`

@@ -13,7 +13,7 @@ const fresh = 'another horse battery'
 interface Person {
   readonly controller: Controller
   readonly environment: Environment
-  cli(words: string, input?: string): Promise<Ran>
+  readonly cli: (words: string, input?: string) => Promise<Ran>
 }
 
 async function startPerson(t: Test): Promise<Person> {

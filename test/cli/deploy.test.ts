@@ -123,7 +123,7 @@ void t.test('deploying', async (t) => {
     }
     t.match(await cli('vg', 'state', 'all'), { out: /stateName +Active/ })
     t.match(await cli('vg', 'history', 'all'), { out: /deploy +all\.vcl +1 +ok/ })
-    t.match(await cli('vg', 'get', 'all'), { out: /agentStates\[0\] +agent=\S+ state=applied/ })
+    t.match(await cli('vg', 'get', 'all'), { out: /agentStates:\n +AGENT +STATE .*\n +\S+ +applied/ })
     const refused = await cli('vg', 'delete', 'all', '--yes')
     t.match(refused, { code: exitCodes.refused, err: /undeploy it first \(trace/ })
   })

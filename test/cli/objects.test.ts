@@ -272,6 +272,30 @@ void t.test('what is printed', async (t) => {
     t.equal(empty.out, 'id,name,static,organization\r\n')
   })
 
+  await t.test('of what is a text for people is CSV and JSON for programs too', async (t) => {
+    const path = join(desk.folder, 'x.vcl')
+    await writeFile(path, main)
+    await desk.json('files', 'add', path)
+    await desk.cli(['files', 'update', 'x.vcl', '--source', `${main}# two\n`])
+    const words = ['files', 'diff', 'x.vcl', '--from', '1', '--to', '2']
+    t.match(await desk.cli([...words, '--csv']), { code: 0, out: /^from,to,diff\r\n1,2,"/ })
+    t.match(await desk.cli([...words, '--json']), { out: /^\{\n {2}"from": 1/ })
+    t.match(await desk.cli(['files', 'diff', desk.folder, '--csv']), {
+      ...{ code: 1, out: /^name,diff\r\nx\.vcl,"/ },
+    })
+  })
+
+  await t.test(
+    'beside a list, on a terminal: how many more there are, or that there is none',
+    async (t) => {
+      const tell = async (...words: string[]) =>
+        (await desk.cli(['tags', 'list', ...words], { terminal: true })).err
+      t.equal(await tell('--take', '2'), `2 of ${names.length} tags\n`)
+      t.equal(await tell('--filter', 'name=nothing'), 'no tags\n')
+      t.equal(await tell(), '')
+    },
+  )
+
   await t.test('as a table has colour on a terminal only, and no acting character', async (t) => {
     await enrol(api, 'edge-1')
     const plain = await desk.cli(['agents', 'list'])
@@ -385,6 +409,19 @@ void t.test('files', async (t) => {
     t.match(between, { code: 0, out: /^\+# changed/m })
   })
 
+  await t.test('are given back as they are stored, each version of them', async (t) => {
+    t.match(await desk.cli(['files', 'get', 'a.vcl', '--content']), {
+      ...{ code: 0, out: 'sub a_one { }\n# changed\n', err: '' },
+    })
+    t.match(await desk.cli(['files', 'versions', 'a.vcl', '1', '--content']), {
+      ...{ code: 0, out: 'sub a_one { }\n' },
+    })
+    t.match(await desk.json('files', 'versions', 'a.vcl', '1'), { version: 1 })
+    t.match(await desk.cli(['files', 'versions', 'a.vcl', '9']), { code: 1, err: /not found/ })
+    t.match(await desk.cli(['files', 'versions', 'a.vcl', 'x']), { code: 2, err: /no version/ })
+    t.match(await desk.cli(['files', 'versions', 'a.vcl', '--content']), { code: 2 })
+  })
+
   await t.test('that the folder lost are deleted only when asked, and never in use', async (t) => {
     await desk.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
     await rm(join(folder, 'b.vcl'))
@@ -397,5 +434,10 @@ void t.test('files', async (t) => {
       'main.vcl in use 1',
     ])
     t.equal((await desk.list('files', 'list')).length, 2)
+    const empty = join(desk.folder, 'empty')
+    await mkdir(empty)
+    const refused = await desk.cli(['files', 'upload', empty, '--delete'])
+    t.match(refused, { code: exitCodes.usage, err: /has no \*\.vcl/ })
+    t.equal((await desk.list('files', 'list')).length, 2, 'nothing was deleted')
   })
 })

@@ -216,6 +216,27 @@ void t.test(
   },
 )
 
+void t.test('what is misspelt is told with what may be meant', async (t) => {
+  const table: [string, RegExp][] = [
+    ['vclgroup deplyo 1', /unknown command 'deplyo' \(Did you mean deploy\?\)\n$/],
+    ['agnets list', /unknown command 'agnets' \(Did you mean agents\?\)\n$/],
+    ['tags list --flter a=b', /unknown option '--flter' \(Did you mean --filter\?\)\n$/],
+    ['quux', /unknown command 'quux'; --help lists what there is\n$/],
+  ]
+  for (const [words, message] of table)
+    t.match(await call(words.split(' '), here), { code: exitCodes.usage, out: '', err: message })
+})
+
+void t.test('help speaks of an agent and a tag, and of no verb for programs only', async (t) => {
+  const { out: agent } = await call(['agents', '-h'], here)
+  t.match(agent, /changes an agent/)
+  const { out: tag } = await call(['tag', '--help'], here)
+  t.match(tag, /makes a tag/)
+  const { out: root } = await call(['--help'], here)
+  t.notMatch(root, /complete-names/)
+  for (const { name } of grammar.nouns) t.match(root, new RegExp(`^ {2}${name}\\b`, 'm'))
+})
+
 void t.test(
   'usage errors are exit 2, one line on standard error, nothing on standard output',
   async (t) => {
