@@ -38,7 +38,7 @@ export function readCompletionFacts({ flags, verbs, nouns }: Grammar): Completio
         ({ spelling, verb }) => [`${spelling} ${verb.name}`, ownFlags(verb).map(longForm)] as const,
       ),
     ]),
-    withValue: [...new Set(all.filter(takesValue).map(longForm))],
+    withValue: [...new Set(all.filter(takesValue).flatMap(spelledForms))],
     namesOf: new Map(
       spelled
         .filter(({ noun, verb }) => isAboutNamed(noun, verb))
@@ -57,11 +57,16 @@ export function spellingsOf({ name, aliases }: Noun): readonly string[] {
 }
 
 export function longForm({ form }: Flag): string {
-  return form.split(' ')[0] ?? form
+  return /--[a-z-]+/.exec(form)?.[0] ?? form
+}
+
+/** `-f, --file <dir>` is two. */
+function spelledForms({ form }: Flag): readonly string[] {
+  return form.match(/(?<!\S)--?[a-z-]+/g) ?? []
 }
 
 export function takesValue({ form }: Flag): boolean {
-  return form.includes(' ')
+  return form.includes('<')
 }
 
 export function isAboutNamed({ path, nameField }: Noun, verb: Verb): boolean {

@@ -80,6 +80,7 @@ async function callDeploy(
   const describe = (group: GroupSight): string | null => describeDeploying(group, revisionBefore)
   const progress = wait.seconds > 0 ? showProgress(api, path, { stderr, doing, describe }) : null
   const call = { path: `${path}/${verb}`, wait, ...(sent && { body: sent }) }
+  announceWait(invocation)
   const answer = await callVerb(api, call).finally(() => {
     progress?.stop()
   })
@@ -108,6 +109,7 @@ export async function undeployGroup(invocation: Invocation, group: Named): Promi
   const { stderr } = invocation.surroundings
   const watched = { stderr, doing: 'undeploying', describe: describeUndeploying }
   const progress = wait.seconds > 0 ? showProgress(api, path, watched) : null
+  announceWait(invocation)
   const answer = await callVerb(api, { path: `${path}/undeploy`, wait }).finally(() => {
     progress?.stop()
   })
@@ -148,6 +150,13 @@ export function readWait(invocation: Invocation): Wait {
   if (!/^\d{1,3}$/.test(percent) || Number(percent) > 100)
     throw usageError('--percent takes a whole number from 0 to 100')
   return { seconds: isSet(invocation, 'detach') ? 0 : Number(seconds), percent: Number(percent) }
+}
+
+/** The wish counts once it is sent, whoever waits. */
+function announceWait(invocation: Invocation): void {
+  const name = toPrintableLine(word(invocation, 0))
+  const state = `cachefleet vclgroups state ${name}`
+  invocation.surroundings.setParting(`no longer waiting; the work goes on: ${state}`)
 }
 
 interface VerbCall {

@@ -5,9 +5,12 @@ import { runProgram } from './program.js'
 
 const { stdin, stdout, stderr } = process
 
+let parting = ''
 // Nothing is undone: a deploy that was asked for goes on.
 process.on('SIGINT', () => {
-  if (stderr.isTTY) stderr.write('\n')
+  // A live line, and the terminal's own ^C.
+  if (stderr.isTTY) stderr.write('\r\x1b[K')
+  if (parting !== '') stderr.write(`cachefleet: ${parting}\n`)
   process.exit(exitCodes.interrupted)
 })
 // Who reads has enough, as `head` does.
@@ -22,4 +25,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   stdout,
   stderr,
   now: Date.now,
+  setParting: (line) => {
+    parting = line
+  },
 })

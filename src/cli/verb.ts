@@ -112,6 +112,8 @@ export interface Surroundings {
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
   readonly now: () => number
+  /** What is said on Ctrl-C from now on; empty: nothing. */
+  readonly setParting: (line: string) => void
 }
 
 export interface ConnectionSettings {
