@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../version.js'
-import { CliError, describeError, exitCodes, type ExitCode } from './cli-error.js'
+import { CliError, describeError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { grammar } from './grammar.js'
 import type { Output } from './output.js'
 import { toPrintableLine, toPrintableText } from './printable-text.js'
@@ -225,8 +225,10 @@ function joinBooleans(typed: readonly string[]): readonly string[] {
   )
   const end = typed.indexOf('--')
   return typed.map((text, index) => {
-    const [, name, value] = /^--([a-z-]+)=(true|false)$/.exec(text) ?? []
-    const isOurs = name !== undefined && booleans.has(name) && (end < 0 || index < end)
-    return isOurs ? `--${value === 'true' ? '' : 'no-'}${name}` : text
+    const [, name = '', value = ''] = /^--([a-z-]+)=(.*)$/s.exec(text) ?? []
+    if (!booleans.has(name) || (end >= 0 && index > end)) return text
+    if (value !== 'true' && value !== 'false')
+      throw usageError(`--${name} is ${JSON.stringify(value)}; true or false is right`)
+    return `--${value === 'true' ? '' : 'no-'}${name}`
   })
 }

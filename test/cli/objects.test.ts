@@ -220,9 +220,9 @@ void t.test('organizations, accounts, users, permissions and API tokens', async 
   const environment = { ...desk.environment, CACHEFLEET_TOKEN: String(token['accessToken']) }
   t.match(await call(['tags', 'list'], { environment }), { code: 0 })
   t.match(await call(['agents', 'list'], { environment }), { code: exitCodes.denied })
-  t.match(await call(['whoami'], { environment }), { out: /file \(write\), tag/ })
+  t.match(await call(['whoami'], { environment }), { out: /file:write, tag:read/ })
   t.match(await desk.cli(['whoami']), { out: /permissions +all/ })
-  t.match(await desk.cli(['sessions', 'list']), { out: /ci +type=file/ })
+  t.match(await desk.cli(['sessions', 'list']), { out: /ci +file:write, tag:read/ })
   t.match(await desk.cli(['sessions', 'add', ...words, 'tag']), { code: 2, err: /TYPE:read/ })
 
   t.match(await desk.cli(['org', 'unassign', 'red', '--account', 'anna']), { code: 2 })

@@ -244,6 +244,7 @@ void t.test(
       ['nosuchnoun'],
       ['tags', 'nosuchverb'],
       ['tags', 'list', '--no-such-flag'],
+      ['accounts', 'update', '1', '--locked=yes'],
       ['tags', 'get'],
       ['tags', 'get', '1', '2'],
       ['tags', 'delete', '--yes'],
