@@ -1,5 +1,5 @@
 /** `password`: the own password, by the present one. The coordinator ends all sessions of the account, so a login follows. */
-import { usageError } from './cli-error.js'
+import { CliError, exitCodes, usageError } from './cli-error.js'
 import { chooseServer } from './connection.js'
 import { readSecretFile, readSecretLines } from './given-text.js'
 import { beginSession } from './login.js'
@@ -26,7 +26,11 @@ export async function changeOwnPassword(invocation: Invocation): Promise<undefin
   const isOwn = session?.server === server.url && !hasToken(surroundings.environment)
   if (isOwn) {
     const { account: user, organization } = session
-    const anew = await beginSession(server, { user, organization, password: fresh }, report)
+    const person = { user, organization, password: fresh }
+    const anew = await beginSession(server, person, report).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new CliError(exitCodes.denied, `the password is changed, log in with it: ${reason}`)
+    })
     await changeSession(file, context, () => Promise.resolve(anew))
   }
   const rest = isOwn
@@ -38,24 +42,15 @@ export async function changeOwnPassword(invocation: Invocation): Promise<undefin
 async function readPasswords(invocation: Invocation): Promise<Passwords> {
   const { surroundings } = invocation
   const oldFile = textFlag(invocation, 'old-password-file')
-  const freshFile = textFlag(invocation, 'password-file')
-  const fromInput = isSet(invocation, 'password-stdin')
-  if (freshFile !== undefined && fromInput)
-    throw usageError('--password-stdin and --password-file exclude each other')
-  if (oldFile !== undefined) {
-    const old = await readSecretFile(oldFile, surroundings)
-    return { old, fresh: await readNewPassword(invocation, 'New password: ') }
-  }
-  if (fromInput) {
+  const isPiped = isSet(invocation, 'password-stdin') && oldFile === undefined
+  if (isPiped && textFlag(invocation, 'password-file') === undefined) {
     const [old = '', fresh = ''] = await readSecretLines(surroundings, 2)
     return { old, fresh }
   }
-  if (freshFile !== undefined) {
-    // Only a terminal is left to give the present one.
-    const fresh = await readSecretFile(freshFile, surroundings)
-    return { old: await askPresent(invocation), fresh }
-  }
-  const old = await askPresent(invocation)
+  const old =
+    oldFile === undefined
+      ? await askPresent(invocation)
+      : await readSecretFile(oldFile, surroundings)
   return { old, fresh: await readNewPassword(invocation, 'New password: ') }
 }
 

@@ -1,20 +1,12 @@
 /** Reads the command line by the grammar, runs the verb, and turns how it ended into an exit code (choices: 8). */
-import { once } from 'node:events'
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../version.js'
 import { CliError, describeError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { grammar } from './grammar.js'
-import type { Output } from './output.js'
+import { readInvocation } from './invocation.js'
 import { toPrintableLine, toPrintableText } from './printable-text.js'
-import {
-  toKebab,
-  type ConnectionSettings,
-  type Flag,
-  type Invocation,
-  type Noun,
-  type Surroundings,
-  type Verb,
-} from './verb.js'
+import { rootHelp } from './root-help.js'
+import { toKebab, type Flag, type Noun, type Surroundings, type Verb } from './verb.js'
 
 interface Ending {
   exitCode: ExitCode
@@ -70,30 +62,6 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
   return program
 }
 
-const rootHelp = `
-Each noun and verb has a --help with an example; nouns may be typed in the singular. Ids are digits; wherever
-an id is taken a name is too: one that looks like an id with a backslash before it (\\2024), a comma inside a
-list of names as \\,.
-
-Variables:
-  CACHEFLEET_SERVER      the coordinator's address
-  CACHEFLEET_TOKEN       an API token, instead of a login; CACHEFLEET_TOKEN_FILE: its file
-  CACHEFLEET_CA          file with the CA of the coordinator's certificate
-  NO_COLOR               no colour
-
-Exit codes:
-  0  done                                  3    the wait ended with min, without the percentage
-  1  refused, below min, or no connection  4    the wait ended below min, work goes on
-  2  usage                                 5    authentication or permission
-                                           130  Ctrl-C
-
-Example:
-  $ cachefleet login --server http://127.0.0.1:8002 --user admin
-  $ cachefleet files upload vcl/
-  $ cachefleet vclgroups add --name site --main-vcl main.vcl --deployments web
-  $ cachefleet vclgroups deploy site
-  $ cachefleet agents list --filter stateName=Down,Failing`
-
 interface Making {
   readonly program: Command
   readonly surroundings: Surroundings
@@ -145,75 +113,6 @@ function nameCommand(command: Command): string {
 
 function describeExample(example: string): string {
   return `\nExample:\n  $ cachefleet ${example}`
-}
-
-async function readInvocation(
-  program: Command,
-  command: Command,
-  surroundings: Surroundings,
-): Promise<Invocation> {
-  const globals: Readonly<Record<string, unknown>> = program.opts()
-  const { server, context } = globals
-  const { chooseContext } = await import('./context-in-use.js')
-  const settings: ConnectionSettings = {
-    server: typeof server === 'string' ? server : undefined,
-    context: await chooseContext(
-      typeof context === 'string' ? context : undefined,
-      surroundings.environment,
-    ),
-    report: (line) => {
-      if (globals['verbose'] === true) surroundings.stderr.write(`${line}\n`)
-    },
-  }
-  return {
-    words: command.args,
-    flags: readFlags(command),
-    output: chooseOutput(globals, surroundings),
-    surroundings,
-    settings,
-    grammar,
-    openApi: async () => (await import('./connection.js')).openApi(settings, surroundings),
-  }
-}
-
-/** By kebab-case name; a `--no-` form has set its positive one to false. */
-function readFlags(command: Command): Readonly<Record<string, unknown>> {
-  const { options } = command
-  const given = options.filter(({ negate }) => !negate).map((option) => option.attributeName())
-  return Object.fromEntries(
-    options
-      // A pair has one value; a lone `--no-` form is true until it is given.
-      .filter((option) => !option.negate || !given.includes(option.attributeName()))
-      .map((option) => [
-        option.name().replace(/^no-/, ''),
-        command.getOptionValue(option.attributeName()) as unknown, // commander types it any
-      ]),
-  )
-}
-
-function chooseOutput(
-  globals: Readonly<Record<string, unknown>>,
-  { stdout, stderr, environment, now }: Surroundings,
-): Output {
-  const isTerminal = stdout.isTTY
-  return {
-    form: globals['json'] === true ? 'json' : globals['csv'] === true ? 'csv' : 'table',
-    isTerminal,
-    // A terminal that does not say how wide it is says 0, or nothing.
-    widthColumns: isTerminal ? stdout.columns || Infinity : Infinity,
-    now,
-    // no-color.org: set and not empty.
-    colour: isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb',
-    write: (text) => {
-      stdout.write(text)
-    },
-    drained: async () => {
-      if (stdout.writableNeedDrain) await once(stdout, 'drain')
-    },
-    tell: (line) => {
-      if (stdout.isTTY && stderr.isTTY) stderr.write(`${toPrintableLine(line)}\n`)
-    },
-  }
 }
 
 /** `--locked=false` is what commander knows as `--no-locked`, and `--locked=true` as `--locked` (choices: 8). */
