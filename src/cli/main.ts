@@ -13,11 +13,14 @@ process.on('SIGINT', () => {
   if (parting !== '') stderr.write(`cachefleet: ${parting}\n`)
   process.exit(exitCodes.interrupted)
 })
-// Who reads has enough, as `head` does.
-stdout.on('error', (error: Error & { readonly code?: string }) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(exitCodes.done)
-})
+for (const stream of [stdout, stderr])
+  stream.on('error', (error: Error & { readonly code?: string }) => {
+    // Who reads has enough, as `head` does.
+    if (error.code === 'EPIPE') process.exit(exitCodes.done)
+    if (stream === stdout)
+      stderr.write(`cachefleet: the output cannot be written: ${error.message}\n`)
+    process.exit(exitCodes.refused)
+  })
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   environment: process.env,

@@ -1,7 +1,6 @@
 /** What list, get, add, update and delete do, for every noun alike. */
-import type { Api } from './api.js'
 import { requireFields } from './api-shapes.js'
-import { usageError } from './cli-error.js'
+import { CliError, usageError } from './cli-error.js'
 import { confirm } from './confirm.js'
 import { findId, findIds } from './find-object.js'
 import { buildBody } from './object-body.js'
@@ -41,19 +40,29 @@ export async function updateObject(invocation: Invocation, noun: NounParts): Pro
   showObject(invocation.output, requireFields(changed.body))
 }
 
-/** Ends at the first one that is refused; what went before is gone. */
+/** Ends at the first one that is refused, and says how many went before. */
 export async function deleteObjects(invocation: Invocation, noun: NounParts): Promise<undefined> {
   const { words, output } = invocation
   const names = words.map((name) => JSON.stringify(name)).join(', ')
   await confirm(invocation, `delete ${noun.singular} ${names}`)
   const api = await invocation.openApi()
   const ids = await findIds(api, noun, words)
-  for (const id of ids) await deleteObject(api, `${noun.path}/${id}`, invocation)
+  const query = forceQuery(invocation)
+  for (const [gone, id] of ids.entries()) {
+    const deleting = api.call({ method: 'DELETE', path: `${noun.path}/${id}`, query })
+    await deleting.catch((error: unknown) => {
+      throw gone > 0 && error instanceof CliError ? afterOthers(error, gone) : error
+    })
+  }
   output.tell(ids.length === 1 ? `${noun.singular} ${names} is gone` : `${ids.length} are gone`)
 }
 
-async function deleteObject(api: Api, path: string, invocation: Invocation): Promise<void> {
-  await api.call({ method: 'DELETE', path, query: forceQuery(invocation) })
+function afterOthers({ exitCode, message, refusal }: CliError, gone: number): CliError {
+  return new CliError(
+    exitCode,
+    `${message}; ${gone} before it ${gone === 1 ? 'is' : 'are'} gone`,
+    refusal,
+  )
 }
 
 /** Throws CliError for a filter without a pattern. */

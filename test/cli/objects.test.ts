@@ -326,8 +326,19 @@ void t.test('on a terminal a deletion is asked about', async (t) => {
   const no = await desk.cli(words, { terminal: true, input: 'n\n' })
   t.match(no, { code: exitCodes.refused, err: /delete tag "web"\? \[y\/N\]/ })
   t.equal((await desk.list('tags', 'list')).length, 1)
+  const ended = await desk.cli(words, { terminal: true, input: '' })
+  t.match(ended, { code: exitCodes.refused, err: /nothing was done/ })
   t.match(await desk.cli(words, { terminal: true, input: 'y\n' }), { code: 0 })
   t.strictSame(await desk.list('tags', 'list'), [])
+})
+
+void t.test('a deletion that ends early says how far it came', async (t) => {
+  const desk = await startDesk(t)
+  for (const name of ['a', 'b', 'c']) await desk.json('tags', 'add', '--name', name)
+  await desk.json('deployments', 'add', '--name', 'x', '--tags', 'c')
+  const ran = await desk.cli(['tags', 'delete', 'a', 'b', 'c', '--yes'])
+  t.match(ran, { code: exitCodes.refused, err: /; 2 before it are gone \(trace \w+\)\n$/ })
+  t.match(await desk.list('tags', 'list'), [{ name: 'c' }])
 })
 
 void t.test('a closed pipe ends the client silently, at any length', async (t) => {

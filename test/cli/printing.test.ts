@@ -13,7 +13,7 @@ import { grammar } from '../../src/cli/grammar.js'
 import { toJsonText, toPrintableLine, toPrintableText } from '../../src/cli/printable-text.js'
 import { formatTable } from '../../src/cli/table.js'
 import { toKebab } from '../../src/cli/verb.js'
-import { call } from './run-cli.js'
+import { call, makeHome } from './run-cli.js'
 
 const here = { environment: {} }
 
@@ -225,6 +225,25 @@ void t.test('what is misspelt is told with what may be meant', async (t) => {
   ]
   for (const [words, message] of table)
     t.match(await call(words.split(' '), here), { code: exitCodes.usage, out: '', err: message })
+})
+
+void t.test('every example is understood', async (t) => {
+  const examples = [
+    ...grammar.verbs.map(({ example }) => example),
+    ...grammar.nouns.flatMap(({ example, verbs }) => [
+      example,
+      ...verbs.map((verb) => verb.example),
+    ]),
+  ]
+  const nowhere = { CACHEFLEET_SERVER: 'http://127.0.0.1:1', CACHEFLEET_TOKEN: 'x' }
+  const environment = { ...(await makeHome(t)), ...nowhere }
+  for (const example of examples) {
+    const [command = ''] = example.split(' > ')
+    const words = command.match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? []
+    const { err } = await call(words, { environment })
+    t.notMatch(err, /unknown (command|option)|too many|argument missing|missing required/, example)
+    t.notMatch(err, /no whole number|is right$/, example)
+  }
 })
 
 void t.test('help speaks of an agent and a tag, and of no verb for programs only', async (t) => {
