@@ -61,6 +61,8 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...base,
     ],
   ],
+  // What a folder would change is decided as everything is.
+  ['src/cli/apply/', ['src/cli/', 'src/domain/']],
   ['src/cli/', ['src/cli/', 'src/version.ts']],
   // The composition roots.
   [

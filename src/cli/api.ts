@@ -21,6 +21,8 @@ export interface ApiRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>> | undefined
   readonly body?: Fields | undefined
+  /** Of the state that is to be changed; another is refused. */
+  readonly ifMatch?: string | undefined
   readonly timeoutMs?: number | undefined
 }
 
@@ -30,6 +32,7 @@ export interface ApiAnswer {
   readonly body: unknown
   /** `X-Total-Count`; null: not said. */
   readonly total: number | null
+  readonly etag?: string | undefined
 }
 
 export interface Api {
@@ -78,7 +81,7 @@ export async function sendRequest(
   authorization: string | null,
   report: ReportCall,
 ): Promise<HttpAnswer> {
-  const { method, path, query = {}, body, timeoutMs = answerTimeoutMs } = request
+  const { method, path, query = {}, body, ifMatch, timeoutMs = answerTimeoutMs } = request
   const target = new URL(`${url}/api/v1${path}`)
   for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value)
   const startedAt = performance.now()
@@ -88,6 +91,7 @@ export async function sendRequest(
     headers: {
       ...(authorization === null ? {} : { authorization }),
       accept: 'application/json',
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     body: body === undefined ? undefined : JSON.stringify(body),
@@ -102,10 +106,10 @@ export async function sendRequest(
 
 /** Throws CliError for what is no success, or is no answer of a coordinator. */
 export function checkAnswer(answer: HttpAnswer, { url }: Server): ApiAnswer {
-  const { status, contentType, totalCount, text } = answer
+  const { status, contentType, totalCount, etag, text } = answer
   const body = parseJson(text)
   if (status >= 200 && status < 300 && (text === '' || body !== undefined))
-    return { status, body, total: totalCount === '' ? null : Number(totalCount) }
+    return { status, body, total: totalCount === '' ? null : Number(totalCount), etag }
   if (isFields(body) && typeof body['errorMsg'] === 'string')
     throw new CliError(exitCodeOf(status), body['errorMsg'], { status, body })
   throw new CliError(

@@ -1,5 +1,7 @@
 /** What may be completed, read from the grammar: the scripts for the shells are made of this. */
-import { toKebab, type Flag, type Grammar, type Noun, type Verb } from './verb.js'
+import { isOfApi, toKebab, type Flag, type Grammar, type Verb } from './verb.js'
+
+export type AnyNoun = Grammar['nouns'][number]
 
 export interface CompletionFacts {
   readonly first: readonly string[]
@@ -52,7 +54,7 @@ export function isShown({ isHidden = false }: Verb): boolean {
   return !isHidden
 }
 
-export function spellingsOf({ name, aliases }: Noun): readonly string[] {
+export function spellingsOf({ name, aliases }: AnyNoun): readonly string[] {
   return [name, ...aliases]
 }
 
@@ -69,18 +71,19 @@ export function takesValue({ form }: Flag): boolean {
   return form.includes('<')
 }
 
-export function isAboutNamed({ path, nameField }: Noun, verb: Verb): boolean {
+export function isAboutNamed(noun: AnyNoun, verb: Verb): boolean {
   const [first = ''] = verb.arguments ?? []
-  return path !== undefined && typeof nameField === 'string' && first.startsWith('<id|name')
+  return isOfApi(noun) && noun.nameField !== null && first.startsWith('<id|name')
 }
 
 function ownFlags({ flags = [] }: Verb): readonly Flag[] {
   return flags
 }
 
-function readFlagNames(nouns: readonly Noun[]): ReadonlyMap<string, string> {
+function readFlagNames(all: readonly AnyNoun[]): ReadonlyMap<string, string> {
+  const nouns = all.filter(isOfApi)
   const names = new Map<string, string>()
-  for (const { name, type } of nouns.flatMap(({ fields = [] }) => fields)) {
+  for (const { name, type } of nouns.flatMap(({ fields }) => fields)) {
     if (type.kind !== 'reference' && type.kind !== 'references') continue
     const noun = nouns.find(({ path }) => path === type.of.path)
     if (noun) names.set(`--${toKebab(name)}`, noun.name)

@@ -6,8 +6,9 @@ import {
   readCompletionFacts,
   spellingsOf,
   takesValue,
+  type AnyNoun,
 } from './completion-facts.js'
-import type { Flag, Grammar, Noun } from './verb.js'
+import type { Flag, Grammar } from './verb.js'
 
 export function printFish(grammar: Grammar): string {
   const { flags, verbs, nouns } = grammar
@@ -26,7 +27,7 @@ export function printFish(grammar: Grammar): string {
   return `# fish completion for cachefleet\n${lines.join('\n')}\n`
 }
 
-function offerNoun(noun: Noun, namesOfFlag: ReadonlyMap<string, string>): readonly string[] {
+function offerNoun(noun: AnyNoun, namesOfFlag: ReadonlyMap<string, string>): readonly string[] {
   const isNoun = `__fish_seen_subcommand_from ${spellingsOf(noun).join(' ')}`
   const names = noun.verbs.map((verb) => verb.name).join(' ')
   const noVerb = `${isNoun}; and not __fish_seen_subcommand_from ${names}`

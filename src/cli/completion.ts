@@ -5,7 +5,7 @@ import { usageError } from './cli-error.js'
 import { printBash } from './completion-bash.js'
 import { printFish } from './completion-fish.js'
 import { printZsh } from './completion-zsh.js'
-import { word, type Grammar, type Invocation } from './verb.js'
+import { isOfApi, word, type Grammar, type Invocation } from './verb.js'
 
 const scripts: Readonly<Record<string, (grammar: Grammar) => string>> = {
   bash: printBash,
@@ -30,8 +30,9 @@ const harmless = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/
 
 /** One name a line; nothing when the coordinator does not answer. */
 export async function printNames(invocation: Invocation): Promise<undefined> {
-  const noun = invocation.grammar.nouns.find(({ name }) => name === word(invocation, 0))
-  if (noun?.path === undefined || typeof noun.nameField !== 'string') return
+  const asked = word(invocation, 0)
+  const noun = invocation.grammar.nouns.filter(isOfApi).find(({ name }) => name === asked)
+  if (!noun || noun.nameField === null) return
   const { path, nameField } = noun
   try {
     const api = await invocation.openApi()

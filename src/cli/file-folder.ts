@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff'
 import type { Api } from './api.js'
 import { idOf, isFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { readBytes, toSource } from './given-text.js'
 import { createLiveLine } from './live-line.js'
 import { showList, showText } from './output.js'
+import { diffTexts } from './text-diff.js'
 import { isSet, word, type Invocation, type Named } from './verb.js'
 
 interface LocalFile {
@@ -63,7 +63,9 @@ export async function diffFolder(invocation: Invocation, file: Named): Promise<E
     const object = stored.get(local.name)
     if (object && isSame(object, local)) continue
     const source = object ? await readSource(api, file, object) : ''
-    different.push({ name: local.name, diff: describeChange(local, source, object === undefined) })
+    const from = { label: object ? `coordinator/${local.name}` : '/dev/null', text: source }
+    const to = { label: `folder/${local.name}`, text: local.bytes.toString('utf8') }
+    different.push({ name: local.name, diff: diffTexts(from, to) })
   }
   showText(invocation.output, different.map(({ diff }) => diff).join(''), different)
   return different.length === 0 ? exitCodes.done : exitCodes.refused
@@ -139,16 +141,4 @@ async function readSource(api: Api, { path }: Named, stored: Fields): Promise<st
   const { source, encoded } = await api.readObject(`${path}/${String(stored['id'])}`)
   const text = typeof source === 'string' ? source : ''
   return encoded === true ? Buffer.from(text, 'base64').toString('utf8') : text
-}
-
-/** Chosen by us: two large texts that share nothing would take minutes. */
-const diffTimeoutMs = 5_000
-
-function describeChange({ name, bytes }: LocalFile, source: string, isNew: boolean): string {
-  const label = isNew ? '/dev/null' : `coordinator/${name}`
-  const texts = [source, bytes.toString('utf8')] as const
-  const options = { context: 3, timeout: diffTimeoutMs, headerOptions: FILE_HEADERS_ONLY }
-  const labels = [label, `folder/${name}`] as const
-  const diff = createTwoFilesPatch(...labels, ...texts, undefined, undefined, options)
-  return diff ?? `--- ${label}\n+++ folder/${name}\n(too different to be compared)\n`
 }

@@ -1,5 +1,6 @@
 /** Everything that may be typed: the verbs without a noun, and the nouns in the order of the help. */
 import { accountVerbs } from './account-verbs.js'
+import { applyVerb } from './apply-verb.js'
 import { completionVerbs } from './completion-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
@@ -28,7 +29,7 @@ const globalFlags: readonly Flag[] = [
 
 export const grammar: Grammar = {
   flags: globalFlags,
-  verbs: [...accountVerbs, ...completionVerbs],
+  verbs: [...accountVerbs, applyVerb, ...completionVerbs],
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups],
     ...[organizations, accounts, users, permissions, sessions, idps],

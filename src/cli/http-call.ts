@@ -18,6 +18,7 @@ export interface HttpAnswer {
   readonly contentType: string
   /** `X-Total-Count`; empty: none. */
   readonly totalCount: string
+  readonly etag: string | undefined
   readonly text: string
 }
 
@@ -80,6 +81,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer> {
     status: incoming.statusCode ?? 0,
     contentType: incoming.headers['content-type'] ?? '',
     totalCount: headerOf(incoming, 'x-total-count'),
+    etag: incoming.headers.etag,
     text: Buffer.concat(chunks).toString('utf8'),
   }
 }

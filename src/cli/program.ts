@@ -6,7 +6,15 @@ import { grammar } from './grammar.js'
 import { readInvocation } from './invocation.js'
 import { toPrintableLine, toPrintableText } from './printable-text.js'
 import { rootHelp } from './root-help.js'
-import { toKebab, type Flag, type Noun, type Surroundings, type Verb } from './verb.js'
+import {
+  isOfApi,
+  toKebab,
+  type Flag,
+  type LocalNoun,
+  type Noun,
+  type Surroundings,
+  type Verb,
+} from './verb.js'
 
 interface Ending {
   exitCode: ExitCode
@@ -68,7 +76,7 @@ interface Making {
   readonly ending: Ending
 }
 
-function addNoun(program: Command, noun: Noun, making: Making): void {
+function addNoun(program: Command, noun: Noun | LocalNoun, making: Making): void {
   const command = program
     .command(noun.name)
     .aliases(noun.aliases)
@@ -117,10 +125,9 @@ function describeExample(example: string): string {
 
 /** `--locked=false` is what commander knows as `--no-locked`, and `--locked=true` as `--locked` (choices: 8). */
 function joinBooleans(typed: readonly string[]): readonly string[] {
+  const fields = grammar.nouns.filter(isOfApi).flatMap((noun) => noun.fields)
   const booleans = new Set(
-    grammar.nouns.flatMap(({ fields = [] }) =>
-      fields.filter(({ type }) => type.kind === 'boolean').map(({ name }) => toKebab(name)),
-    ),
+    fields.filter(({ type }) => type.kind === 'boolean').map(({ name }) => toKebab(name)),
   )
   const end = typed.indexOf('--')
   return typed.map((text, index) => {

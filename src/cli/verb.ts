@@ -80,9 +80,13 @@ export interface NounParts extends Named, NounWords {
   readonly exampleObject?: string
 }
 
-/** With its verbs; what is kept on this machine only has no path. */
-export interface Noun extends NounWords, Partial<Named> {
-  readonly fields?: readonly Field[]
+/** With its verbs. */
+export interface Noun extends NounParts {
+  readonly verbs: readonly Verb[]
+}
+
+/** What is kept on this machine only. */
+export interface LocalNoun extends NounWords {
   readonly verbs: readonly Verb[]
 }
 
@@ -90,7 +94,7 @@ export interface Grammar {
   /** Before or behind every noun and verb. */
   readonly flags: readonly Flag[]
   readonly verbs: readonly Verb[]
-  readonly nouns: readonly Noun[]
+  readonly nouns: readonly (Noun | LocalNoun)[]
 }
 
 /** One call of the program, parsed. */
@@ -132,6 +136,10 @@ export function textFlag({ flags }: Invocation, name: string): string | undefine
 
 export function isSet({ flags }: Invocation, name: string): boolean {
   return flags[name] === true
+}
+
+export function isOfApi(noun: Noun | LocalNoun): noun is Noun {
+  return 'path' in noun
 }
 
 /** The parser has checked that it is there. */

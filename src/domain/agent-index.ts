@@ -37,45 +37,66 @@ export function holderId({ groupId, stage }: PlaceHolder): number {
 
 export interface IndexedAgent {
   readonly id: number
+  /** Where it stands in the index's arrays. */
+  readonly slot: number
   readonly state: AgentState
   readonly tagIds: ReadonlySet<number>
   readonly groupIds: Set<number>
-  /** Their number, in the agent itself: a pass over a large fleet asks each agent that fits, for each group. */
-  groupCount: number
   rootGroupId: number | null
   readonly adopting?: boolean
   /** Name → the group that has it here, as far as `noteDomains` was told. */
   readonly domains: Map<string, number>
 }
 
+/** A pass over a large fleet asks each agent that fits, for each group: ids and counts lie flat, so that it touches few of the agents. */
 export interface AgentIndex {
   readonly byId: ReadonlyMap<number, IndexedAgent>
-  readonly byTag: ReadonlyMap<number, readonly IndexedAgent[]>
+  /** By slot. */
+  readonly agents: readonly IndexedAgent[]
+  /** By slot; doubles, since ids are larger than 32 bits. */
+  readonly ids: Float64Array
+  /** How many groups each holds, by slot. */
+  readonly groupCounts: Int32Array
+  /** The slots of those that have it. */
+  readonly byTag: ReadonlyMap<number, readonly number[]>
 }
 
-export function indexAgents(agents: Iterable<PlacementAgent>): AgentIndex {
-  const byId = new Map<number, IndexedAgent>()
-  const byTag = new Map<number, IndexedAgent[]>()
-  for (const agent of agents) {
+export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentIndex {
+  const byTag = new Map<number, number[]>()
+  const agents: IndexedAgent[] = []
+  for (const agent of placementAgents) {
+    const slot = agents.length
     const tagIds = new Set(agent.tagIds)
-    const groupIds = new Set(agent.groupIds)
-    const indexed = { ...agent, tagIds, groupIds, groupCount: groupIds.size, domains: new Map() }
-    byId.set(agent.id, indexed)
+    agents.push({ ...agent, slot, tagIds, groupIds: new Set(agent.groupIds), domains: new Map() })
     for (const tagId of tagIds) {
       const bearers = byTag.get(tagId)
-      if (bearers) bearers.push(indexed)
-      else byTag.set(tagId, [indexed])
+      if (bearers) bearers.push(slot)
+      else byTag.set(tagId, [slot])
     }
   }
-  return { byId, byTag }
+  const byId = new Map(agents.map((agent) => [agent.id, agent]))
+  const ids = Float64Array.from(agents, ({ id }) => id)
+  const groupCounts = Int32Array.from(agents, ({ groupIds }) => groupIds.size)
+  return { byId, agents, ids, groupCounts, byTag }
 }
 
 /** Those that have all of the tags, in no order; none without a tag (choices: 3, Placement). */
 export function findFitting(index: AgentIndex, tagIds: readonly number[]): readonly IndexedAgent[] {
+  const fitting: IndexedAgent[] = []
+  for (const slot of findBearers(index, tagIds)) {
+    const agent = index.agents[slot]
+    if (agent && isFitting(agent, tagIds)) fitting.push(agent)
+  }
+  return fitting
+}
+
+/** The slots of those with the rarest of the tags; whether they have the others is not looked at. */
+export function findBearers(index: AgentIndex, tagIds: readonly number[]): readonly number[] {
   const bearers = tagIds.map((tagId) => index.byTag.get(tagId) ?? [])
-  const [rarest, ...others] = bearers.toSorted((a, b) => a.length - b.length)
-  if (!rarest) return []
-  return others.length === 0 ? rarest : rarest.filter((agent) => isFitting(agent, tagIds))
+  return bearers.reduce(
+    (rarest, next) => (next.length < rarest.length ? next : rarest),
+    bearers[0] ?? [],
+  )
 }
 
 export function isFitting(agent: IndexedAgent, tagIds: readonly number[]): boolean {
@@ -103,21 +124,21 @@ export function recordPlacement(
 ): void {
   for (const { agentId } of change.remove) {
     const agent = index.byId.get(agentId)
-    if (agent) removeGroup(agent, group.id)
+    if (agent) removeGroup(index, agent, group.id)
   }
   for (const { agentId } of change.add) {
     const agent = index.byId.get(agentId)
     if (!agent) continue
     agent.groupIds.add(group.id)
-    agent.groupCount = agent.groupIds.size
+    index.groupCounts[agent.slot] = agent.groupIds.size
     if (group.root) agent.rootGroupId = group.id
     for (const fqdn of group.fqdns ?? []) agent.domains.set(fqdn, group.id)
   }
 }
 
-function removeGroup(agent: IndexedAgent, groupId: number): void {
+function removeGroup(index: AgentIndex, agent: IndexedAgent, groupId: number): void {
   agent.groupIds.delete(groupId)
-  agent.groupCount = agent.groupIds.size
+  index.groupCounts[agent.slot] = agent.groupIds.size
   if (agent.rootGroupId === groupId) agent.rootGroupId = null
   for (const [fqdn, holder] of agent.domains) if (holder === groupId) agent.domains.delete(fqdn)
 }

@@ -1,37 +1,51 @@
 /** Which of the agents that fit are taken first: those with the fewest groups, then by a hash that never changes (choices: 3). */
-import type { IndexedAgent } from './agent-index.js'
+import type { AgentIndex, IndexedAgent } from './agent-index.js'
 
 /** At most `limit` of those that may be taken, the best first. `mayTake` is asked only for those that would be among them. */
 export function chooseBest(
-  agents: readonly IndexedAgent[],
-  order: { readonly groupId: number; readonly limit: number },
+  index: AgentIndex,
+  slots: readonly number[],
+  order: Order,
   mayTake: (agent: IndexedAgent) => boolean,
 ): IndexedAgent[] {
+  const { agents, ids, groupCounts } = index
   const { groupId, limit } = order
+  if (limit >= slots.length) return sortAll(index, slots, order, mayTake)
   const best: Ranked[] = []
   if (limit === 0) return []
-  if (limit >= agents.length) return sortRanked(groupId, agents.filter(mayTake))
-  for (const agent of agents) {
-    const { groupCount } = agent
-    const last = best.length < limit ? undefined : best[limit - 1]
-    // In a large fleet these comparisons are the end of it for nearly all.
-    if (last && groupCount > last.groupCount) continue
-    const hash = hashPair(groupId, agent.id)
-    if (last && groupCount === last.groupCount && hash > last.hash) continue
-    if (mayTake(agent)) insertRanked(best, { agent, groupCount, hash }, limit)
+  // The last of a full list; in a large fleet the comparison with it is the end of it for nearly all.
+  let worst: Omit<Ranked, 'agent'> = { groupCount: Infinity, hash: Infinity }
+  for (const slot of slots) {
+    const groupCount = groupCounts[slot] ?? 0
+    if (groupCount > worst.groupCount) continue
+    const hash = hashPair(groupId, ids[slot] ?? 0)
+    if (groupCount === worst.groupCount && hash > worst.hash) continue
+    const agent = agents[slot]
+    if (!agent || !mayTake(agent)) continue
+    insertRanked(best, { agent, groupCount, hash }, limit)
+    worst = best[limit - 1] ?? worst
   }
   return best.map(({ agent }) => agent)
 }
 
-function sortRanked(groupId: number, agents: readonly IndexedAgent[]): IndexedAgent[] {
-  return agents
-    .map((agent) => toRanked(groupId, agent))
-    .sort((a, b) => (isBefore(a, b) ? -1 : 1))
-    .map(({ agent }) => agent)
+interface Order {
+  readonly groupId: number
+  readonly limit: number
 }
 
-function toRanked(groupId: number, agent: IndexedAgent): Ranked {
-  return { agent, groupCount: agent.groupCount, hash: hashPair(groupId, agent.id) }
+function sortAll(
+  { agents, groupCounts }: AgentIndex,
+  slots: readonly number[],
+  { groupId }: Order,
+  mayTake: (agent: IndexedAgent) => boolean,
+): IndexedAgent[] {
+  const ranked: Ranked[] = []
+  for (const slot of slots) {
+    const agent = agents[slot]
+    if (!agent || !mayTake(agent)) continue
+    ranked.push({ agent, groupCount: groupCounts[slot] ?? 0, hash: hashPair(groupId, agent.id) })
+  }
+  return ranked.sort((a, b) => (isBefore(a, b) ? -1 : 1)).map(({ agent }) => agent)
 }
 
 interface Ranked {

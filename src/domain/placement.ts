@@ -4,7 +4,13 @@
  * Who is there stays as long as it fits; new ones are Running agents, those with the fewest groups first. A deployment
  * gets its min before any gets more, and passes an agent that another needs on to it.
  */
-import { findFitting, isFitting, type AgentIndex, type IndexedAgent } from './agent-index.js'
+import {
+  findBearers,
+  findFitting,
+  isFitting,
+  type AgentIndex,
+  type IndexedAgent,
+} from './agent-index.js'
 import { agentStateName, agentStates } from './agent-state.js'
 import { chooseBest } from './placement-rank.js'
 
@@ -221,10 +227,12 @@ function findNewAgents(
   const { group, agents, exclude, placed } = input
   const holders = new Set(placed.map(({ agentId }) => agentId))
   const best = chooseBest(
-    findFitting(agents, deployment.tagIds),
+    agents,
+    findBearers(agents, deployment.tagIds),
     { groupId: group.id, limit: count },
     (agent) =>
       agent.state === agentStates.Running &&
+      isFitting(agent, deployment.tagIds) &&
       !holders.has(agent.id) &&
       exclude?.has(agent.id) !== true &&
       findConflict(input, agent) === null,

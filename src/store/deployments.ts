@@ -13,6 +13,8 @@ export interface DeploymentRecord {
   readonly min: number
   readonly max: number
   readonly tags: readonly NamedReference[]
+  /** The set of `cachefleet apply` that it belongs to; null: none. */
+  readonly managedBy: string | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -23,6 +25,7 @@ export interface DeploymentFields {
   readonly min: number
   readonly max: number
   readonly tagIds: readonly number[]
+  readonly managedBy: string | null
 }
 
 export async function findDeployment(
@@ -75,6 +78,7 @@ export async function withTags(
     min: row.min,
     max: row.max,
     tags: tags.get(row.id) ?? [],
+    managedBy: row.managedBy,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }))
@@ -110,6 +114,7 @@ export async function insertDeployment(
       name: fields.name,
       min: fields.min,
       max: fields.max,
+      managedBy: fields.managedBy,
       createdAt: now,
       updatedAt: now,
     })
@@ -127,7 +132,13 @@ export async function updateDeployment(
 ): Promise<void> {
   await queries
     .updateTable('deployments')
-    .set({ name: fields.name, min: fields.min, max: fields.max, updatedAt: now })
+    .set({
+      name: fields.name,
+      min: fields.min,
+      max: fields.max,
+      managedBy: fields.managedBy,
+      updatedAt: now,
+    })
     .where('id', '=', id)
     .execute()
   await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()

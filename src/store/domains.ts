@@ -9,9 +9,14 @@ export interface DomainRecord {
   /** Null: the system administrator's own. */
   readonly organization: NamedReference | null
   readonly fqdn: string
+  /** The set of `cachefleet apply` that it belongs to; null: none. */
+  readonly managedBy: string | null
   readonly createdAt: number
   readonly updatedAt: number
 }
+
+/** What a caller may write. */
+export type DomainFields = Pick<DomainRecord, 'fqdn' | 'managedBy'>
 
 export function selectDomains(queries: Queries, scope: Scope) {
   return queries
@@ -49,24 +54,28 @@ export async function readDomainNames(
 export async function insertDomain(
   queries: Queries,
   owner: number | null,
-  fqdn: string,
+  fields: DomainFields,
   now: number,
 ): Promise<number> {
   const { id } = await queries
     .insertInto('domains')
-    .values({ organizationId: owner, fqdn, createdAt: now, updatedAt: now })
+    .values({ ...fields, organizationId: owner, createdAt: now, updatedAt: now })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
 }
 
-export async function renameDomain(
+export async function updateDomain(
   queries: Queries,
   id: number,
-  fqdn: string,
+  fields: DomainFields,
   now: number,
 ): Promise<void> {
-  await queries.updateTable('domains').set({ fqdn, updatedAt: now }).where('id', '=', id).execute()
+  await queries
+    .updateTable('domains')
+    .set({ ...fields, updatedAt: now })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** The foreign key refuses it while a group has it. */
@@ -129,6 +138,7 @@ export function fromRow(row: DomainRow): DomainRecord {
     id: row.id,
     organization: toOwner(row),
     fqdn: row.fqdn,
+    managedBy: row.managedBy,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }

@@ -18,6 +18,8 @@ export interface FileRecord {
   readonly version: number
   /** SHA-256 (hex) over the decoded bytes of the newest version. */
   readonly sha: string
+  /** The set of `cachefleet apply` that it belongs to; null: none. */
+  readonly managedBy: string | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -42,6 +44,7 @@ export interface FileFields {
   readonly name: string
   readonly contentType: string
   readonly fileType: number
+  readonly managedBy: string | null
 }
 
 export async function findFile(
@@ -205,6 +208,7 @@ export function fromRow(row: FileRow): FileRecord {
     fileType: row.fileType,
     version: row.version,
     sha: row.sha,
+    managedBy: row.managedBy,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }

@@ -17,6 +17,7 @@ export const tagColumns = {
   name: { column: 'tags.name', type: 'text' },
   static: { column: staticTag(), type: 'flag' },
   ...organization,
+  managedBy: { column: 'tags.managedBy', type: 'text', nullable: true },
   created: { column: 'tags.createdAt', type: 'time' },
   updated: { column: 'tags.updatedAt', type: 'time' },
 } satisfies ListColumns
@@ -85,6 +86,7 @@ export const fileColumns = {
   fileType: { column: 'files.fileType', type: 'number' },
   sha: { column: sql`'"' || ${sql.ref('files.sha')} || '"'`, type: 'text' },
   version: { column: 'files.version', type: 'number' },
+  managedBy: { column: 'files.managedBy', type: 'text', nullable: true },
   created: { column: 'files.createdAt', type: 'time' },
   updated: { column: 'files.updatedAt', type: 'time' },
 } satisfies ListColumns
@@ -143,6 +145,7 @@ export const deploymentColumns = {
   'tags.name': tagOfDeployment({ column: 'tags.name', type: 'text' }),
   'agents.id': agentOfDeployment({ column: 'agents.id', type: 'number' }),
   'agents.name': agentOfDeployment({ column: 'agents.name', type: 'text' }),
+  managedBy: { column: 'deployments.managedBy', type: 'text', nullable: true },
   created: { column: 'deployments.createdAt', type: 'time' },
   updated: { column: 'deployments.updatedAt', type: 'time' },
 } satisfies ListColumns
@@ -221,6 +224,7 @@ export const groupColumns = {
     of: { column: 'deployments.name', type: 'text' },
     exists: deploymentOfGroup,
   },
+  managedBy: { column: 'vclGroups.managedBy', type: 'text', nullable: true },
   created: { column: 'vclGroups.createdAt', type: 'time' },
   updated: { column: 'vclGroups.updatedAt', type: 'time' },
 } satisfies ListColumns
@@ -229,6 +233,7 @@ export const domainColumns = {
   id: { column: 'domains.id', type: 'number' },
   fqdn: { column: 'domains.fqdn', type: 'text' },
   ...organization,
+  managedBy: { column: 'domains.managedBy', type: 'text', nullable: true },
   created: { column: 'domains.createdAt', type: 'time' },
   updated: { column: 'domains.updatedAt', type: 'time' },
 } satisfies ListColumns

@@ -94,6 +94,8 @@ export interface TagsTable {
   id: Generated<number>
   organizationId: number | null
   name: string
+  /** The set of `cachefleet apply` that made or took it; null: nobody's. */
+  managedBy: Generated<string | null>
   createdAt: number
   updatedAt: number
 }
@@ -118,6 +120,8 @@ export interface FilesTable {
   version: number
   /** SHA-256 (hex) over the decoded bytes of the newest version. */
   sha: string
+  /** As of tags. */
+  managedBy: Generated<string | null>
   createdAt: number
   updatedAt: number
 }
@@ -143,6 +147,8 @@ export interface DeploymentsTable {
   name: string
   min: number
   max: number
+  /** As of tags. */
+  managedBy: Generated<string | null>
   createdAt: number
   updatedAt: number
 }
@@ -158,6 +164,8 @@ export interface DomainsTable {
   organizationId: number | null
   /** Lower case, ASCII, maybe `*.` before it. */
   fqdn: string
+  /** As of tags. */
+  managedBy: Generated<string | null>
   createdAt: number
   updatedAt: number
 }
@@ -183,6 +191,8 @@ export interface VclGroupsTable {
   wishPending: Flag
   /** Random, 32 hexadecimal digits: keeps its objects apart from other groups' on one cache. */
   cacheKey: Generated<string>
+  /** As of tags. */
+  managedBy: Generated<string | null>
   createdAt: number
   updatedAt: number
 }

@@ -11,9 +11,14 @@ export interface TagRecord {
   readonly name: string
   /** An agent sends it now. */
   readonly static: boolean
+  /** The set of `cachefleet apply` that it belongs to; null: none. */
+  readonly managedBy: string | null
   readonly createdAt: number
   readonly updatedAt: number
 }
+
+/** What a caller may write. */
+export type TagFields = Pick<TagRecord, 'name' | 'managedBy'>
 
 export async function findTag(
   queries: Queries,
@@ -77,24 +82,28 @@ export async function readTagNames(
 export async function insertTag(
   queries: Queries,
   owner: number | null,
-  name: string,
+  fields: TagFields,
   now: number,
 ): Promise<number> {
   const { id } = await queries
     .insertInto('tags')
-    .values({ organizationId: owner, name, createdAt: now, updatedAt: now })
+    .values({ ...fields, organizationId: owner, createdAt: now, updatedAt: now })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
 }
 
-export async function renameTag(
+export async function updateTag(
   queries: Queries,
   id: number,
-  name: string,
+  fields: TagFields,
   now: number,
 ): Promise<void> {
-  await queries.updateTable('tags').set({ name, updatedAt: now }).where('id', '=', id).execute()
+  await queries
+    .updateTable('tags')
+    .set({ ...fields, updatedAt: now })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** Deletes the tag and takes it from agents; the foreign key refuses it while a deployment has it. */
@@ -128,6 +137,7 @@ export function fromRow(row: TagRow): TagRecord {
     organization: toOwner(row),
     name: row.name,
     static: row.static === 1,
+    managedBy: row.managedBy,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }

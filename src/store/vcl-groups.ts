@@ -20,6 +20,8 @@ export interface GroupRecord {
   /** As they are called now; what is deployed is in the wish. */
   readonly domains: readonly WishedDomain[]
   readonly deployments: readonly NamedReference[]
+  /** The set of `cachefleet apply` that it belongs to; null: none. */
+  readonly managedBy: string | null
   /** The wish. */
   readonly deployed: boolean
   readonly revision: number
@@ -42,6 +44,7 @@ export interface GroupFields {
   readonly includeIds: readonly number[]
   readonly domainIds: readonly number[]
   readonly deploymentIds: readonly number[]
+  readonly managedBy: string | null
 }
 
 /** Whose groups, and which of them; without ids all. */
@@ -154,6 +157,15 @@ export async function deleteGroup(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('vclGroups').where('id', '=', id).execute()
 }
 
+/** Of all organizations; 0 before the first. */
+export async function readNewestGroupId(queries: Queries): Promise<number> {
+  const row = await queries
+    .selectFrom('vclGroups')
+    .select((e) => e.fn.max('id').as('id'))
+    .executeTakeFirst()
+  return row?.id ?? 0
+}
+
 export interface Wish {
   /** Null: not deployed. */
   readonly sources: WishedSources | null
@@ -233,6 +245,7 @@ function toRow(fields: GroupFields) {
     keepOnFailure: fields.keepOnFailure ? (1 as const) : (0 as const),
     mainFileId: fields.mainFileId,
     mainFileVersion: fields.mainFileVersion,
+    managedBy: fields.managedBy,
   }
 }
 
@@ -255,6 +268,7 @@ function fromRow(
     includes: references.includes.map(({ id, name }) => ({ id, name })),
     domains: references.domains.map(({ id, fqdn }) => ({ id, fqdn })),
     deployments: references.deployments.map(({ id, name }) => ({ id, name })),
+    managedBy: row.managedBy,
     deployed: row.deployed === 1,
     revision: row.revision,
     wish: parseWish(row.wish),

@@ -37,7 +37,8 @@ export async function measurePlacement(_: TestEnd, report: Report): Promise<void
     let seen = 0
     for (const { deployments } of groups)
       for (const { tagIds } of deployments)
-        for (const agent of index.findFitting(agents, tagIds)) seen += agent.state
+        for (const slot of index.findBearers(agents, tagIds))
+          seen += agents.agents[slot]?.state ?? 0
     return seen
   }
 

@@ -44,6 +44,7 @@ const commands: Readonly<Record<string, string>> = {
   ...crud('deployments', '--name x'),
   ...crud('domains', '--fqdn x.example'),
   ...crud('vclgroups', '--name x --main-vcl 99'),
+  'POST /vclgroups/placement': 'apply -f config/example-fleet --plan',
   'PUT /vclgroups/{id}/deploy': 'vclgroups deploy site --detach',
   'PUT /vclgroups/{id}/undeploy': 'vclgroups undeploy site --yes',
   'PUT /vclgroups/{id}/reload': 'vclgroups reload site --detach',
@@ -63,6 +64,8 @@ const commands: Readonly<Record<string, string>> = {
   // Last: it ends the sessions.
   'PUT /auth/password': 'password --password-stdin',
 }
+
+const configFolder = join(import.meta.dirname, '../../config')
 
 const withoutCommand: Readonly<Record<string, string>> = {
   'POST /auth/refresh': 'every command does it when its access token has ended (session.test.ts)',
@@ -86,7 +89,8 @@ void t.test('every operation of the API has a command, or a reason to have none'
   for (const [operation, text] of Object.entries(commands)) {
     api.lines.length = 0
     const isOfSession = /^(login|logout)/.test(text)
-    const ran = await desk.cli(text.split(' '), {
+    const words = text.split(' ').map((word) => word.replace(/^config\//, `${configFolder}/`))
+    const ran = await desk.cli(words, {
       input,
       environment: isOfSession ? session : environment,
     })

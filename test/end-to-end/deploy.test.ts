@@ -19,15 +19,11 @@ import {
   startStand,
   startTraffic,
   untilAgent,
+  ways,
   type Stand,
 } from './stand.js'
 
-const ways = {
-  'with one coordinator on SQLite': 1,
-  'with two on PostgreSQL and NATS, agents linked to the other': 2,
-} as const
-
-for (const [way, coordinators] of Object.entries(ways))
+for (const [way, coordinators] of ways)
   void t.test(`from enrolment to undeploy, ${way}`, (t) => checkAll(t, coordinators))
 
 async function checkAll(t: Test, coordinators: 1 | 2): Promise<void> {

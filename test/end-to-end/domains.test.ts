@@ -8,38 +8,39 @@ import { purgeSecret } from '../../src/domain/prologue.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { ask, startOrigin, type Origin } from './origin.js'
-import { expectDone, readRefusal, startStand, untilAgent, type Stand } from './stand.js'
+import { expectDone, readRefusal, startStand, untilAgent, ways, type Stand } from './stand.js'
 
-void t.test('groups with domains, on one cache', async (t) => {
-  const stand = await startStand(t)
-  await untilAgent(stand, 'Running')
-  const sites = { shop: await makeSite(t, stand, 'shop'), blog: await makeSite(t, stand, 'blog') }
+for (const [way, coordinators] of ways)
+  void t.test(`groups with domains, on one cache, ${way}`, async (t) => {
+    const stand = await startStand(t, { coordinators })
+    await untilAgent(stand, 'Running')
+    const sites = { shop: await makeSite(t, stand, 'shop'), blog: await makeSite(t, stand, 'blog') }
 
-  await t.test('each answers for its names, and nobody for others', (t) =>
-    checkRouting(t, stand, sites),
-  )
-  await t.test('they neither read nor poison each other’s objects', (t) =>
-    checkIsolation(t, stand, sites),
-  )
-  await t.test('one is swapped under load while no request fails', (t) =>
-    checkSwap(t, stand, sites),
-  )
-  await t.test('what is wrong with one is told in its own files', (t) =>
-    checkRefusals(t, stand, sites),
-  )
-  await t.test('what takes its place on the cache is refused', (t) =>
-    checkConflicts(t, stand, sites),
-  )
-  await t.test('other names take effect at the next deploy', (t) => checkNames(t, stand, sites))
-  await t.test('a restarted cache has its labels back', (t) => checkRestart(t, stand))
-  await t.test('one leaves, the other stays', (t) => checkUndeploy(t, stand, sites))
-  await t.test('deploys at the same time do not disturb each other', (t) =>
-    checkTogether(t, stand, sites),
-  )
-  await t.test('a group that becomes a root group has everything banned', (t) =>
-    checkRoot(t, stand, sites),
-  )
-})
+    await t.test('each answers for its names, and nobody for others', (t) =>
+      checkRouting(t, stand, sites),
+    )
+    await t.test('they neither read nor poison each other’s objects', (t) =>
+      checkIsolation(t, stand, sites),
+    )
+    await t.test('one is swapped under load while no request fails', (t) =>
+      checkSwap(t, stand, sites),
+    )
+    await t.test('what is wrong with one is told in its own files', (t) =>
+      checkRefusals(t, stand, sites),
+    )
+    await t.test('what takes its place on the cache is refused', (t) =>
+      checkConflicts(t, stand, sites),
+    )
+    await t.test('other names take effect at the next deploy', (t) => checkNames(t, stand, sites))
+    await t.test('a restarted cache has its labels back', (t) => checkRestart(t, stand))
+    await t.test('one leaves, the other stays', (t) => checkUndeploy(t, stand, sites))
+    await t.test('deploys at the same time do not disturb each other', (t) =>
+      checkTogether(t, stand, sites),
+    )
+    await t.test('a group that becomes a root group has everything banned', (t) =>
+      checkRoot(t, stand, sites),
+    )
+  })
 
 void t.test('the first deploy of an agent that waits for it', async (t) => {
   const stand = await startStand(t, { agentWords: ['--takeover', 'first-deploy'] })

@@ -1,6 +1,7 @@
 /**
  * SIGKILL at every step of what is done to a group with a domain that shares its cache with another: its label moves, the
- * routing VCL changes, it comes and goes. It ends in the wanted state or the old one, and the other group never notices.
+ * routing VCL changes, it comes and goes. It ends in the wanted state or the old one, and the other group never notices. Two
+ * coordinators over PostgreSQL and NATS: agents are linked to the one that is not called.
  */
 import t, { type Test } from 'tap'
 import { listVcls } from '../agent/cache-sight.js'
@@ -110,7 +111,7 @@ async function runLane(t: Test, victim: Victim): Promise<void> {
 }
 
 async function startLane(t: Test): Promise<Lane> {
-  const stand = await startStand(t)
+  const stand = await startStand(t, { coordinators: 2 })
   await untilAgent(stand, 'Running')
   const domains = [
     await makeDomain(stand, 'shop.example'),

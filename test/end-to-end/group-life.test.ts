@@ -22,6 +22,7 @@ import {
   untilAgent,
   untilServing,
   type Site,
+  ways,
   type Stand,
 } from './stand.js'
 
@@ -43,22 +44,23 @@ async function newestOf({ api }: Stand, site: Site): Promise<string> {
   return `${entry?.revision ?? 'none'} ${entry?.action} v${entry?.mainVCL.version}`
 }
 
-void t.test('back and forth', lane(), async (t) => {
-  const stand = await startStand(t)
-  await untilAgent(stand, 'Running')
-  const site = await makeSite(stand, 'site')
-  await t.test('a group that was never deployed has nothing to go back to', (t) =>
-    checkNeverDeployed(t, stand, site),
-  )
-  await t.test('a rollback is a switch', (t) => checkRollback(t, stand, site))
-  await t.test('what is loaded no more is compiled again', (t) => checkFarBack(t, stand, site))
-  await t.test('a reload compiles the same under a new name', (t) => checkReload(t, stand, site))
-  await t.test('who comes later waits, or is told', (t) => checkAtOnce(t, stand, site))
-  await t.test('after an undeploy it goes back to what was served last', (t) =>
-    checkUndeployed(t, stand, site),
-  )
-  await t.test('with domains it moves the label', (t) => checkDomains(t, stand, site))
-})
+for (const [way, coordinators] of ways)
+  void t.test(`back and forth, ${way}`, lane(), async (t) => {
+    const stand = await startStand(t, { coordinators })
+    await untilAgent(stand, 'Running')
+    const site = await makeSite(stand, 'site')
+    await t.test('a group that was never deployed has nothing to go back to', (t) =>
+      checkNeverDeployed(t, stand, site),
+    )
+    await t.test('a rollback is a switch', (t) => checkRollback(t, stand, site))
+    await t.test('what is loaded no more is compiled again', (t) => checkFarBack(t, stand, site))
+    await t.test('a reload compiles the same under a new name', (t) => checkReload(t, stand, site))
+    await t.test('who comes later waits, or is told', (t) => checkAtOnce(t, stand, site))
+    await t.test('after an undeploy it goes back to what was served last', (t) =>
+      checkUndeployed(t, stand, site),
+    )
+    await t.test('with domains it moves the label', (t) => checkDomains(t, stand, site))
+  })
 
 async function checkNeverDeployed(t: Test, stand: Stand, site: Site): Promise<void> {
   readRefusal(await rollBack(stand, site), 404)

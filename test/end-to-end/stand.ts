@@ -48,6 +48,12 @@ export interface StandSetup {
   readonly tags?: readonly string[]
 }
 
+/** How coordinators are run: what must hold for each is tested in each. */
+export const ways: readonly (readonly [string, 1 | 2])[] = [
+  ['with one coordinator on SQLite', 1],
+  ['with two on PostgreSQL and NATS, agents linked to the other', 2],
+]
+
 export const agentName = 'edge'
 export const agentTag = 'web'
 

@@ -1,8 +1,8 @@
 /** `cachefleet contexts`: the logins of this user on this machine. Chosen by us: choices 8 names `--context` only. */
 import { yesFlag } from '../confirm.js'
-import type { Noun } from '../verb.js'
+import type { LocalNoun } from '../verb.js'
 
-export const contexts: Noun = {
+export const contexts: LocalNoun = {
   name: 'contexts',
   aliases: ['context'],
   summary: 'your logins on this machine, one for each --context, and which is in use',

@@ -85,7 +85,7 @@ const stageFields: readonly Field[] = [
   },
 ]
 
-const waitFlags: readonly Flag[] = [
+export const waitFlags: readonly Flag[] = [
   { form: '--wait <time>', summary: 'how long to wait, 0 to 600 s, like 60s (the default)' },
   {
     form: '--percent <share>',

@@ -15,6 +15,7 @@ import type { StateService } from '../state-service/service.js'
 import {
   forceQuery,
   listQuerySchema,
+  managedBySchema,
   nameSchema,
   orNull,
   ownerReference,
@@ -35,6 +36,7 @@ const agentsMost = 1_000_000
 const countSchema = Type.Integer({ minimum: 1, maximum: agentsMost, default: 1 })
 const tagsSchema = referencesTo(Object.keys(tagSchema.properties), { minItems: 1 })
 const changeable = {
+  managedBy: Type.Optional(managedBySchema),
   min: Type.Optional(orNull(countSchema)),
   max: Type.Optional(orNull(countSchema)),
 }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { describeApi } from '../http/openapi.js'
 import { route, type Route } from '../http/route.js'
+import { describeDocuments } from './apply-schema.js'
 
 export interface DocumentedApi {
   readonly prefix: string
@@ -58,6 +59,7 @@ const start = `SwaggerUIBundle({
 /** `version`: the program's. */
 export function docsRoutes(documented: DocumentedApi, version: string): readonly Route[] {
   const document = Buffer.from(JSON.stringify(describeController(documented, version)))
+  const documents = Buffer.from(JSON.stringify(describeDocuments(documented.routes)))
   const folder = assetFolder()
   return [
     documentRoute('index.html', 'text/html; charset=utf-8', () =>
@@ -66,6 +68,9 @@ export function docsRoutes(documented: DocumentedApi, version: string): readonly
     documentRoute('start.js', types['js'] ?? '', () => Promise.resolve(Buffer.from(start))),
     documentRoute('openapi.json', 'application/json; charset=utf-8', () =>
       Promise.resolve(document),
+    ),
+    documentRoute('apply.json', 'application/json; charset=utf-8', () =>
+      Promise.resolve(documents),
     ),
     ...assets.map((name) =>
       documentRoute(name, types[name.replace(/^.*\./, '')] ?? '', () =>

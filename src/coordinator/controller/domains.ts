@@ -8,10 +8,10 @@ import {
   domainListFields,
   findDomain,
   listDomains,
-  renameDomain,
+  updateDomain,
 } from '../state-service/objects/domains.js'
 import type { StateService } from '../state-service/service.js'
-import { listQuerySchema, ownerReference, readOnlyKeys } from './references.js'
+import { listQuerySchema, managedBySchema, ownerReference, readOnlyKeys } from './references.js'
 import { domainSchema, toDomainView } from './views.js'
 
 const errorKey = 'domain'
@@ -49,7 +49,14 @@ export function domainRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a domain',
       errorKey,
       permission: write,
-      body: Type.Object({ fqdn: fqdnSchema, organization: ownerReference }, closed),
+      body: Type.Object(
+        {
+          fqdn: fqdnSchema,
+          managedBy: Type.Optional(managedBySchema),
+          organization: ownerReference,
+        },
+        closed,
+      ),
       ignoredKeys: readOnlyKeys,
       answers: { 201: domainSchema },
       handle: async ({ actor, body }) => ({
@@ -72,16 +79,19 @@ export function domainRoutes(service: StateService): readonly Route[] {
       method: 'PUT',
       path: '/domains/{id}',
       operationId: 'updateDomain',
-      summary: 'Changes the name; 409 while a group is deployed with it',
+      summary: 'Changes a domain; another name is 409 while a group is deployed with it',
       errorKey,
       permission: write,
       find,
-      body: Type.Object({ fqdn: Type.Optional(fqdnSchema) }, closed),
+      body: Type.Object(
+        { fqdn: Type.Optional(fqdnSchema), managedBy: Type.Optional(managedBySchema) },
+        closed,
+      ),
       ignoredKeys: readOnlyKeys,
       answers: { 200: domainSchema },
       handle: async ({ actor, object, body }) => ({
         status: 200,
-        body: toDomainView(await renameDomain(service, actor, object, body.fqdn)),
+        body: toDomainView(await updateDomain(service, actor, object, body)),
       }),
     }),
     route({

@@ -13,7 +13,14 @@ import {
   readWholeFile,
   updateFile,
 } from '../state-service/objects/vcl-files.js'
-import { listQuerySchema, nameSchema, orNull, ownerReference, readOnlyKeys } from './references.js'
+import {
+  listQuerySchema,
+  managedBySchema,
+  nameSchema,
+  orNull,
+  ownerReference,
+  readOnlyKeys,
+} from './references.js'
 import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from './views.js'
 
 const errorKey = 'file'
@@ -24,6 +31,7 @@ const closed = { additionalProperties: false }
 export const ignoredFileKeys = [...readOnlyKeys, 'sha', 'version']
 const sourceSchema = Type.String({ description: 'VCL text, or base64 when encoded' })
 const changeable = {
+  managedBy: Type.Optional(managedBySchema),
   encoded: Type.Optional(orNull(Type.Boolean({ default: false }))),
   contentType: Type.Optional(orNull(Type.String({ maxLength: 512 }))),
   fileType: Type.Optional(

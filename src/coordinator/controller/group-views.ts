@@ -3,7 +3,14 @@ import { Type } from 'typebox'
 import type { GroupStatus, PlacementExplanation } from '../state-service/deploying/group-state.js'
 import type { readGroupHistory } from '../state-service/deploying/history.js'
 import type { GroupView } from '../state-service/deploying/vcl-groups.js'
-import { idSchema, orNull, organizationSchema, referenceSchema, timeSchema } from './references.js'
+import {
+  idSchema,
+  managedBySchema,
+  orNull,
+  organizationSchema,
+  referenceSchema,
+  timeSchema,
+} from './references.js'
 import { toIso } from './views.js'
 
 const closed = { additionalProperties: false }
@@ -27,6 +34,18 @@ const stagedSchema = Type.Object(
     includes: Type.Array(fileVersionSchema),
   },
   { ...closed, description: 'What is staged, at the versions that it was staged with' },
+)
+
+/** Chosen by us: tells what a deploy would change, without one. */
+const wishSchema = Type.Object(
+  {
+    mainVCL: fileVersionSchema,
+    includes: Type.Array(fileVersionSchema),
+    domains: Type.Array(domainReferenceSchema),
+    deployments: Type.Array(Type.Object({ id: idSchema }, closed)),
+    pending: Type.Boolean({ description: 'It waits for agents' }),
+  },
+  { ...closed, description: 'What the newest deploy pinned' },
 )
 
 export const groupSchema = Type.Object(
@@ -61,6 +80,8 @@ export const groupSchema = Type.Object(
       ),
     ),
     staged: orNull(stagedSchema),
+    wish: orNull(wishSchema),
+    managedBy: managedBySchema,
     created: timeSchema,
     updated: timeSchema,
   },
@@ -88,9 +109,18 @@ export function toGroupView({ group, organization, status, staged }: GroupView) 
       deployedAt: orIso(place.deployedAt),
     })),
     staged,
+    wish: toWishView(group),
+    managedBy: group.managedBy,
     created: toIso(group.createdAt),
     updated: toIso(group.updatedAt),
   }
+}
+
+function toWishView({ wish, wishPending }: GroupView['group']) {
+  if (wish === null) return null
+  const { mainVCL, includes, domains, deploymentIds } = wish
+  const deployments = deploymentIds.map((id) => ({ id }))
+  return { mainVCL, includes, domains, deployments, pending: wishPending }
 }
 
 export const groupStateSchema = Type.Object(

@@ -63,6 +63,11 @@ export const ownerReference = Type.Optional(
   orNull(referenceTo(['name', 'accessTTL', 'refreshTTL', 'locked', 'created', 'updated'])),
 )
 
+/** Chosen by us: filled by `cachefleet apply`, which prunes by it. */
+export const managedBySchema = orNull(
+  Type.String({ description: 'The set of cachefleet apply that it belongs to; null: none' }),
+)
+
 /** What every object answers and no caller writes. */
 export const readOnlyKeys = ['id', 'organization', 'created', 'updated'] as const
 

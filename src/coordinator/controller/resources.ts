@@ -11,6 +11,7 @@ import { fileVersionRoutes } from './file-versions.js'
 import { fileRoutes } from './files.js'
 import { groupVerbRoutes } from './group-verbs.js'
 import { joinTokenRoutes } from './jointokens.js'
+import { placementPlanRoutes } from './placement-plan.js'
 import { tagRoutes } from './tags.js'
 import { vclGroupRoutes } from './vclgroups.js'
 import { vclRoutes } from './vcls.js'
@@ -27,6 +28,7 @@ export function resourceRoutes(service: StateService): readonly Route[] {
     ...deploymentRoutes(service),
     ...domainRoutes(service),
     ...vclGroupRoutes(service),
+    ...placementPlanRoutes(service),
     ...groupVerbRoutes(service),
     ...joinTokenRoutes(service),
     ...apiLogRoutes(service),

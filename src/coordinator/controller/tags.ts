@@ -8,10 +8,16 @@ import {
   findChangeableTag,
   findTag,
   listTags,
-  renameTag,
   tagListFields,
+  updateTag,
 } from '../state-service/objects/tags.js'
-import { listQuerySchema, nameSchema, ownerReference, readOnlyKeys } from './references.js'
+import {
+  listQuerySchema,
+  managedBySchema,
+  nameSchema,
+  ownerReference,
+  readOnlyKeys,
+} from './references.js'
 import { tagSchema, toTagView } from './views.js'
 
 const errorKey = 'tag'
@@ -42,7 +48,14 @@ export function tagRoutes(service: StateService): readonly Route[] {
       summary: 'Makes a tag',
       errorKey,
       permission: write,
-      body: Type.Object({ name: nameSchema, organization: ownerReference }, closed),
+      body: Type.Object(
+        {
+          name: nameSchema,
+          managedBy: Type.Optional(managedBySchema),
+          organization: ownerReference,
+        },
+        closed,
+      ),
       ignoredKeys: [...readOnlyKeys, 'static'],
       answers: { 201: tagSchema },
       handle: async ({ actor, body }) => ({
@@ -65,16 +78,19 @@ export function tagRoutes(service: StateService): readonly Route[] {
       method: 'PUT',
       path: '/tags/{id}',
       operationId: 'updateTag',
-      summary: 'Renames a tag; 409 while an agent sends it',
+      summary: 'Changes a tag; another name is 409 while an agent sends it',
       errorKey,
       permission: write,
       find: (_, actor, id) => findChangeableTag(service, actor, id),
-      body: Type.Object({ name: Type.Optional(nameSchema) }, closed),
+      body: Type.Object(
+        { name: Type.Optional(nameSchema), managedBy: Type.Optional(managedBySchema) },
+        closed,
+      ),
       ignoredKeys: [...readOnlyKeys, 'static'],
       answers: { 200: tagSchema },
       handle: async ({ actor, object, body }) => ({
         status: 200,
-        body: toTagView(await renameTag(service, actor, object, body.name)),
+        body: toTagView(await updateTag(service, actor, object, body)),
       }),
     }),
     route({

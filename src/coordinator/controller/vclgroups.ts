@@ -16,6 +16,7 @@ import { domainsSchema, includesSchema, mainSchema, requireReferences } from './
 import { groupSchema, toGroupView } from './group-views.js'
 import {
   listQuerySchema,
+  managedBySchema,
   nameSchema,
   orNull,
   ownerReference,
@@ -36,9 +37,11 @@ const ignoredKeys = [
   'revision',
   'agentStates',
   'staged',
+  'wish',
 ]
 
 const changeable = {
+  managedBy: Type.Optional(managedBySchema),
   root: Type.Optional(
     orNull(Type.Boolean({ description: 'Follows the domains: true without, false with some' })),
   ),

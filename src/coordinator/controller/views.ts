@@ -1,7 +1,14 @@
 /** What the API answers: one schema and one function for each resource, and nothing else knows these shapes. */
 import { Type } from 'typebox'
 import { agentStateName, agentStates } from '../../domain/agent-state.js'
-import { idSchema, orNull, organizationSchema, referenceSchema, timeSchema } from './references.js'
+import {
+  idSchema,
+  managedBySchema,
+  orNull,
+  organizationSchema,
+  referenceSchema,
+  timeSchema,
+} from './references.js'
 import type { AgentRecord } from '../state-service/agents/agents.js'
 import type { DeploymentView } from '../state-service/objects/deployments.js'
 import type { DomainRecord } from '../state-service/objects/domains.js'
@@ -20,7 +27,10 @@ const tagFields = {
   updated: timeSchema,
 }
 
-export const tagSchema = Type.Object({ ...tagFields, organization: organizationSchema }, closed)
+export const tagSchema = Type.Object(
+  { ...tagFields, organization: organizationSchema, managedBy: managedBySchema },
+  closed,
+)
 
 export function toTagView(tag: TagRecord) {
   return {
@@ -28,6 +38,7 @@ export function toTagView(tag: TagRecord) {
     name: tag.name,
     static: tag.static,
     organization: tag.organization,
+    managedBy: tag.managedBy,
     ...toTimes(tag),
   }
 }
@@ -151,6 +162,7 @@ const fileFields = {
     pattern: '^"[0-9a-f]{64}"$',
   }),
   version: Type.Integer({ minimum: 1 }),
+  managedBy: managedBySchema,
   created: timeSchema,
   updated: timeSchema,
 }
@@ -170,6 +182,7 @@ export function toFileView(file: FileRecord) {
     fileType: file.fileType,
     sha: `"${file.sha}"`,
     version: file.version,
+    managedBy: file.managedBy,
     ...toTimes(file),
   }
 }
@@ -214,6 +227,7 @@ export const deploymentSchema = Type.Object(
     }),
     stateName: Type.String(),
     agents: Type.Array(referenceSchema, { description: 'Where groups are placed by it' }),
+    managedBy: managedBySchema,
     created: timeSchema,
     updated: timeSchema,
   },
@@ -231,6 +245,7 @@ export function toDeploymentView({ deployment, state, stateName, agents }: Deplo
     state,
     stateName,
     agents,
+    managedBy: deployment.managedBy,
     ...toTimes(deployment),
   }
 }
@@ -240,6 +255,7 @@ export const domainSchema = Type.Object(
     id: idSchema,
     fqdn: Type.String({ description: 'Lower case, ASCII; *. before it: all names below' }),
     organization: organizationSchema,
+    managedBy: managedBySchema,
     created: timeSchema,
     updated: timeSchema,
   },
@@ -251,6 +267,7 @@ export function toDomainView(domain: DomainRecord) {
     id: domain.id,
     fqdn: domain.fqdn,
     organization: domain.organization,
+    managedBy: domain.managedBy,
     ...toTimes(domain),
   }
 }

@@ -185,7 +185,7 @@ async function makeGroup(
   const { name, bundle, program } = adopted
   const [tagId = 0] = await keepTags(queries, organizationId, [adoptedName(agent.name)], now)
   await addStaticTag(queries, agent.id, tagId)
-  const one = { name, min: 1, max: 1, tagIds: [tagId] }
+  const one = { name, min: 1, max: 1, tagIds: [tagId], managedBy: null }
   const deploymentId = await insertDeployment(queries, organizationId, one, now)
   const main = await makeFile(queries, agent, { ...adopted.main, fileType: fileTypes.main }, now)
   const includes: WishedFile[] = []
@@ -197,6 +197,7 @@ async function makeGroup(
     {
       ...{ name, root: true, keepOnFailure: true, mainFileId: main.id, mainFileVersion: null },
       ...{ includeIds: includes.map(({ id }) => id), domainIds: [], deploymentIds: [deploymentId] },
+      managedBy: null,
     },
     now,
   )
@@ -232,6 +233,11 @@ async function makeFile(
   const contentType = defaultContentType(false)
   const version = { source: text, encoded: false, contentType, sha: read.content.sha }
   const made = { ...version, account: adoptionAccount, createdAt: now }
-  const id = await insertFile(queries, organizationId, { name, contentType, fileType }, made)
+  const id = await insertFile(
+    queries,
+    organizationId,
+    { name, contentType, fileType, managedBy: null },
+    made,
+  )
   return { id, name, version: 1 }
 }

@@ -25,6 +25,12 @@ import { watchAgents } from '../agents/watch-agents.js'
 /** Chosen by us: above the 120 s that one load may take, with a queue of them on the cache's one manager thread. */
 const longestLoadMs = 600_000
 
+/**
+ * Chosen by us: who is away for less does not end a deploy. An agent dials its cache again after 0.1 s (src/agent/engine.ts),
+ * the coordinator after 0.5 to 2 s.
+ */
+const blipMs = 3_000
+
 /** 'stopping': the coordinator stops; the deploy's row stays and is discarded at the next start. */
 export async function followLoads(
   service: StateService,
@@ -37,10 +43,14 @@ export async function followLoads(
   const judged = { deploy, deployments, waitMs }
   // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
   let replaced = 0
+  let unavailableSinceMs: number | null = null
   const verdict = await watchAgents(
     service,
     async () => {
-      if (await mustWait(service, judged, replaced)) return undefined
+      if (await mustWait(service, judged, replaced)) {
+        unavailableSinceMs = null
+        return undefined
+      }
       const loads = await readLoads(service, deploy)
       const away = loads.filter(({ state }) => state === 'away').length
       if (away > replaced) {
@@ -50,7 +60,10 @@ export async function followLoads(
         tellDesiredChanged(service, agentIds, context.traceId)
         if (agentIds.length > 0) return undefined
       }
-      return judge(service, judged, loads)
+      const judgement = await judge(service, judged, loads)
+      if (judgement?.kind !== 'unavailable') return judgement
+      unavailableSinceMs ??= service.now()
+      return service.now() - unavailableSinceMs < blipMs ? undefined : judgement
     },
     { untilMs: deploy.startedAt + longestLoadMs, signal: service.background.signal },
   )

@@ -53,6 +53,7 @@ export async function promoteStage(
     includeIds: includes.map(({ id }) => id),
     domainIds: group.domains.map(({ id }) => id),
     deploymentIds: group.deployments.map(({ id }) => id),
+    managedBy: group.managedBy,
   }
   await updateGroup(queries, group.id, fields, now)
   return endStage(queries, group.id)

@@ -33,6 +33,7 @@ import {
 import { readGroupStatuses, type GroupStatus } from './group-state.js'
 import {
   chooseOwner,
+  mergeManagedBy,
   notThere,
   requireAll,
   withUniqueName,
@@ -140,6 +141,7 @@ export interface GroupChange {
   readonly includes?: readonly Reference[] | null | undefined
   readonly domains?: readonly Reference[] | null | undefined
   readonly deployments?: readonly Reference[] | null | undefined
+  readonly managedBy?: string | null | undefined
 }
 
 export interface NewGroup extends GroupChange {
@@ -180,6 +182,7 @@ export async function updateGroup(
     includeIds: group.includes.map(({ id }) => id),
     domainIds: group.domains.map(({ id }) => id),
     deploymentIds: group.deployments.map(({ id }) => id),
+    managedBy: group.managedBy,
   }
   const changed = await mergeFields(service, group.organizationId, before, change)
   if (JSON.stringify(changed) !== JSON.stringify(before))
@@ -219,6 +222,7 @@ const emptyFields: GroupFields = {
   includeIds: [],
   domainIds: [],
   deploymentIds: [],
+  managedBy: null,
 }
 
 async function mergeFields(
@@ -256,6 +260,7 @@ async function mergeFields(
     includeIds: change.includes === undefined ? before.includeIds : includeIds,
     domainIds,
     deploymentIds: change.deployments === undefined ? before.deploymentIds : deploymentIds,
+    managedBy: mergeManagedBy(before, change.managedBy, 'vclgroup'),
   }
 }
 

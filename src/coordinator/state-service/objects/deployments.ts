@@ -36,7 +36,9 @@ import { splitQuery, takeComputed, type ListAnswer, type ListParameters } from '
 import {
   chooseOwner,
   deleteUnused,
+  mergeManagedBy,
   requireAll,
+  unmanaged,
   usersNamed,
   withUniqueName,
   type OwnerReference,
@@ -156,6 +158,7 @@ export interface DeploymentChange {
   readonly min?: number | null | undefined
   readonly max?: number | null | undefined
   readonly tags?: readonly { readonly id: number }[] | undefined
+  readonly managedBy?: string | null | undefined
 }
 
 export interface NewDeployment extends DeploymentChange {
@@ -174,9 +177,10 @@ export async function createDeployment(
   const name = parseName(wanted.name, 'deployment')
   const counts = requireCounts(wanted.min ?? 1, wanted.max ?? 1)
   const tagIds = await requireTags(service, owner, wanted.tags)
+  const managedBy = mergeManagedBy(unmanaged, wanted.managedBy, 'deployment')
   const id = await withUniqueName(name, 'deployment', () =>
     store.transaction((queries) =>
-      insertDeployment(queries, owner, { name, ...counts, tagIds }, service.now()),
+      insertDeployment(queries, owner, { name, ...counts, tagIds, managedBy }, service.now()),
     ),
   )
   return readAgain(service, actor, id)
@@ -194,6 +198,7 @@ export async function updateDeployment(
     min: deployment.min,
     max: deployment.max,
     tagIds: deployment.tags.map(({ id }) => id),
+    managedBy: deployment.managedBy,
   }
   const changed = await mergeFields(service, deployment.organization?.id ?? null, before, change)
   if (JSON.stringify(changed) === JSON.stringify(before)) return viewDeployment(service, deployment)
@@ -225,7 +230,7 @@ async function mergeFields(
   service: StateService,
   owner: number | null,
   before: DeploymentFields,
-  { name, min, max, tags }: DeploymentChange,
+  { name, min, max, tags, managedBy }: DeploymentChange,
 ): Promise<DeploymentFields> {
   return {
     name: name === undefined ? before.name : parseName(name, 'deployment'),
@@ -234,6 +239,7 @@ async function mergeFields(
       max === undefined ? before.max : (max ?? 1),
     ),
     tagIds: tags === undefined ? before.tagIds : await requireTags(service, owner, tags),
+    managedBy: mergeManagedBy(before, managedBy, 'deployment'),
   }
 }
 

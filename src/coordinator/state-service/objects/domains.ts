@@ -11,8 +11,8 @@ import {
   insertDomain,
   readGroupsDeployedWith,
   readGroupsWithDomain,
-  renameDomain as renameDomainRow,
   selectDomains,
+  updateDomain as updateDomainRow,
   type DomainRecord,
 } from '../../../store/domains.js'
 import { domainColumns } from '../../../store/list-columns.js'
@@ -21,6 +21,8 @@ import type { ListAnswer, ListParameters } from './computed-list.js'
 import {
   chooseOwner,
   deleteUnused,
+  mergeManagedBy,
+  unmanaged,
   usersNamed,
   withUniqueName,
   type OwnerReference,
@@ -50,7 +52,13 @@ export async function findDomain(
   return findDomainRow(service.store.queries, scopeOf(actor), id)
 }
 
-export interface NewDomain {
+/** As a body has it: a key that is left out keeps its value. */
+export interface DomainChange {
+  readonly fqdn?: string | undefined
+  readonly managedBy?: string | null | undefined
+}
+
+export interface NewDomain extends DomainChange {
   readonly fqdn: string
   readonly organization?: OwnerReference
 }
@@ -63,25 +71,27 @@ export async function createDomain(
   const { queries } = service.store
   const fqdn = parseDomainName(wanted.fqdn, domainToASCII)
   const owner = await chooseOwner(queries, actor, wanted.organization, 'domain')
+  const managedBy = mergeManagedBy(unmanaged, wanted.managedBy, 'domain')
   const id = await withUniqueName(fqdn, 'domain', () =>
-    insertDomain(queries, owner, fqdn, service.now()),
+    insertDomain(queries, owner, { fqdn, managedBy }, service.now()),
   )
   return readAgain(service, actor, id)
 }
 
-/** Throws 'conflict' while a group is deployed with it. */
-export async function renameDomain(
+/** Throws 'conflict' for another name while a group is deployed with it. */
+export async function updateDomain(
   service: StateService,
   actor: Actor,
   domain: DomainRecord,
-  wanted: string | undefined,
+  change: DomainChange,
 ): Promise<DomainRecord> {
-  const fqdn = wanted === undefined ? domain.fqdn : parseDomainName(wanted, domainToASCII)
-  if (fqdn === domain.fqdn) return domain
+  const fqdn = change.fqdn === undefined ? domain.fqdn : parseDomainName(change.fqdn, domainToASCII)
+  const managedBy = mergeManagedBy(domain, change.managedBy, 'domain')
+  if (fqdn === domain.fqdn && managedBy === domain.managedBy) return domain
   await withUniqueName(fqdn, 'domain', () =>
     service.store.decide(async (queries) => {
-      refuseDeployed(await readGroupsDeployedWith(queries, domain))
-      await renameDomainRow(queries, domain.id, fqdn, service.now())
+      if (fqdn !== domain.fqdn) refuseDeployed(await readGroupsDeployedWith(queries, domain))
+      await updateDomainRow(queries, domain.id, { fqdn, managedBy }, service.now())
     }),
   )
   return readAgain(service, actor, domain.id)

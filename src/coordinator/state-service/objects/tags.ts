@@ -11,8 +11,8 @@ import {
   fromRow,
   insertTag,
   readDeploymentsWithTag,
-  renameTag as renameTagRow,
   selectTags,
+  updateTag as updateTagRow,
   type TagRecord,
 } from '../../../store/tags.js'
 import { readGroupsStagedWithTag } from '../../../store/stages.js'
@@ -20,7 +20,9 @@ import type { ListAnswer, ListParameters } from './computed-list.js'
 import {
   chooseOwner,
   deleteUnused,
+  mergeManagedBy,
   requireOwner,
+  unmanaged,
   usersNamed,
   withUniqueName,
   type OwnerReference,
@@ -61,7 +63,13 @@ export async function findChangeableTag(
   return tag
 }
 
-export interface NewTag {
+/** As a body has it: a key that is left out keeps its value. */
+export interface TagChange {
+  readonly name?: string | undefined
+  readonly managedBy?: string | null | undefined
+}
+
+export interface NewTag extends TagChange {
   readonly name: string
   readonly organization?: OwnerReference
 }
@@ -74,21 +82,26 @@ export async function createTag(
   const { queries } = service.store
   const name = parseName(wanted.name, 'tag')
   const owner = await chooseOwner(queries, actor, wanted.organization, 'tag')
-  const id = await withUniqueName(name, 'tag', () => insertTag(queries, owner, name, service.now()))
+  const managedBy = mergeManagedBy(unmanaged, wanted.managedBy, 'tag')
+  const id = await withUniqueName(name, 'tag', () =>
+    insertTag(queries, owner, { name, managedBy }, service.now()),
+  )
   return readAgain(service, actor, id)
 }
 
-export async function renameTag(
+/** Throws 'conflict' for another name of a tag that an agent sends. */
+export async function updateTag(
   service: StateService,
   actor: Actor,
   tag: TagRecord,
-  wantedName: string | undefined,
+  change: TagChange,
 ): Promise<TagRecord> {
-  const name = wantedName === undefined ? tag.name : parseName(wantedName, 'tag')
-  if (name === tag.name) return tag
-  refuseStatic(tag)
+  const name = change.name === undefined ? tag.name : parseName(change.name, 'tag')
+  const managedBy = mergeManagedBy(tag, change.managedBy, 'tag')
+  if (name === tag.name && managedBy === tag.managedBy) return tag
+  if (name !== tag.name) refuseStatic(tag)
   await withUniqueName(name, 'tag', () =>
-    renameTagRow(service.store.queries, tag.id, name, service.now()),
+    updateTagRow(service.store.queries, tag.id, { name, managedBy }, service.now()),
   )
   return readAgain(service, actor, tag.id)
 }

@@ -32,6 +32,8 @@ import type { ListAnswer, ListParameters } from './computed-list.js'
 import {
   chooseOwner,
   deleteUnused,
+  mergeManagedBy,
+  unmanaged,
   usersNamed,
   withUniqueName,
   type OwnerReference,
@@ -79,6 +81,7 @@ export interface FileChange {
   readonly encoded?: boolean | null | undefined
   readonly contentType?: string | null | undefined
   readonly fileType?: FileType | null | undefined
+  readonly managedBy?: string | null | undefined
 }
 
 export interface NewFile extends FileChange {
@@ -101,6 +104,7 @@ export async function createFile(
     name,
     contentType: requireContentType(wanted.contentType) ?? defaultContentType(encoded),
     fileType: wanted.fileType ?? defaultFileType(content),
+    managedBy: mergeManagedBy(unmanaged, wanted.managedBy, 'file'),
   }
   const version = {
     source: wanted.source,
@@ -168,7 +172,7 @@ async function writeChange(queries: Queries, now: number, { actor, file, change 
 
 function mergeFields(
   file: FileRecord,
-  { name, contentType, fileType }: FileChange,
+  { name, contentType, fileType, managedBy }: FileChange,
   { encoded, content }: { readonly encoded: boolean; readonly content: FileContent },
 ): FileFields {
   // The other form has another default type.
@@ -180,6 +184,7 @@ function mergeFields(
         ? defaultContentType(encoded)
         : (requireContentType(contentType) ?? kept),
     fileType: fileType === null ? defaultFileType(content) : (fileType ?? file.fileType),
+    managedBy: mergeManagedBy(file, managedBy, 'file'),
   }
 }
 
@@ -187,7 +192,8 @@ function isSame(fields: FileFields, file: FileRecord): boolean {
   return (
     fields.name === file.name &&
     fields.contentType === file.contentType &&
-    fields.fileType === file.fileType
+    fields.fileType === file.fileType &&
+    fields.managedBy === file.managedBy
   )
 }
 

@@ -1,0 +1,26 @@
+/** `cachefleet apply`. */
+import { yesFlag } from './confirm.js'
+import { waitFlags } from './nouns/vclgroups.js'
+import type { Verb } from './verb.js'
+
+export const applyVerb: Verb = {
+  name: 'apply',
+  summary:
+    'makes tags, files, domains, deployments and VCL groups as a folder of YAML or JSON says',
+  flags: [
+    { form: '-f, --folder <dir>', summary: 'its *.yaml, *.yml and *.json are the documents' },
+    { form: '--plan', summary: 'show what would change and where it would go; change nothing' },
+    { form: '--prune', summary: 'delete what belongs to the set and has no document any more' },
+    {
+      form: '--set <name>',
+      summary:
+        'whose the objects are; else of the document `kind: set`, else the name of the folder',
+    },
+    { form: '--adopt', summary: 'take over what was made by hand or belongs to another set' },
+    { form: '--schema', summary: 'print the JSON schema of the documents' },
+    ...waitFlags,
+    yesFlag,
+  ],
+  example: 'apply -f fleet/ --plan',
+  run: async (invocation) => (await import('./apply/apply.js')).apply(invocation),
+}

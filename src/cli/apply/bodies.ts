@@ -1,0 +1,83 @@
+/** From names to what the API takes: ids of what is there, and of what was made a moment ago. */
+import {
+  keyOf,
+  type ApplyFields,
+  type ApplyKind,
+  type PresentObject,
+  type WantedObject,
+} from '../../domain/apply-objects.js'
+import type { Fields } from '../api-shapes.js'
+import type { Source } from '../given-text.js'
+
+export class Ids {
+  private readonly byKey = new Map<string, number>()
+
+  constructor(
+    present: readonly PresentObject[],
+    private readonly sharedTags: ReadonlyMap<string, number>,
+  ) {
+    for (const { kind, name, id } of present) this.add(kind, name, id)
+  }
+
+  add(kind: ApplyKind, name: string, id: number): void {
+    this.byKey.set(keyOf({ kind, name }), id)
+  }
+
+  /** Undefined: it is to be made. */
+  find(kind: ApplyKind, name: string): number | undefined {
+    const own = this.byKey.get(keyOf({ kind, name }))
+    return own ?? (kind === 'tag' ? this.sharedTags.get(name) : undefined)
+  }
+
+  /** The plan has found everything that is referred to. */
+  require(kind: ApplyKind, name: string): number {
+    const id = this.find(kind, name)
+    if (id === undefined) throw new Error(`${kind} ${JSON.stringify(name)} has no id`)
+    return id
+  }
+}
+
+/** The folder and the coordinator, by `keyOf`. */
+export interface Sides {
+  readonly wanted: ReadonlyMap<string, WantedObject>
+  readonly present: ReadonlyMap<string, PresentObject>
+  /** Of the folder's files, by name. */
+  readonly sources: ReadonlyMap<string, Source>
+  readonly ids: Ids
+}
+
+/** Without the name. `source`: of a file whose content is sent. */
+export function toBody(
+  { kind, fields }: { readonly kind: ApplyKind; readonly fields: ApplyFields },
+  ids: Ids,
+  source: Source | undefined,
+): Fields {
+  const refer = (of: ApplyKind, field: string): readonly Fields[] =>
+    listOf(fields[field]).map((name) => ({ id: ids.require(of, name) }))
+  switch (kind) {
+    case 'tag':
+    case 'domain':
+      return {}
+    case 'file': {
+      const { contentType, fileType } = fields
+      return { ...source, contentType, fileType }
+    }
+    case 'deployment':
+      return { min: fields['min'], max: fields['max'], tags: refer('tag', 'tags') }
+    case 'vclgroup': {
+      const id = ids.require('file', String(fields['mainVCL']))
+      const version = fields['mainVersion']
+      return {
+        mainVCL: version === null ? { id } : { id, version },
+        includes: refer('file', 'includes'),
+        domains: refer('domain', 'domains'),
+        deployments: refer('deployment', 'deployments'),
+        keepOnFailure: fields['keepOnFailure'],
+      }
+    }
+  }
+}
+
+export function listOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}

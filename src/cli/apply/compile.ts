@@ -1,0 +1,105 @@
+/** Whether the VCL of a plan's groups compiles, asked on caches before anything is changed. */
+import { keyOf, type WantedObject } from '../../domain/apply-objects.js'
+import type { ApplyPlan } from '../../domain/apply-plan.js'
+import type { Fields } from '../api-shapes.js'
+import { CliError, exitCodes } from '../cli-error.js'
+import { listOf, type Sides } from './bodies.js'
+import type { Foreseen } from './foresee.js'
+import type { Applying } from './plan-folder.js'
+import type { WantedEntry } from './wanted.js'
+
+/** One load may take 120 s (choices: 4). */
+const compileTimeoutMs = 180_000
+
+/** Groups whose caches, or whose next deploy, would get another text than before. */
+export function findToCompile({ steps }: ApplyPlan, wanted: Sides['wanted']): WantedObject[] {
+  const changed = new Set(
+    steps
+      .filter((step) => step.action !== 'update' || step.changes.length > 0)
+      .map(({ kind, name }) => keyOf({ kind, name })),
+  )
+  return [...wanted.values()].filter(
+    (object) =>
+      object.kind === 'vclgroup' &&
+      [keyOf(object), ...filesOf(object).map((name) => keyOf({ kind: 'file', name }))].some((key) =>
+        changed.has(key),
+      ),
+  )
+}
+
+/** In the order of the documents; on the agent that the group would be placed on first. Answers what could not be checked. */
+export async function compileAll(
+  { api, plan, sides, entries, invocation }: Applying,
+  foreseen: readonly Foreseen[],
+): Promise<readonly string[]> {
+  const { stderr } = invocation.surroundings
+  const notes: string[] = []
+  const groups = findToCompile(plan, sides.wanted)
+  for (const [index, group] of groups.entries()) {
+    if (stderr.isTTY) stderr.write(`\r\x1b[Kcompiling ${index + 1}/${groups.length}`)
+    const places = foreseen.find((one) => one.group === group.name)?.places ?? []
+    const agentId = places.find(({ deployment }) => deployment !== null)?.agentId
+    const where = whereOf(entries, group)
+    try {
+      const note = await checkCompile(api, group, sides, { where, agentId })
+      if (note !== null) notes.push(note)
+    } finally {
+      if (stderr.isTTY) stderr.write('\r\x1b[K')
+    }
+  }
+  return notes
+}
+
+function whereOf(entries: readonly WantedEntry[], { name }: WantedObject): string {
+  const entry = entries.find(({ object }) => object.kind === 'vclgroup' && object.name === name)
+  return entry?.at('mainVCL') ?? ''
+}
+
+/** Answers what could not be checked. Throws CliError for what does not compile; `where`: the group's document. */
+async function checkCompile(
+  api: Applying['api'],
+  group: WantedObject,
+  sides: Sides,
+  { where, agentId }: { readonly where: string; readonly agentId: number | undefined },
+): Promise<string | null> {
+  const { name, fields } = group
+  const [main = '', ...includes] = filesOf(group)
+  const version = fields['mainVersion']
+  try {
+    await api.call({
+      method: 'POST',
+      path: '/files/compile',
+      body: {
+        mainVCL: { ...toLooseFile(sides, main, where), ...(version === null ? {} : { version }) },
+        includes: includes.map((include) => toLooseFile(sides, include, where)),
+        root: listOf(fields['domains']).length === 0,
+        ...(agentId === undefined ? {} : { agents: [{ id: agentId }] }),
+      },
+      timeoutMs: compileTimeoutMs,
+    })
+    return null
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    const what = `vclgroup ${JSON.stringify(name)}`
+    if (error.refusal?.status === 503) return `${what} was not compiled: ${error.message}`
+    throw new CliError(
+      error.exitCode,
+      `${where}: ${what} does not compile; nothing was changed\n${error.message}`,
+      error.refusal,
+    )
+  }
+}
+
+/** As the folder has it; else the stored one. */
+function toLooseFile({ sources, ids }: Sides, name: string, where: string): Fields {
+  const given = sources.get(name)
+  if (given === undefined) return { id: ids.require('file', name) }
+  if (given.encoded)
+    throw new CliError(exitCodes.refused, `${where}: file ${JSON.stringify(name)} is no text`)
+  return { name, source: given.source }
+}
+
+/** The main file first. */
+function filesOf({ fields }: WantedObject): readonly string[] {
+  return [String(fields['mainVCL']), ...listOf(fields['includes'])]
+}

@@ -1,0 +1,98 @@
+/** The YAML and JSON documents of a folder, each with the file and line of everything in it. */
+import type { Document, LineCounter } from 'yaml'
+import { isFields, type Fields } from '../api-shapes.js'
+import type { Complaints } from './complaints.js'
+import type { Folder } from './folder.js'
+
+/** Chosen by us: as many as the coordinator places in one call. */
+const documentsMost = 1_000
+/** What anchors may blow a file up to. */
+const aliasesMost = 100
+
+export interface FolderDocument {
+  readonly values: Fields
+  /** `site.yaml line 7`: of the value at this path, else of what holds it. */
+  readonly at: (...path: readonly (string | number)[]) => string
+}
+
+export async function readDocuments(
+  folder: Folder,
+  complaints: Complaints,
+): Promise<readonly FolderDocument[]> {
+  const { parseAllDocuments, LineCounter } = await import('yaml')
+  const documents: FolderDocument[] = []
+  for (const file of folder.documents) {
+    const bytes = await folder.readFile(file).catch((error: unknown) => {
+      complaints.add(file, messageOf(error))
+    })
+    if (bytes === undefined) continue
+    const text = bytes.toString('utf8')
+    const lines = new LineCounter()
+    const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+    for (const document of parsed) {
+      const source = { file, text, lines, document }
+      if (reportErrors(source, complaints)) continue
+      documents.push(...toDocuments(source, complaints))
+    }
+  }
+  if (documents.length > documentsMost)
+    complaints.add('the folder', `${documents.length} documents; ${documentsMost} are the most`)
+  return documents
+}
+
+interface Source {
+  readonly file: string
+  readonly text: string
+  readonly lines: LineCounter
+  readonly document: Document.Parsed
+}
+
+/** `source: @main.vcl` without quotes is no YAML, and what everybody writes (choices: 8); it has one meaning only. */
+function reportErrors({ file, text, lines, document }: Source, complaints: Complaints): boolean {
+  const errors = document.errors.filter(
+    ({ code, pos }) => code !== 'BAD_SCALAR_START' || text[pos[0]] !== '@',
+  )
+  for (const { message, pos } of errors)
+    complaints.add(`${file} line ${lines.linePos(pos[0]).line}`, message)
+  return errors.length > 0
+}
+
+/** One map, or a list of maps; an empty document is none. */
+function toDocuments(source: Source, complaints: Complaints): readonly FolderDocument[] {
+  const { file, document } = source
+  const value = readValue(source, complaints)
+  if (value === null || value === undefined) return []
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return items.flatMap((values, index) => {
+    const base = Array.isArray(value) ? [index] : []
+    const at = (...path: readonly (string | number)[]): string => locate(source, [...base, ...path])
+    if (isFields(values)) return [{ values, at }]
+    complaints.add(document.contents === null ? file : at(), 'a document is a map: kind, name, …')
+    return []
+  })
+}
+
+function readValue({ file, document }: Source, complaints: Complaints): unknown {
+  try {
+    return document.toJS({ maxAliasCount: aliasesMost })
+  } catch (error) {
+    complaints.add(file, messageOf(error))
+    return undefined
+  }
+}
+
+function locate({ file, lines, document }: Source, path: readonly (string | number)[]): string {
+  for (let length = path.length; length >= 0; length--) {
+    const node = document.getIn(path.slice(0, length), true)
+    if (hasRange(node)) return `${file} line ${lines.linePos(node.range[0]).line}`
+  }
+  return file
+}
+
+function hasRange(node: unknown): node is { readonly range: readonly number[] & { 0: number } } {
+  return isFields(node) && Array.isArray(node['range'])
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

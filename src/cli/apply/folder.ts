@@ -1,0 +1,73 @@
+/** Reads files of the folder that `apply` was given: nothing outside it, nothing but plain files, and only so much. */
+import { open, readdir, realpath, stat } from 'node:fs/promises'
+import { basename, join, relative, resolve, sep } from 'node:path'
+import { usageError } from '../cli-error.js'
+
+/** Chosen by us: documents and sources together. */
+const filesMost = 2_000
+/** A body takes 10 MiB (choices: 2), which base64 makes of this. */
+const fileLimitBytes = 7 * 1024 * 1024
+/** Chosen by us. */
+const folderLimitBytes = 64 * 1024 * 1024
+
+export interface Folder {
+  /** What a set is called that nobody named: the folder's own name. */
+  readonly name: string
+  /** Names of its documents, in order. */
+  readonly documents: readonly string[]
+  /** `path`: from the folder. Throws an Error that says why not. */
+  readFile(path: string): Promise<Buffer>
+}
+
+/** Throws CliError (usage) for what is no folder or has no documents. */
+export async function openFolder(path: string): Promise<Folder> {
+  const status = await stat(path).catch(() => undefined)
+  if (status?.isDirectory() !== true) throw usageError(`-f: ${path} is no folder that can be read`)
+  const root = await realpath(path)
+  const entries = await readdir(root, { withFileTypes: true })
+  const documents = entries
+    .filter((entry) => !entry.isDirectory() && /^[^.].*\.(ya?ml|json)$/i.test(entry.name))
+    .map(({ name }) => name)
+    .toSorted()
+  if (documents.length === 0)
+    throw usageError(`-f: ${path} holds no documents; they end in .yaml, .yml or .json`)
+  const read = { files: 0, bytes: 0 }
+  return {
+    name: basename(resolve(path)),
+    documents,
+    readFile: async (wanted) => {
+      if (++read.files > filesMost) throw new Error(`there are more than ${filesMost} files`)
+      const bytes = await readInside(root, wanted)
+      read.bytes += bytes.length
+      if (read.bytes > folderLimitBytes)
+        throw new Error(`the files are more than ${folderLimitBytes} bytes together`)
+      return bytes
+    },
+  }
+}
+
+async function readInside(root: string, path: string): Promise<Buffer> {
+  const given = join(root, path)
+  requireInside(root, given)
+  const real = await realpath(given).catch(() => undefined)
+  if (real === undefined) throw new Error('there is no such file')
+  requireInside(root, real)
+  // A pipe would be waited for: what it is, is asked before it is opened.
+  const status = await stat(real)
+  if (!status.isFile()) throw new Error('it is no plain file')
+  if (status.size > fileLimitBytes)
+    throw new Error(`it has ${status.size} bytes, ${fileLimitBytes} are the most`)
+  const handle = await open(real, 'r')
+  try {
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Before and after links are followed: what is not in the folder is not even looked for. */
+function requireInside(root: string, path: string): void {
+  const way = relative(root, path)
+  if (way === '..' || way.startsWith(`..${sep}`))
+    throw new Error('it is outside the folder; only files inside are read')
+}

@@ -1,0 +1,43 @@
+/** Whether the caller may do what a folder needs: asked before anything is changed, and told all at once. */
+import type { ApplyStep } from '../../domain/apply-plan.js'
+import { isFields, requireList, type Fields } from '../api-shapes.js'
+import { CliError, exitCodes } from '../cli-error.js'
+
+type Access = 'read' | 'write'
+
+export interface Need {
+  /** Of permissions (choices: 2). */
+  readonly type: string
+  readonly access: Access
+}
+
+/** What `/auth/whoami` answered. */
+export function findMissing(whoami: Fields, needs: readonly Need[]): readonly Need[] {
+  const granted = new Map(
+    requireList(whoami['permissions']).map((permission) => [permission['type'], permission]),
+  )
+  return needs.filter(({ type, access }) => {
+    const grant = granted.get(type)
+    return !isFields(grant) || grant[access] !== true
+  })
+}
+
+/** Throws CliError (denied). */
+export function requireAll(whoami: Fields, needs: readonly Need[]): void {
+  const missing = new Set(findMissing(whoami, needs).map(({ type, access }) => `${access} ${type}`))
+  if (missing.size === 0) return
+  throw new CliError(
+    exitCodes.denied,
+    `this needs permission to ${[...missing].join(', to ')}; nothing was changed`,
+  )
+}
+
+export function needsOf(steps: readonly ApplyStep[]): readonly Need[] {
+  return steps.map(({ kind }) => ({ type: kind, access: 'write' }))
+}
+
+/** choices: 2, `POST /files/compile`. */
+export const compileNeeds: readonly Need[] = [
+  { type: 'file', access: 'write' },
+  { type: 'agent', access: 'read' },
+]

@@ -1,0 +1,108 @@
+/** The organization's objects as they are now, in the form in which documents want them. */
+import type { ApplyFields, ApplyKind, Pins, PresentObject } from '../../domain/apply-objects.js'
+import type { Api } from '../api.js'
+import { idOf, isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
+import { nouns } from './wanted.js'
+
+export interface Present {
+  readonly objects: readonly PresentObject[]
+  /** Name → id, of tags of shared agents: they may be referred to. */
+  readonly sharedTags: ReadonlyMap<string, number>
+}
+
+/** `organizationId`: null for the system administrator's own objects. */
+export async function readPresent(
+  api: Api,
+  kinds: ReadonlySet<ApplyKind>,
+  organizationId: unknown,
+): Promise<Present> {
+  const lists = new Map<ApplyKind, readonly Fields[]>()
+  for (const kind of kinds) lists.set(kind, await api.readList(nouns[kind].path))
+  const isOwn = (row: Fields): boolean => idOf(row['organization']) === organizationId
+  const deployments = namesById(lists.get('deployment') ?? [])
+  const objects = [...lists].flatMap(([kind, rows]) =>
+    rows.filter(isOwn).map((row) => toObject(kind, row, deployments)),
+  )
+  const shared = (lists.get('tag') ?? []).filter(
+    (row) => !isOwn(row) && row['organization'] === null,
+  )
+  return {
+    objects,
+    sharedTags: new Map(shared.map((row) => [nameOf(row) ?? '', Number(row['id'])])),
+  }
+}
+
+function toObject(
+  kind: ApplyKind,
+  row: Fields,
+  deployments: ReadonlyMap<unknown, string>,
+): PresentObject {
+  const { managedBy, version, updated, deployed, static: isSent } = row
+  return {
+    kind,
+    name: nameOf(row) ?? '',
+    id: Number(row['id']),
+    fields: toFields(kind, row),
+    managedBy: typeof managedBy === 'string' ? managedBy : null,
+    updated: String(updated),
+    ...(kind === 'tag' ? { isSent: isSent === true } : {}),
+    ...(kind === 'file' ? { version: Number(version) } : {}),
+    ...(kind === 'vclgroup'
+      ? { deployed: deployed === true, pins: toPins(row['wish'], deployments) }
+      : {}),
+  }
+}
+
+function toFields(kind: ApplyKind, row: Fields): ApplyFields {
+  switch (kind) {
+    case 'tag':
+    case 'domain':
+      return {}
+    case 'file':
+      return {
+        // In literal quotes (choices: 2, files).
+        sha: String(row['sha']).replaceAll('"', ''),
+        contentType: String(row['contentType']),
+        fileType: Number(row['fileType']),
+      }
+    case 'deployment':
+      return { min: Number(row['min']), max: Number(row['max']), tags: namesOf(row['tags']) }
+    case 'vclgroup':
+      return {
+        mainVCL: nameOf(row['mainVCL']) ?? '',
+        mainVersion: versionOf(row['mainVCL']),
+        includes: namesOf(row['includes']),
+        domains: namesOf(row['domains']),
+        deployments: namesOf(row['deployments']),
+        keepOnFailure: row['keepOnFailure'] === true,
+      }
+  }
+}
+
+function toPins(wish: unknown, deployments: ReadonlyMap<unknown, string>): Pins | undefined {
+  if (!isFields(wish)) return undefined
+  const main = wish['mainVCL']
+  const files = [main, ...requireList(wish['includes'])]
+  return {
+    mainVCL: nameOf(main) ?? '',
+    files: new Map(files.map((file) => [nameOf(file) ?? '', versionOf(file) ?? 0])),
+    domains: namesOf(wish['domains']),
+    deployments: requireList(wish['deployments']).map(({ id }) => deployments.get(id) ?? ''),
+    pending: wish['pending'] === true,
+  }
+}
+
+function namesById(rows: readonly Fields[]): ReadonlyMap<unknown, string> {
+  return new Map(rows.map((row) => [row['id'], nameOf(row) ?? '']))
+}
+
+function namesOf(references: unknown): readonly string[] {
+  return requireList(references)
+    .map((reference) => nameOf(reference) ?? '')
+    .toSorted()
+}
+
+function versionOf(file: unknown): number | null {
+  const version = isFields(file) ? file['version'] : undefined
+  return typeof version === 'number' ? version : null
+}

@@ -1,0 +1,199 @@
+/** One document's values as the API would take them, and the object that they make, with the API's defaults. */
+import { domainToASCII } from 'node:url'
+import type { ApplyFields, ApplyKind, WantedObject } from '../../domain/apply-objects.js'
+import { parseDomainName } from '../../domain/domain-name.js'
+import { findNameProblem } from '../../domain/names.js'
+import {
+  defaultContentType,
+  defaultFileType,
+  isFileType,
+  readFileContent,
+} from '../../domain/vcl-file.js'
+import { isFields } from '../api-shapes.js'
+import { toSource, type Source } from '../given-text.js'
+import type { Field } from '../verb.js'
+import type { Folder } from './folder.js'
+
+/** By field; what the document leaves out, or says null of, is not there. */
+export type Values = Map<string, FieldRead>
+type FieldRead = string | number | boolean | readonly string[] | Source | Versioned
+
+/** A main file, maybe at a version. */
+interface Versioned {
+  readonly name: string
+  readonly version: number | null
+}
+
+/** Throws an Error that says what would be right. */
+export async function readValue(
+  folder: Folder,
+  { type }: Field,
+  value: unknown,
+): Promise<FieldRead> {
+  switch (type.kind) {
+    case 'text':
+      return requireText(value)
+    case 'integer':
+      return requireInteger(value)
+    case 'boolean':
+      return requireBoolean(value)
+    case 'source':
+      return readSource(folder, requireText(value))
+    case 'reference':
+      return readReference(value)
+    case 'references':
+      return readReferences(value)
+    case 'moment':
+    case 'words':
+    case 'grants':
+      throw new Error('no document has such a field')
+  }
+}
+
+/** `@FILE` is its bytes. */
+async function readSource(folder: Folder, text: string): Promise<string | Source> {
+  if (!text.startsWith('@')) return text
+  const path = text.slice(1)
+  try {
+    return toSource(await folder.readFile(path))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`${path}: ${reason}`, { cause: error })
+  }
+}
+
+/** A name, or what the API answers of an object: its id is of one coordinator, its name of all. */
+function readReference(value: unknown): Versioned {
+  if (!isFields(value)) return { name: requireText(value), version: null }
+  const unknown = Object.keys(value).find((key) => !/^(id|name|fqdn|version)$/i.test(key))
+  if (unknown !== undefined)
+    throw new Error(`${unknown} is not known in a reference; known are name, fqdn, version`)
+  const version = value['version'] ?? null
+  if (version !== null && !(Number.isSafeInteger(version) && Number(version) >= 1))
+    throw wrong(version, 'a version is a whole number from 1')
+  return {
+    name: requireText(value['name'] ?? value['fqdn']),
+    version: version === null ? null : Number(version),
+  }
+}
+
+function readReferences(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw wrong(value, 'a list of names is right')
+  return [...new Set(value.map((item: unknown) => readReference(item).name))]
+}
+
+/** Throws an Error that says what would be right. */
+export function readObject(
+  kind: ApplyKind,
+  values: Values,
+): { readonly object: WantedObject; readonly source?: Source } {
+  if (kind === 'domain') {
+    const name = parseDomainName(requireName(values, 'fqdn'), domainToASCII)
+    return { object: { kind, name, fields: {} } }
+  }
+  const name = requireName(values, 'name')
+  const problem = findNameProblem(name)
+  if (problem !== null) throw new Error(`name: ${problem}`)
+  if (kind === 'file') return readFileObject(name, values)
+  if (kind === 'tag') return { object: { kind, name, fields: {} } }
+  if (kind === 'deployment') return { object: { kind, name, fields: readDeployment(values) } }
+  const deployed = values.get('deployed')
+  const wish = typeof deployed === 'boolean' ? { deployed } : {}
+  return { object: { kind, name, fields: readGroup(values), ...wish } }
+}
+
+function readFileObject(
+  name: string,
+  values: Values,
+): { readonly object: WantedObject; readonly source: Source } {
+  const given = values.get('source')
+  if (given === undefined) throw missing('source')
+  const encoded = values.get('encoded')
+  if (typeof given !== 'string' && encoded !== undefined)
+    throw new Error('encoded: it is for a source that stands in the document, not for @FILE')
+  const source =
+    typeof given === 'string' ? { source: given, encoded: encoded === true } : requireSource(given)
+  const read = readFileContent(source)
+  if (!read.ok) throw new Error(`source: ${read.problem}`)
+  const fileType = values.get('fileType') ?? defaultFileType(read.content)
+  if (!isFileType(fileType)) throw new Error('fileType: 1 main, 2 include or 3 other is right')
+  const contentType = values.get('contentType') ?? defaultContentType(source.encoded)
+  if (typeof contentType !== 'string') throw missing('contentType')
+  const fields = { sha: read.content.sha, contentType, fileType }
+  return { object: { kind: 'file', name, fields }, source }
+}
+
+function readDeployment(values: Values): ApplyFields {
+  const min = Number(values.get('min') ?? 1)
+  const max = Number(values.get('max') ?? 1)
+  const tags = listOf(values, 'tags')
+  if (min < 1) throw new Error(`min is ${min}; it is at least 1`)
+  if (max < min) throw new Error(`max is ${max} and min ${min}; max is at least min`)
+  if (tags.length === 0) throw new Error('tags: a deployment has at least one')
+  return { min, max, tags }
+}
+
+function readGroup(values: Values): ApplyFields {
+  const main = values.get('mainVCL')
+  if (main === undefined || !isVersioned(main)) throw missing('mainVCL')
+  const fqdns = listOf(values, 'domains').map((fqdn) => parseDomainName(fqdn, domainToASCII))
+  const domains = [...new Set(fqdns)].toSorted()
+  const root = values.get('root')
+  if (typeof root === 'boolean' && root !== (domains.length === 0))
+    throw new Error(
+      `root is ${root}, and the group has ${domains.length} domains; leave root out, it follows them`,
+    )
+  return {
+    mainVCL: main.name,
+    mainVersion: main.version,
+    includes: listOf(values, 'includes'),
+    domains,
+    deployments: listOf(values, 'deployments'),
+    keepOnFailure: values.get('keepOnFailure') !== false,
+  }
+}
+
+/** The order of references means nothing to the API's users, so that it makes no change. */
+function listOf(values: Values, field: string): readonly string[] {
+  const value = values.get(field)
+  return Array.isArray(value) ? value.map(String).toSorted() : []
+}
+
+function requireName(values: Values, field: string): string {
+  const name = values.get(field)
+  if (typeof name !== 'string') throw missing(field)
+  return name
+}
+
+function requireText(value: unknown): string {
+  if (typeof value === 'string') return value
+  throw wrong(value, 'a text is right; in quotes where it looks like something else')
+}
+
+function requireInteger(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+  throw wrong(value, 'a whole number is right')
+}
+
+function requireBoolean(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw wrong(value, 'true or false is right')
+}
+
+function requireSource(value: FieldRead): Source {
+  if (typeof value === 'object' && 'encoded' in value) return value
+  throw wrong(value, 'a text or @FILE is right')
+}
+
+function isVersioned(value: FieldRead): value is Versioned {
+  return typeof value === 'object' && 'version' in value
+}
+
+function wrong(value: unknown, right: string): Error {
+  const shown = value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80)
+  return new Error(`it is ${shown}; ${right}`)
+}
+
+function missing(field: string): Error {
+  return new Error(`${field} is missing; it is required`)
+}

@@ -1,0 +1,185 @@
+/** From documents to the objects that they want: every key, value and name is judged here, before anybody is called. */
+import { keyOf, type ApplyKind, type WantedObject } from '../../domain/apply-objects.js'
+import { findNameProblem } from '../../domain/names.js'
+import type { Fields } from '../api-shapes.js'
+import type { Source } from '../given-text.js'
+import { deployments } from '../nouns/deployments.js'
+import { domains } from '../nouns/domains.js'
+import { files } from '../nouns/files.js'
+import { tags } from '../nouns/tags.js'
+import { vclGroups } from '../nouns/vclgroups.js'
+import type { Field, Noun } from '../verb.js'
+import type { Complaints } from './complaints.js'
+import { messageOf, type FolderDocument } from './documents.js'
+import type { Folder } from './folder.js'
+import { readObject, readValue, type Values } from './values.js'
+
+export interface WantedEntry {
+  readonly object: WantedObject
+  /** Of a file. */
+  readonly source: Source | undefined
+  /** As the document says it; undefined: it does not. */
+  readonly organization: unknown
+  /** File and line of one of its fields, else of the document. */
+  readonly at: (field?: string) => string
+}
+
+export interface WantedFolder {
+  /** Of the `kind: set` document. */
+  readonly set: string | undefined
+  readonly entries: readonly WantedEntry[]
+}
+
+export const nouns: Readonly<Record<ApplyKind, Noun>> = {
+  tag: tags,
+  file: files,
+  domain: domains,
+  deployment: deployments,
+  vclgroup: vclGroups,
+}
+
+/** Beside the noun's own fields. */
+const extraFields: Readonly<Partial<Record<ApplyKind, readonly Field[]>>> = {
+  file: [{ name: 'encoded', type: { kind: 'boolean' }, summary: 'the source is base64' }],
+  vclgroup: [{ name: 'deployed', type: { kind: 'boolean' }, summary: 'the wish' }],
+}
+
+const alwaysIgnored = ['id', 'created', 'updated', 'managedBy']
+/** What a GET answers and nobody writes (choices: 2): the output of `get --json` is a document when a kind is added. */
+export const ignoredKeys: Readonly<Record<ApplyKind, readonly string[]>> = {
+  tag: [...alwaysIgnored, 'static'],
+  file: [...alwaysIgnored, 'sha', 'version'],
+  domain: alwaysIgnored,
+  deployment: [...alwaysIgnored, 'state', 'stateName', 'agents'],
+  vclgroup: [...alwaysIgnored, 'state', 'stateName', 'revision', 'agentStates', 'staged', 'wish'],
+}
+
+/** What a document of this kind may say, beside `kind`. */
+export function fieldsOf(kind: ApplyKind): readonly Field[] {
+  return [...nouns[kind].fields, ...(extraFields[kind] ?? [])]
+}
+
+export async function readWanted(
+  folder: Folder,
+  documents: readonly FolderDocument[],
+  complaints: Complaints,
+): Promise<WantedFolder> {
+  const entries = new Map<string, WantedEntry>()
+  let set: string | undefined
+  for (const document of documents) {
+    const kind = readKind(document, complaints)
+    if (kind === 'set') {
+      if (set !== undefined) complaints.add(document.at(), 'a second document of kind set')
+      set = readSetName(document, complaints)
+    } else if (kind !== undefined) {
+      const entry = await readEntry(folder, document, kind, complaints)
+      if (entry) keepEntry(entries, entry, complaints)
+    }
+  }
+  return { set, entries: [...entries.values()] }
+}
+
+function keepEntry(
+  entries: Map<string, WantedEntry>,
+  entry: WantedEntry,
+  complaints: Complaints,
+): void {
+  const { kind, name } = entry.object
+  const key = keyOf(entry.object)
+  const first = entries.get(key)
+  if (first)
+    complaints.add(
+      entry.at(),
+      `${kind} ${JSON.stringify(name)} has a document already, ${first.at()}; one is right`,
+    )
+  else entries.set(key, entry)
+}
+
+const kindsKnown = [...Object.keys(nouns), 'set'].join(', ')
+
+/** Every name of the noun is taken. */
+function readKind(
+  { values, at }: FolderDocument,
+  complaints: Complaints,
+): ApplyKind | 'set' | undefined {
+  const [key] = keysOf(values, 'kind')
+  const given = key === undefined ? undefined : values[key]
+  if (key === undefined || typeof given !== 'string') {
+    complaints.add(at(key ?? ''), `kind is missing; it is one of ${kindsKnown}`)
+    return undefined
+  }
+  const word = given.toLowerCase()
+  if (word === 'set') return 'set'
+  const [found] = Object.entries(nouns).find(
+    ([kind, { name, aliases }]) => word === kind || word === name || aliases.includes(word),
+  ) ?? [undefined]
+  if (found === undefined)
+    complaints.add(at(key), `kind is ${JSON.stringify(given)}; it is one of ${kindsKnown}`)
+  return found as ApplyKind | undefined // a key of nouns
+}
+
+function readSetName({ values, at }: FolderDocument, complaints: Complaints): string | undefined {
+  const unknown = Object.keys(values).find((key) => !['kind', 'name'].includes(key.toLowerCase()))
+  if (unknown !== undefined)
+    complaints.add(at(unknown), `${unknown} is not known here; known are kind, name`)
+  const [key = 'name'] = keysOf(values, 'name')
+  const name = values[key]
+  const problem = typeof name === 'string' ? findNameProblem(name) : 'a text is right'
+  if (problem !== null) complaints.add(at(key), `name of the set: ${problem}`)
+  return typeof name === 'string' ? name : undefined
+}
+
+async function readEntry(
+  folder: Folder,
+  document: FolderDocument,
+  kind: ApplyKind,
+  complaints: Complaints,
+): Promise<WantedEntry | undefined> {
+  const { values, at } = document
+  const fields = fieldsOf(kind)
+  const known = new Map(
+    [...fields.map(({ name }) => name), ...ignoredKeys[kind], 'kind', 'organization'].map(
+      (name) => [name.toLowerCase(), name],
+    ),
+  )
+  const written = new Map<string, string>()
+  const before = complaints.count
+  for (const key of Object.keys(values)) {
+    const name = known.get(key.toLowerCase())
+    if (name === undefined)
+      complaints.add(at(key), `${key} is not known here; known are ${namesOf(fields)}`)
+    else if (written.has(name)) complaints.add(at(key), `${name} is given twice, in other case`)
+    else written.set(name, key)
+  }
+  const read: Values = new Map()
+  for (const field of fields) {
+    const key = written.get(field.name)
+    if (key === undefined || values[key] === null) continue
+    try {
+      read.set(field.name, await readValue(folder, field, values[key]))
+    } catch (error) {
+      complaints.add(at(key), `${field.name}: ${messageOf(error)}`)
+    }
+  }
+  if (complaints.count > before) return undefined
+  const where = (field = ''): string => {
+    const key = written.get(field)
+    return key === undefined ? at() : at(key)
+  }
+  try {
+    const { object, source } = readObject(kind, read)
+    const organization = values[written.get('organization') ?? '']
+    return { object, source, organization, at: where }
+  } catch (error) {
+    complaints.add(at(), messageOf(error))
+    return undefined
+  }
+}
+
+function keysOf(values: Fields, name: string): readonly string[] {
+  return Object.keys(values).filter((key) => key.toLowerCase() === name)
+}
+
+function namesOf(fields: readonly Field[]): string {
+  return ['kind', ...fields.map(({ name }) => name)].join(', ')
+}

@@ -1,0 +1,183 @@
+/** What the API has for `cachefleet apply`: whose an object is, where groups would go, what documents may say. */
+import t, { type Test } from 'tap'
+import { ignoredKeys, fieldsOf } from '../../../src/cli/apply/wanted.js'
+import { applyKinds, type ApplyKind } from '../../../src/domain/apply-objects.js'
+import { startPostgres } from '../../support/postgres.js'
+import { ids, rows, startTown, type Call, type Json } from '../identity/people.js'
+import { enrol } from './client.js'
+
+void t.test('every object says whose it is, and a list finds those of a set', async (t) => {
+  const { system } = await startTown(t)
+  const { call } = system
+  const file = await call(201, 'POST', '/files', { name: 'f', source: 'vcl 4.1;' })
+  const tag = await call(201, 'POST', '/tags', { name: 't' })
+  const bodies: Readonly<Record<string, Json>> = {
+    '/tags': { name: 'own' },
+    '/files': { name: 'own', source: 'x' },
+    '/domains': { fqdn: 'own.example' },
+    '/deployments': { name: 'own', tags: [{ id: tag['id'] }] },
+    '/vclgroups': { name: 'own', mainVCL: { id: file['id'] } },
+  }
+  for (const [path, body] of Object.entries(bodies)) {
+    const plain = await call(201, 'POST', path, body)
+    const at = `${path}/${String(plain['id'])}`
+    t.equal(plain['managedBy'], null, path)
+    const taken = await call(200, 'PUT', at, { managedBy: 'shop' })
+    t.match(taken, { ...plain, managedBy: 'shop', updated: /Z$/ }, 'the rest stays')
+    t.match(await call(200, 'PUT', at, taken), { managedBy: 'shop' }, 'GET may be PUT back')
+    t.match(await call(200, 'PUT', at, {}), { managedBy: 'shop' })
+    t.same(await ids(call, `${path}?managedBy=shop`), [plain['id']])
+    t.match(await call(400, 'PUT', at, { managedBy: 'a\nb' }), { errorMsg: /^managedBy: / })
+    t.match(await call(200, 'PUT', at, { managedBy: null }), { managedBy: null })
+    await call(204, 'DELETE', at)
+    const made = await call(201, 'POST', path, { ...body, managedBy: 'shop' })
+    t.match(made, { managedBy: 'shop' })
+  }
+})
+
+void t.test('what a plan foresees is what placement then says, and nothing is kept', async (t) => {
+  await t.test('on SQLite', async (t) => {
+    await foresee(t, await startFleet(t))
+  })
+  await t.test('on PostgreSQL', async (t) => {
+    const postgres = await startPostgres(t)
+    await foresee(t, await startFleet(t, await postgres.url()))
+  })
+})
+
+async function foresee(t: Test, { call, tags }: Fleet): Promise<void> {
+  const deployment = { name: 'web', min: 2, max: 2, tags: [{ id: tags['web'] }] }
+  const shop = { name: 'shop', domains: ['Shop.Example'], deployments: ['web'] }
+  const plan = {
+    groups: [shop, { ...shop, name: 'blog', domains: [] }],
+    deployments: [deployment],
+  }
+  const foreseen = rows((await call(200, 'POST', '/vclgroups/placement', plan))['groups'])
+
+  t.match(foreseen[0], {
+    name: 'shop',
+    agents: [{ deployment: 'web', held: false, reason: null }, {}],
+    shortage: null,
+  })
+  t.match(foreseen[1], {
+    agents: { length: 1 },
+    shortage: /deployment "web" needs 2 .* hold the/,
+  })
+  for (const path of ['/deployments', '/vclgroups', '/domains']) t.same(await ids(call, path), [])
+
+  const made = await call(201, 'POST', '/deployments', deployment)
+  const domain = await call(201, 'POST', '/domains', { fqdn: 'shop.example' })
+  const file = await call(201, 'POST', '/files', { name: 'f', source: 'vcl 4.1;' })
+  const group = await call(201, 'POST', '/vclgroups', {
+    name: 'shop',
+    mainVCL: { id: file['id'] },
+    domains: [{ id: domain['id'] }],
+    deployments: [{ id: made['id'] }],
+  })
+  const placement = rows(
+    await call(200, 'GET', `/vclgroups/${String(group['id'])}/placement`),
+  ).filter(({ chosen }) => chosen === true)
+  t.same(agentsOf(placement), agentsOf(rows(foreseen[0]?.['agents'])))
+}
+
+void t.test('tags that are to be made fit nobody, and what is not there is refused', async (t) => {
+  const { call, tags } = await startFleet(t)
+  const group = { name: 'g', domains: [], deployments: ['d'] }
+  const deployment = { name: 'd', min: 1, max: 1, tags: [{ id: tags['web'] }] }
+  const ask = (status: number, plan: Json): Promise<Json> =>
+    call(status, 'POST', '/vclgroups/placement', {
+      groups: [group],
+      deployments: [deployment],
+      ...plan,
+    })
+  const both = [{ id: tags['web'] }, { name: 'new' }]
+  const answer = await ask(200, { deployments: [{ ...deployment, tags: both }] })
+  t.match(answer, { groups: [{ agents: [], shortage: /needs 1 running agents/ }] })
+  t.match(await ask(200, { groups: [{ ...group, deployments: [] }] }), {
+    groups: [{ shortage: /has no deployments/ }],
+  })
+  t.match(await ask(400, { deployments: [] }), { errorMsg: /"d" is named by a group/ })
+  t.match(await ask(400, { groups: [{ ...group, id: 99 }] }), { errorMsg: /99 was not found/ })
+  t.match(await ask(400, { undeployed: [{ id: 99 }] }), { errorMsg: /99 was not found/ })
+  t.match(await ask(400, { deployments: [{ ...deployment, tags: [{ id: 99 }] }] }), {
+    errorMsg: /tags: 99 was not found/,
+  })
+  t.match(await ask(400, { groups: [{ ...group, domains: ['*'] }] }), { errorMsg: /fqdn/ })
+})
+
+void t.test(
+  'a plan is of the own organization, for who may read groups and deployments',
+  async (t) => {
+    const town = await startTown(t)
+    for (const name of ['red', 'blue']) await town.makeOrganization(name)
+    const red = await town.move('rita', 'red')
+    const blue = await town.move('bob', 'blue')
+    const file = await red.call(201, 'POST', '/files', { name: 'f', source: 'vcl 4.1;' })
+    const tag = await red.call(201, 'POST', '/tags', { name: 't' })
+    const { id } = await red.call(201, 'POST', '/vclgroups', {
+      name: 'g',
+      mainVCL: { id: file['id'] },
+    })
+    const group = { id, name: 'g', domains: [], deployments: [] }
+    const plan = { groups: [group], deployments: [] }
+    await red.call(200, 'POST', '/vclgroups/placement', plan)
+    await blue.call(400, 'POST', '/vclgroups/placement', plan)
+    await town.system.call(400, 'POST', '/vclgroups/placement', plan)
+    const deployments = [{ name: 'd', min: 1, max: 1, tags: [{ id: tag['id'] }] }]
+    await blue.call(400, 'POST', '/vclgroups/placement', { groups: [], deployments })
+
+    const reader = await town.move('ron', 'red')
+    await reader.call(403, 'POST', '/vclgroups/placement', plan)
+    await grant(red.call, reader.id, 'vclgroup')
+    t.match(await reader.call(403, 'POST', '/vclgroups/placement', plan), {
+      errorMsg: /permission to read deployment/,
+    })
+    await grant(red.call, reader.id, 'deployment')
+    await reader.call(200, 'POST', '/vclgroups/placement', plan)
+  },
+)
+
+void t.test('the schema of documents knows what apply reads, kind by kind', async (t) => {
+  const { controller } = await startTown(t)
+  const { status, body } = await controller.call('GET', '/docs/apply.json')
+  t.equal(status, 200)
+  const definitions = body['$defs'] as Readonly<
+    Record<ApplyKind | 'set', { properties: Record<string, { readOnly?: boolean }> }>
+  >
+  t.same(Object.keys(definitions).toSorted(), [...applyKinds, 'set'].toSorted())
+  for (const kind of applyKinds) {
+    const { properties } = definitions[kind]
+    const [ignored, written] = [true, false].map((isIgnored) =>
+      Object.keys(properties).filter((key) => (properties[key]?.readOnly === true) === isIgnored),
+    )
+    const known = [...fieldsOf(kind).map(({ name }) => name), 'kind', 'organization']
+    t.same(written?.toSorted(), known.toSorted(), kind)
+    t.same(ignored?.toSorted(), ignoredKeys[kind].toSorted(), `${kind}, read-only`)
+  }
+})
+
+interface Fleet {
+  readonly call: Call
+  /** Name → id. */
+  readonly tags: Readonly<Record<string, unknown>>
+}
+
+/** Three agents with the tag web, one without; on a store in memory unless told. */
+async function startFleet(t: Test, storeUrl?: string): Promise<Fleet> {
+  const { controller, system } = await startTown(t, storeUrl === undefined ? {} : { storeUrl })
+  for (const name of ['one', 'two', 'three']) await enrol(controller, name, { tags: ['web'] })
+  await enrol(controller, 'other')
+  const found = rows(await system.call(200, 'GET', '/tags'))
+  return {
+    call: system.call,
+    tags: Object.fromEntries(found.map(({ name, id }) => [String(name), id])),
+  }
+}
+
+async function grant(call: Call, account: number, type: string): Promise<void> {
+  await call(201, 'POST', '/permissions', { account: { id: account }, type, read: true })
+}
+
+function agentsOf(places: readonly Json[]): readonly unknown[] {
+  return places.map(({ agent }) => (agent as Json)['id']).toSorted()
+}
