@@ -204,7 +204,8 @@ void t.test('organizations, accounts, users, permissions and API tokens', async 
   t.match(await desk.json('users', 'update', id, '--role', 'administrator'), {
     role: 'administrator',
   })
-  await desk.json('users', 'update', id, '--role', 'regular')
+  await desk.json('users', 'update', 'anna', '--role', 'regular')
+  t.match(await desk.json('users', 'get', 'anna'), { id: annaUser?.['id'] }, 'by its account')
 
   const permission = await desk.json(
     ...['perm', 'add', '--account', 'anna', '--type', 'tag', '--write', '--organization', 'red'],
@@ -225,6 +226,8 @@ void t.test('organizations, accounts, users, permissions and API tokens', async 
   t.match(await desk.cli(['sessions', 'list']), { out: /ci +file:write, tag:read/ })
   t.match(await desk.cli(['sessions', 'add', ...words, 'tag']), { code: 2, err: /TYPE:read/ })
 
+  const ended = await desk.cli(['sessions', 'delete', 'ci', '--yes'])
+  t.match(ended, { code: 0 }, 'an API token by its label')
   t.match(await desk.cli(['org', 'unassign', 'red', '--account', 'anna']), { code: 2 })
   t.match(await desk.json('org', 'unassign', 'red', '--account', 'anna', '--yes'), { name: 'red' })
   t.match(await desk.cli(['accounts', 'update', 'anna', ...withPassword]), { code: 0 })
