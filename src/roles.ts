@@ -44,7 +44,7 @@ export async function startRoles(
       parts.push({ stop: () => coordinator.close() })
       warnAboutPlainListener(settings, log)
       warnAboutLoneBus(settings, log)
-    }
+    } else warnAboutPlainLink(settings, log)
     const home = describeHome(settings, coordinator)
     if (!settings.noAgent) parts.push(...(await startOwnAgent(settings, home, log, surroundings)))
     if (settings.simulate > 0) parts.push(await startSimulation(settings, home, log))
@@ -90,12 +90,25 @@ async function startOwnCoordinator(
 }
 
 function warnAboutPlainListener({ listen, tlsCert }: Settings, log: Logger): void {
-  const isLoopback = listen.host === 'localhost' || /^(127\.|::1$)/.test(listen.host)
-  if (tlsCert === null && !isLoopback)
+  if (tlsCert === null && !isLoopback(listen.host))
     log.warn(
       { listen },
       'passwords and keys travel unencrypted: set --tls-cert and --tls-key, or listen on loopback',
     )
+}
+
+/** Chosen by us: the same for the other end. */
+function warnAboutPlainLink({ coordinatorUrl }: Settings, log: Logger): void {
+  const isPlain = coordinatorUrl.split(',').some((text) => {
+    const { protocol, hostname } = new URL(text)
+    return protocol === 'ws:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))
+  })
+  if (isPlain)
+    log.warn('the key of this agent travels unencrypted: use wss:// in --coordinator-url')
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || /^(127\.|::1$)/.test(host)
 }
 
 function warnAboutLoneBus({ store, bus }: Settings, log: Logger): void {

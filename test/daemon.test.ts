@@ -1,14 +1,13 @@
 /** The daemon as a service: health, signals, logs, the first password, TLS; and that no secret shows anywhere. */
-import { execFile } from 'node:child_process'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { findFreePort } from '../src/agent/free-port.js'
 import { logIn } from './support/api-client.js'
+import { makeCertificate } from './support/certificate.js'
 import {
   makeStateDir,
   runDaemon,
@@ -102,7 +101,8 @@ void t.test('an agent without coordinator and cache lives, and ends when told', 
   const agent = startDaemon(
     t,
     [
-      ...['--coordinator-url', `ws://127.0.0.1:${nowhere}`, '--state-dir', stateDir],
+      ...['--coordinator-url', `ws://127.0.0.1:${nowhere},ws://far.invalid:1`],
+      ...['--state-dir', stateDir],
       ...['--engine-address', `127.0.0.1:${nowhere}`, '--name', 'lonely'],
     ],
     { CACHEFLEET_JOIN_TOKEN: 'a-token-nobody-shall-see' },
@@ -111,6 +111,8 @@ void t.test('an agent without coordinator and cache lives, and ends when told', 
     const said = agent.lines().map(({ msg }) => msg)
     return said.some((msg) => /coordinator is not reached/.test(msg)) && said.length >= 2
   })
+  t.ok(agent.lines().some(({ level, msg }) => level === 'warn' && /use wss:/.test(msg)))
+  t.notMatch(await readFile(`/proc/${agent.pid}/cmdline`, 'utf8'), 'a-token-nobody-shall-see')
   const key = (await readFile(join(stateDir, 'agent.key'), 'utf8').catch(() => '')).trim()
   t.equal(await agent.stop(), 0)
   for (const secret of ['a-token-nobody-shall-see', ...(key === '' ? [] : [key])])
@@ -185,14 +187,6 @@ async function untilReady(daemon: Daemon, base: string): Promise<void> {
     if (!daemon.isRunning()) throw new Error(daemon.errors())
     return (await fetch(`${base}/readyz`).catch(() => undefined))?.status === 200
   })
-}
-
-/** Self-signed; Node can read certificates, not make them. */
-async function makeCertificate(cert: string, key: string, subject: string): Promise<void> {
-  await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-subj', `/CN=${subject}`, '-days', '2', '-keyout', key, '-out', cert],
-  ])
 }
 
 /** Undefined when nobody speaks TLS there. */

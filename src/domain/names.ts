@@ -35,6 +35,19 @@ export function findAccountNameProblem(name: string): string | null {
   return name.includes(':') ? 'an account name has no colon' : findNameProblem(name)
 }
 
+/** Chosen by us: paths beside that of an organization's login (`/auth/oidc/{name}`), and what no URL can have as a step. */
+const namesOfPaths: ReadonlySet<string> = new Set(['callback', 'token', '.', '..'])
+
+/** Throws 'invalid' for what cannot name an organization: people log in at a path that has its name. */
+export function parseOrganizationName(name: string): string {
+  if (!namesOfPaths.has(name)) return parseName(name, 'organization')
+  throw new FleetError(
+    'invalid',
+    'organization',
+    `name: ${name} has a meaning of its own in the address of a login (/auth/oidc/${name}); any other name is right`,
+  )
+}
+
 /** Chosen by us: nothing is sent there, so only what cannot be one is refused. Empty: there is none. */
 export function findEmailProblem(email: string): string | null {
   const isPossible =

@@ -28,7 +28,7 @@ export function explainPlacement(
       const agentId = agent.id
       const deploymentId = kept.get(agentId) ?? added.get(agentId)
       if (deploymentId !== undefined) {
-        const reason = kept.has(agentId) ? describeStay(input, agent) : describeChoice(input, agent)
+        const reason = kept.has(agentId) ? describeStay(input, agent) : chosenReason
         return { agentId, deploymentId, chosen: true, reason }
       }
       const fitting = deployments.find(({ tagIds }) => isFitting(agent, tagIds))?.id ?? null
@@ -45,10 +45,9 @@ function describeStay({ failed }: PlacementInput, { id, state }: IndexedAgent): 
     : 'it keeps its place'
 }
 
-function describeChoice({ group }: PlacementInput, agent: IndexedAgent): string {
-  const others = agent.groupIds.size - (agent.groupIds.has(group.id) ? 1 : 0)
-  return `it has all tags, and ${others} other groups are placed there: the fewest are taken first`
-}
+/** Chosen by us: without a number: on a shared agent it would tell how many groups others have there. */
+const chosenReason =
+  'it has all tags: of the agents that have, those with the fewest groups are taken first'
 
 function describeRefusal(input: PlacementInput, agent: IndexedAgent, fits: boolean): string {
   if (input.exclude?.has(agent.id) === true) return 'it is passed over in this deploy'

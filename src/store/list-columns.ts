@@ -3,6 +3,7 @@ import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
 import { agentStates } from '../domain/agent-state.js'
 import type { ListColumns, NestedColumn, PlainColumn } from './list-query.js'
 import type { Tables } from './schema.js'
+import { within, type Scope } from './scope.js'
 import { staticTag } from './tags.js'
 import { deployedGroup } from './vcl-groups.js'
 
@@ -76,6 +77,28 @@ export const agentColumns = {
   created: { column: 'agents.createdAt', type: 'time' },
   updated: { column: 'agents.updatedAt', type: 'time' },
 } satisfies ListColumns
+
+/**
+ * As the agents' answers have them: on a shared agent an organization is not told how the last attempt ended, which may have been
+ * another one's, and finds nothing by it either.
+ */
+export function agentColumnsFor(scope: Scope): ListColumns {
+  if (scope.kind === 'all') return agentColumns
+  const owned = (attempted: PlainColumn): PlainColumn => ({
+    ...attempted,
+    column: sql`case when ${within(scope, 'agents')} then ${toExpression(attempted)} end`,
+  })
+  return {
+    ...agentColumns,
+    'config.lastAttempted.revision': owned(agentColumns['config.lastAttempted.revision']),
+    'config.lastAttempted.result': owned(agentColumns['config.lastAttempted.result']),
+    'config.lastAttempted.at': owned(agentColumns['config.lastAttempted.at']),
+  }
+}
+
+function toExpression({ column }: PlainColumn): Expression<unknown> {
+  return typeof column === 'string' ? sql.ref(column) : column
+}
 
 export const fileColumns = {
   id: { column: 'files.id', type: 'number' },

@@ -74,13 +74,18 @@ export interface ApiClient {
   findAgent(name: string): Promise<AgentView | undefined>
 }
 
-export async function logIn(
-  base: string,
-  { user, password }: { readonly user: string; readonly password: string },
-): Promise<ApiClient> {
+export interface Login {
+  readonly user: string
+  readonly password: string
+  /** Of a user of an organization: its name. */
+  readonly org?: string
+}
+
+export async function logIn(base: string, { user, password, org }: Login): Promise<ApiClient> {
   const words = Buffer.from(`${user}:${password}`).toString('base64')
   const headers = { authorization: `Basic ${words}` }
-  const answer = await send(`${base}/api/v1/auth/login`, 'POST', headers)
+  const body = org === undefined ? undefined : { org }
+  const answer = await send(`${base}/api/v1/auth/login`, 'POST', headers, body)
   const { accessToken } = read(answer, 200) as { accessToken: string } // Login of the API
   return createApiClient(base, accessToken)
 }

@@ -45,6 +45,8 @@ export interface ControllerOptions {
 
 export interface Controller {
   readonly base: string
+  /** All that the controller API serves. */
+  readonly routes: readonly Route[]
   readonly http: HttpServer
   readonly service: StateService
   readonly identity: Identity
@@ -139,6 +141,7 @@ export async function startController(
   const base = await http.listen()
   const controller: Controller = {
     base,
+    routes: api.routes,
     http,
     service,
     identity,

@@ -21,6 +21,12 @@ export interface LinkReceiver {
 const pongTimeoutMs = 2000
 /** Chosen by us: an agent that does not read is cut off; a message has at most 1 MiB. */
 const unsentLimitBytes = 8 << 20
+/**
+ * Chosen by us: an agent says a few messages a minute and answers at most 64 questions at a time. Each message may cost the store
+ * a query, and each ping an answer that waits until it is read.
+ */
+const framesMost = 1000
+const framesWindowMs = 10_000
 /** Chosen by us: a peer that does not answer a close is cut off. */
 const closeTimeoutMs = 1000
 
@@ -30,15 +36,21 @@ export class LinkSocket {
   #isOpen = true
   #sent = 0
   #heardAtMs = performance.now()
+  #framesSinceMs = performance.now()
+  #frames = 0
 
   constructor(socket: WebSocket, receiver: LinkReceiver) {
     this.#socket = socket
     this.#receiver = receiver
     let why = ''
     socket.on('message', (data, isBinary) => {
-      if (this.#isOpen) this.#hear(data, isBinary)
+      if (this.#isOpen && this.#countFrame()) this.#hear(data, isBinary)
     })
-    socket.on('pong', () => (this.#heardAtMs = performance.now()))
+    socket.on('ping', () => this.#countFrame())
+    socket.on('pong', () => {
+      this.#heardAtMs = performance.now()
+      this.#countFrame()
+    })
     socket.on('error', (error) => (why = error.message))
     socket.on('close', (code, reason) => {
       this.#leave(why || reason.toString() || 'closed by the agent', code)
@@ -99,6 +111,19 @@ export class LinkSocket {
       this.#socket.on('pong', answered)
       this.#socket.ping()
     })
+  }
+
+  /** False: it was one too many, and the link ends. */
+  #countFrame(): boolean {
+    const now = performance.now()
+    if (now - this.#framesSinceMs > framesWindowMs) {
+      this.#framesSinceMs = now
+      this.#frames = 0
+    }
+    this.#frames += 1
+    if (this.#frames <= framesMost) return true
+    this.end(closeCodes.protocolError, `over ${framesMost} frames in ${framesWindowMs} ms`)
+    return false
   }
 
   #hear(data: RawData, isBinary: boolean): void {

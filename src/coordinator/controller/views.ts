@@ -130,12 +130,7 @@ export function toAgentView(agent: AgentRecord, whole: boolean) {
     })),
     config: {
       desired: { revision: agent.desiredRevision },
-      lastAttempted: {
-        revision: agent.attempted?.revision ?? null,
-        result: agent.attempted?.result ?? null,
-        error: whole ? (agent.attempted?.error ?? null) : null,
-        at: agent.attempted === null ? null : toIso(agent.attempted.at),
-      },
+      lastAttempted: toAttemptView(whole ? agent.attempted : null),
       effective: { revision: agent.effectiveRevision },
     },
     drift: whole ? agent.drift : null,
@@ -144,6 +139,11 @@ export function toAgentView(agent: AgentRecord, whole: boolean) {
     lastStateChange: toIso(agent.lastStateChangeAt),
     ...toTimes(agent),
   }
+}
+
+function toAttemptView(attempted: AgentRecord['attempted']) {
+  const { revision = null, result = null, error = null } = attempted ?? {}
+  return { revision, result, error, at: attempted && toIso(attempted.at) }
 }
 
 function toAdoptionView({ adoption }: AgentRecord) {

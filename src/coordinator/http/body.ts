@@ -4,6 +4,8 @@ import { FleetError } from '../../errors.js'
 
 /** choices: 2, 413 over 10 MiB. */
 export const bodyLimitBytes = 10 * 1024 * 1024
+/** Chosen by us: of a caller that is nobody yet; a login and a one-time code are some hundred bytes. */
+export const publicBodyLimitBytes = 64 * 1024
 const nestingLimit = 64
 /** Chosen by us: what is left of a refused body is read away up to this, so that the caller gets to read the answer. */
 const unreadLimitBytes = 64 * 1024 * 1024
@@ -12,10 +14,13 @@ const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Undefined when the body is empty. Throws FleetError with key `body`: 415, 413 or 400. */
-export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+export async function readJsonBody(
+  request: IncomingMessage,
+  limitBytes = bodyLimitBytes,
+): Promise<unknown> {
   if (!announcesBody(request)) return undefined
   checkType(request)
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request, limitBytes)
   return bytes.length === 0 ? undefined : parseJson(bytes)
 }
 
@@ -52,9 +57,9 @@ function checkType(request: IncomingMessage): void {
     )
 }
 
-function readBytes(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > bodyLimitBytes)
-    return Promise.reject(bodyTooLarge())
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes)
+    return Promise.reject(bodyTooLarge(limitBytes))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let receivedBytes = 0
@@ -63,9 +68,9 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     }
     const take = (chunk: Buffer): void => {
       receivedBytes += chunk.length
-      if (receivedBytes > bodyLimitBytes) {
+      if (receivedBytes > limitBytes) {
         stop()
-        reject(bodyTooLarge())
+        reject(bodyTooLarge(limitBytes))
       } else chunks.push(chunk)
     }
     const end = (): void => {
@@ -80,8 +85,8 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
   })
 }
 
-function bodyTooLarge(): FleetError {
-  return new FleetError('too-large', 'body', `the body is over ${bodyLimitBytes} bytes`)
+function bodyTooLarge(limitBytes: number): FleetError {
+  return new FleetError('too-large', 'body', `the body is over ${limitBytes} bytes`)
 }
 
 function parseJson(bytes: Buffer): unknown {

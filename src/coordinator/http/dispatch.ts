@@ -7,7 +7,7 @@ import type { Context } from '../../context.js'
 import { may, type Actor } from '../../domain/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Api, Caller } from './api.js'
-import { dropUnreadBody, readJsonBody } from './body.js'
+import { bodyLimitBytes, dropUnreadBody, publicBodyLimitBytes, readJsonBody } from './body.js'
 import { prepareInput, type ReadInput } from './input.js'
 import { MethodNotAllowed } from './method-not-allowed.js'
 import { prepareQuery, type RawQuery, type ReadQuery } from './query.js'
@@ -174,7 +174,8 @@ async function readBody(
   call: { route: Route; readInput: ReadInput | null; objectId: number | null },
 ): Promise<unknown> {
   const { route, readInput, objectId } = call
-  const body = await readJsonBody(request.raw)
+  const limitBytes = route.permission === 'public' ? publicBodyLimitBytes : bodyLimitBytes
+  const body = await readJsonBody(request.raw, limitBytes)
   if (readInput) {
     if (body === undefined && route.bodyOptional !== true)
       throw new FleetError('invalid', 'body', 'this call needs a body: a JSON object')

@@ -64,6 +64,8 @@ const requestTimeoutMs = 300_000
 /** Chosen by us: longer than the usual idle limit of load balancers (60 s), so that they close first. */
 const keepAliveTimeoutMs = 65_000
 const handshakeTimeoutMs = 10_000
+/** A name of 255 characters, each of four bytes that are percent-encoded. */
+const paramLimit = 255 * 4 * 3
 /** choices: 1, graceful within 10 s. */
 const closeGraceMs = 8_000
 
@@ -152,7 +154,7 @@ function createApp(options: HttpOptions, server: HttpServer['server']): FastifyI
     return503OnClosing: false,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     rewriteUrl: ({ url = '/' }) => escapeBrokenPath(url),
-    routerOptions: { maxParamLength: 2048 },
+    routerOptions: { maxParamLength: paramLimit },
   })
   // The framework parses no body: the APIs do that themselves, after their own checks.
   for (const method of knownMethods)

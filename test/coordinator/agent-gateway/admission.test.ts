@@ -16,7 +16,7 @@ const all = { kind: 'all' } as const
 const key = (name: string): string => `key-of-${name}-0123456789abcdef`
 
 await t.test(
-  'too many wrong keys from an address are told to wait, right ones never',
+  'Network: brute force: too many wrong keys from an address wait, right ones never',
   async (t) => {
     const service = await startService(t)
     const { host } = await startGateway(t, service)
@@ -44,73 +44,76 @@ await t.test(
   },
 )
 
-await t.test('before the upgrade', async (t) => {
-  const service = await startService(t)
-  const { host, gateway } = await startGateway(t, service)
-  const token = await makeToken(service)
-  const expired = await makeToken(service, { expires: Math.floor(service.now() / 1000) + 5 })
-  const revoked = await makeToken(service)
-  await deleteJoinToken(service, administrator, 3)
-  const used = await makeToken(service, { maxUses: 1 })
-  await link(host, describe('first', key('first')), { token: used, key: key('first') })
-  service.moveClock(10_000)
+await t.test(
+  'Network: replayed, expired or revoked join token, and more, before the upgrade',
+  async (t) => {
+    const service = await startService(t)
+    const { host, gateway } = await startGateway(t, service)
+    const token = await makeToken(service)
+    const expired = await makeToken(service, { expires: Math.floor(service.now() / 1000) + 5 })
+    const revoked = await makeToken(service)
+    await deleteJoinToken(service, administrator, 3)
+    const used = await makeToken(service, { maxUses: 1 })
+    await link(host, describe('first', key('first')), { token: used, key: key('first') })
+    service.moveClock(10_000)
 
-  const join = (value: string, name = 'new'): Record<string, string> =>
-    linkHeaders.join(value, name)
-  const cases: readonly (readonly [
-    what: string,
-    headers: Record<string, string>,
-    status: string,
-    protocols?: readonly string[],
-  ])[] = [
-    ['without a credential', {}, '401'],
-    ['with another scheme', { authorization: `Basic ${token}` }, '401'],
-    ['with an unknown key', linkHeaders.key('nobody'), '401'],
-    ['with an unknown token', join('not-a-token-of-this-coordinator'), '401'],
-    ['with an expired token', join(expired), '401'],
-    ['with a revoked token', join(revoked), '401'],
-    ['with a used token', join(used), '401'],
-    ['with a token but no name', { authorization: `Join ${token}` }, '400'],
-    ['with a name of wrong characters', join(token, 'a_b'), '400'],
-    ['with a name of 64 characters', join(token, 'a'.repeat(64)), '400'],
-    ['without the subprotocol', join(token), '400', []],
-    ['with another subprotocol', join(token), '400', ['cachefleet.agent.v9']],
-    ['under the name of a live agent', join(token, 'first'), '409'],
-    ['with the key of a live agent', linkHeaders.key(key('first')), '409'],
-  ]
-  for (const [name, headers, status, protocols] of cases)
-    await t.test(`a caller ${name} is answered ${status}`, async (t) => {
-      await t.rejects(dial(host, headers, protocols), { message: status })
+    const join = (value: string, name = 'new'): Record<string, string> =>
+      linkHeaders.join(value, name)
+    const cases: readonly (readonly [
+      what: string,
+      headers: Record<string, string>,
+      status: string,
+      protocols?: readonly string[],
+    ])[] = [
+      ['without a credential', {}, '401'],
+      ['with another scheme', { authorization: `Basic ${token}` }, '401'],
+      ['with an unknown key', linkHeaders.key('nobody'), '401'],
+      ['with an unknown token', join('not-a-token-of-this-coordinator'), '401'],
+      ['with an expired token', join(expired), '401'],
+      ['with a revoked token', join(revoked), '401'],
+      ['with a used token', join(used), '401'],
+      ['with a token but no name', { authorization: `Join ${token}` }, '400'],
+      ['with a name of wrong characters', join(token, 'a_b'), '400'],
+      ['with a name of 64 characters', join(token, 'a'.repeat(64)), '400'],
+      ['without the subprotocol', join(token), '400', []],
+      ['with another subprotocol', join(token), '400', ['cachefleet.agent.v9']],
+      ['under the name of a live agent', join(token, 'first'), '409'],
+      ['with the key of a live agent', linkHeaders.key(key('first')), '409'],
+    ]
+    for (const [name, headers, status, protocols] of cases)
+      await t.test(`a caller ${name} is answered ${status}`, async (t) => {
+        await t.rejects(dial(host, headers, protocols), { message: status })
+      })
+
+    await t.test('an upgrade of another path is answered 404 with the error body', async (t) => {
+      const answer = await rawRequest(
+        host,
+        'GET /other HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      )
+      t.match(answer, /^HTTP\/1.1 404 /)
+      t.match(answer, /"errorKey":"path"/)
     })
 
-  await t.test('an upgrade of another path is answered 404 with the error body', async (t) => {
-    const answer = await rawRequest(
-      host,
-      'GET /other HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-    )
-    t.match(answer, /^HTTP\/1.1 404 /)
-    t.match(answer, /"errorKey":"path"/)
-  })
+    await t.test('a request that is not a WebSocket handshake is answered 400', async (t) => {
+      const answer = await rawRequest(
+        host,
+        `GET /agent/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          `Authorization: Join ${token}\r\nX-Cachefleet-Name: raw\r\n` +
+          `Sec-WebSocket-Protocol: cachefleet.agent.v1\r\n\r\n`,
+      )
+      t.match(answer, /^HTTP\/1.1 400 /)
+    })
 
-  await t.test('a request that is not a WebSocket handshake is answered 400', async (t) => {
-    const answer = await rawRequest(
-      host,
-      `GET /agent/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
-        `Authorization: Join ${token}\r\nX-Cachefleet-Name: raw\r\n` +
-        `Sec-WebSocket-Protocol: cachefleet.agent.v1\r\n\r\n`,
-    )
-    t.match(answer, /^HTTP\/1.1 400 /)
-  })
-
-  await t.test('the live agent was not displaced by any of this', (t) => {
-    t.equal(gateway.sessionCount, 1)
-    t.end()
-  })
-  await t.test('no secret is in the log', (t) => {
-    t.notMatch(JSON.stringify(service.warnings), token)
-    t.end()
-  })
-})
+    await t.test('the live agent was not displaced by any of this', (t) => {
+      t.equal(gateway.sessionCount, 1)
+      t.end()
+    })
+    await t.test('no secret is in the log', (t) => {
+      t.notMatch(JSON.stringify(service.warnings), token)
+      t.end()
+    })
+  },
+)
 
 await t.test('enrolment', async (t) => {
   const service = await startService(t)

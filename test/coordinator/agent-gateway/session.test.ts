@@ -368,7 +368,7 @@ await t.test('the calls beside the link', async (t) => {
     })
 
   await t.test(
-    'a text is given to the agent whose desired state names it, and to no other',
+    'Network: stolen agent key: a text is given to the agent that it is wanted on, and to no other',
     async (t) => {
       const own = await call('GET', `/sources/${sha}`, agent.key)
       t.equal(own.status, 200)
@@ -416,26 +416,29 @@ await t.test('the calls beside the link', async (t) => {
       t.same(await asked, value)
     })
 
-  await t.test('a PUT is refused that nobody waits for, is too large or is no JSON', async (t) => {
-    const asked = ask(agent, { kind: 'query', query: 'params' })
-    const { sequence } = await agent.next('query')
-    const path = `/answers/${sequence}`
-    t.equal((await call('PUT', '/answers/4711', agent.key, '1')).status, 404)
-    t.equal((await call('PUT', path, other.key, '1')).status, 404)
-    t.equal((await call('PUT', path, 'nobody-s-key', '1')).status, 401)
-    t.equal((await call('PUT', path, agent.key, '{')).status, 400)
-    const large = await fetch(`http://${host}/agent/v1${path}`, {
-      method: 'PUT',
-      headers: { authorization: `Agent ${agent.key}`, 'content-type': 'application/json' },
-      body: Buffer.alloc(answerLimitBytes + 1, 0x20),
-    }).then(
-      (answer) => answer.status,
-      () => 'cut off',
-    )
-    t.ok(large === 413 || large === 'cut off', String(large))
-    agent.say(answerTo(sequence))
-    t.equal(await asked, null)
-  })
+  await t.test(
+    'Network: stolen agent key: a PUT is refused that nobody waits for, is too large or is no JSON',
+    async (t) => {
+      const asked = ask(agent, { kind: 'query', query: 'params' })
+      const { sequence } = await agent.next('query')
+      const path = `/answers/${sequence}`
+      t.equal((await call('PUT', '/answers/4711', agent.key, '1')).status, 404)
+      t.equal((await call('PUT', path, other.key, '1')).status, 404)
+      t.equal((await call('PUT', path, 'nobody-s-key', '1')).status, 401)
+      t.equal((await call('PUT', path, agent.key, '{')).status, 400)
+      const large = await fetch(`http://${host}/agent/v1${path}`, {
+        method: 'PUT',
+        headers: { authorization: `Agent ${agent.key}`, 'content-type': 'application/json' },
+        body: Buffer.alloc(answerLimitBytes + 1, 0x20),
+      }).then(
+        (answer) => answer.status,
+        () => 'cut off',
+      )
+      t.ok(large === 413 || large === 'cut off', String(large))
+      agent.say(answerTo(sequence))
+      t.equal(await asked, null)
+    },
+  )
 })
 
 await t.test('no error was logged', (t) => {

@@ -9,6 +9,7 @@ import type {
 import { savePlacements } from '../../../src/store/placements.js'
 import { writeWish } from '../../../src/store/vcl-groups.js'
 import { eventually } from '../../support/eventually.js'
+import { basic } from '../../support/start-controller.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
 void t.test('an agent answers the fields of the specification and its config', async (t) => {
@@ -211,6 +212,34 @@ void t.test('a change that takes a deployed group below its min needs force', as
   await client.expect(200, 'PUT', unassign, { tags: [] })
   await client.expect(200, 'PUT', `${at}?force=true`, { min: 3, max: 3 })
 })
+
+void t.test(
+  'an organization is not told which group of others its agent leaves short',
+  async (t) => {
+    const client = await startClient(t)
+    const { agentIds, group } = await placeGroup(client, ['edge-1', 'edge-2'])
+    const red = await client.expect(201, 'POST', '/organizations', { name: 'red' })
+    const password = 'long enough a word'
+    const organization = { id: red['id'] }
+    await client.expect(201, 'POST', '/accounts', { name: 'anna', password, organization })
+    const [agentId = 0] = agentIds
+    await client.service.store.queries
+      .updateTable('agents')
+      .set({ organizationId: Number(red['id']) })
+      .where('id', '=', agentId)
+      .execute()
+    const headers = { authorization: basic('anna', password) }
+    const login = await client.call('POST', '/api/v1/auth/login', { headers, body: { org: 'red' } })
+
+    const refused = await client.call('PUT', `/api/v1/agents/${agentId}`, {
+      token: String(login.body['accessToken']),
+      body: { tags: [] },
+    })
+
+    t.match(refused, { status: 409, body: { errorMsg: /one of the system administrator's/ } })
+    t.notMatch(refused.text, `"${String(group['name'])}"`)
+  },
+)
 
 interface Placed {
   readonly agentIds: readonly number[]

@@ -136,76 +136,79 @@ void t.test(
   },
 )
 
-void t.test('addresses: https, or http on loopback; nothing link-local, no metadata', async (t) => {
-  const town = await startTown(t)
-  await town.makeOrganization('red')
-  const anna = await town.move('anna', 'red')
-  const at = `/idps/${idOf(await anna.call(201, 'POST', '/idps', right))}`
+void t.test(
+  'Network: OIDC URLs to link-local, metadata, IPv6-mapped addresses; http on loopback only',
+  async (t) => {
+    const town = await startTown(t)
+    await town.makeOrganization('red')
+    const anna = await town.move('anna', 'red')
+    const at = `/idps/${idOf(await anna.call(201, 'POST', '/idps', right))}`
 
-  for (const baseURL of [
-    'https://idp.example.com',
-    'https://10.1.2.3:8443/x',
-    'https://[fd00::1]/',
-    'https://127.0.0.1',
-    'http://127.0.0.1:3000',
-    'http://127.1.2.3/x',
-    'http://[::1]:3000',
-    'http://localhost:3000',
-    'http://idp.localhost',
-  ])
-    await anna.call(200, 'PUT', at, { baseURL })
-  for (const baseURL of [
-    '',
-    'idp.example.com',
-    '/x',
-    'http://idp.example.com',
-    'http://10.1.2.3/',
-    'http://127.0.0.1.example.com',
-    'ftp://127.0.0.1',
-    'file:///etc/passwd',
-    'gopher://127.0.0.1',
-    'javascript:alert(1)',
-    'https://user@idp.example.com',
-    'https://:word@idp.example.com',
-    'https://idp.example.com?x=1',
-    'https://idp.example.com#x',
-    'https://idp.example.com/.well-known/openid-configuration/x',
-    'https://169.254.169.254/latest',
-    'http://169.254.169.254/',
-    'https://169.254.0.1',
-    'https://2852039166/',
-    'https://0xA9FEA9FE/',
-    'https://0251.0376.0251.0376/',
-    'https://169.254.43518/',
-    'https://１６９.254.169.254/',
-    'https://[::ffff:169.254.169.254]/',
-    'https://[::ffff:a9fe:a9fe]/',
-    'https://[::a9fe:a9fe]/',
-    'https://[64:ff9b::169.254.169.254]/',
-    'https://[2002:a9fe:a9fe::1]/',
-    'https://[fe80::1]/',
-    'https://[fd00:ec2::254]/',
-    'https://100.100.100.200/',
-    'https://168.63.129.16/',
-    'https://0.0.0.0/',
-    'http://0/',
-    'https://[::]/',
-    'https://224.0.0.1/',
-    'https://255.255.255.255/',
-    'https://metadata.google.internal/',
-    'https://METADATA.google.internal./',
-    'https://instance-data/',
-    `https://idp.example.com/${'x'.repeat(2000)}`,
-  ])
-    t.match(
-      await anna.call(400, 'PUT', at, { baseURL }),
-      { errorKey: 'idp', errorMsg: /^baseURL: / },
-      baseURL,
-    )
-})
+    for (const baseURL of [
+      'https://idp.example.com',
+      'https://10.1.2.3:8443/x',
+      'https://[fd00::1]/',
+      'https://127.0.0.1',
+      'http://127.0.0.1:3000',
+      'http://127.1.2.3/x',
+      'http://[::1]:3000',
+      'http://localhost:3000',
+      'http://idp.localhost',
+    ])
+      await anna.call(200, 'PUT', at, { baseURL })
+    for (const baseURL of [
+      '',
+      'idp.example.com',
+      '/x',
+      'http://idp.example.com',
+      'http://10.1.2.3/',
+      'http://127.0.0.1.example.com',
+      'ftp://127.0.0.1',
+      'file:///etc/passwd',
+      'gopher://127.0.0.1',
+      'javascript:alert(1)',
+      'https://user@idp.example.com',
+      'https://:word@idp.example.com',
+      'https://idp.example.com?x=1',
+      'https://idp.example.com#x',
+      'https://idp.example.com/.well-known/openid-configuration/x',
+      'https://169.254.169.254/latest',
+      'http://169.254.169.254/',
+      'https://169.254.0.1',
+      'https://2852039166/',
+      'https://0xA9FEA9FE/',
+      'https://0251.0376.0251.0376/',
+      'https://169.254.43518/',
+      'https://１６９.254.169.254/',
+      'https://[::ffff:169.254.169.254]/',
+      'https://[::ffff:a9fe:a9fe]/',
+      'https://[::a9fe:a9fe]/',
+      'https://[64:ff9b::169.254.169.254]/',
+      'https://[2002:a9fe:a9fe::1]/',
+      'https://[fe80::1]/',
+      'https://[fd00:ec2::254]/',
+      'https://100.100.100.200/',
+      'https://168.63.129.16/',
+      'https://0.0.0.0/',
+      'http://0/',
+      'https://[::]/',
+      'https://224.0.0.1/',
+      'https://255.255.255.255/',
+      'https://metadata.google.internal/',
+      'https://METADATA.google.internal./',
+      'https://instance-data/',
+      `https://idp.example.com/${'x'.repeat(2000)}`,
+    ])
+      t.match(
+        await anna.call(400, 'PUT', at, { baseURL }),
+        { errorKey: 'idp', errorMsg: /^baseURL: / },
+        baseURL,
+      )
+  },
+)
 
 void t.test(
-  'a name is asked for its addresses at each call, and the checked one is connected to',
+  'Network: DNS rebinding: a name is asked at each call, and the address that was checked is called',
   async (t) => {
     let asked = 0
     const { base, server } = await startServer(t, (request, response) => {
@@ -270,6 +273,27 @@ void t.test('the IPv4 address within an IPv6 one is found in every spelling', (t
     examples: [[[169, 254, 1, 2]], [[127, 0, 0, 1]], [[100, 100, 100, 200]], [[0, 0, 0, 0]]],
   })
   t.end()
+})
+
+void t.test('whatever an organization may be called, a login finds it', async (t) => {
+  const { system, controller } = await startTown(t)
+  for (const name of ['callback', 'token', '.', '..'])
+    t.match(await system.call(400, 'POST', '/organizations', { name }), {
+      ...{ errorKey: 'organization', errorMsg: /^name: .*any other name is right$/ },
+    })
+  for (const name of [
+    ...['Callback', 'token ', '...', 'a/b', 'a%2Fb', '%2e', 'a?b#c', 'a b+c', '*', ':organization'],
+    ...['red;x=1', '\\', '{organization}', '日'.repeat(255), '𝒳'.repeat(255)],
+  ]) {
+    const organization = await system.call(201, 'POST', '/organizations', { name })
+    const baseURL = 'http://127.0.0.1:9'
+    await system.call(201, 'POST', '/idps', { ...right, baseURL, organization })
+    const path = `/api/v1/auth/oidc/${encodeURIComponent(name)}`
+    const { status, body } = await controller.call('GET', path)
+    t.match({ status, ...body }, { status: 503, errorMsg: /provider/ }, name.slice(0, 20))
+  }
+  const [named] = await ids(system.call, '/organizations?name=a/b')
+  await system.call(400, 'PUT', `/organizations/${String(named)}`, { name: 'callback' })
 })
 
 void t.test('claims give a role, permissions and names that can be names', (t) => {

@@ -269,55 +269,61 @@ async function startRogueTown(t: Test) {
   return { rogue, town, idp, come, begin: () => createBrowser().open(`${at}/red`) }
 }
 
-void t.test('a provider that cannot be used is 503, and no redirect is followed', async (t) => {
-  const { rogue, begin, come, town, idp } = await startRogueTown(t)
-  const path = '/.well-known/openid-configuration'
-  const right = rogue.answers.get(path) ?? 'silence'
-  const described = typeof right === 'string' ? {} : right.body
-  const elsewhere = { status: 302, location: '/elsewhere' }
-  const wrong: [string, Parameters<Rogue['answers']['set']>[1]][] = [
-    ['a redirect', elsewhere],
-    ['an error', { status: 500, body: {} }],
-    ['no JSON', { status: 200, body: '<html>' }],
-    [
-      'too much',
-      { status: 200, body: JSON.stringify({ ...Object(described), x: 'x'.repeat(2 << 20) }) },
-    ],
-    [
-      'another issuer',
-      { status: 200, body: { ...Object(described), issuer: 'https://other.example' } },
-    ],
-    [
-      'a bad endpoint',
-      { status: 200, body: { ...Object(described), authorization_endpoint: 'javascript:x' } },
-    ],
-    ['no endpoint', { status: 200, body: { issuer: rogue.base } }],
-    ['silence', 'silence'],
-  ]
-  for (const [name, answer] of wrong) {
-    rogue.answers.set(path, answer)
-    t.match(
-      await begin(),
-      { status: 503, body: { errorKey: 'auth', errorMsg: /cannot be used/ } },
-      name,
-    )
-  }
-  rogue.answers.set(path, right)
-  t.equal((await begin()).status, 302, 'what failed is asked again')
+void t.test(
+  'Network: OIDC redirects: none is followed, and a provider that cannot be used is 503',
+  async (t) => {
+    const { rogue, begin, come, town, idp } = await startRogueTown(t)
+    const path = '/.well-known/openid-configuration'
+    const right = rogue.answers.get(path) ?? 'silence'
+    const described = typeof right === 'string' ? {} : right.body
+    const elsewhere = { status: 302, location: '/elsewhere' }
+    const wrong: [string, Parameters<Rogue['answers']['set']>[1]][] = [
+      ['a redirect', elsewhere],
+      ['an error', { status: 500, body: {} }],
+      ['no JSON', { status: 200, body: '<html>' }],
+      [
+        'too much',
+        { status: 200, body: JSON.stringify({ ...Object(described), x: 'x'.repeat(2 << 20) }) },
+      ],
+      [
+        'another issuer',
+        { status: 200, body: { ...Object(described), issuer: 'https://other.example' } },
+      ],
+      [
+        'a bad endpoint',
+        { status: 200, body: { ...Object(described), authorization_endpoint: 'javascript:x' } },
+      ],
+      ['no endpoint', { status: 200, body: { issuer: rogue.base } }],
+      ['silence', 'silence'],
+    ]
+    for (const [name, answer] of wrong) {
+      rogue.answers.set(path, answer)
+      t.match(
+        await begin(),
+        { status: 503, body: { errorKey: 'auth', errorMsg: /cannot be used/ } },
+        name,
+      )
+    }
+    rogue.answers.set(path, right)
+    t.equal((await begin()).status, 302, 'what failed is asked again')
 
-  for (const answer of [elsewhere, { status: 503, body: {} }, { status: 200, body: 'x' }]) {
-    rogue.answers.set('/token', answer)
-    t.match(await come(() => Promise.resolve()), { status: 503 }, JSON.stringify(answer))
-  }
-  rogue.answers.set('/token', { status: 400, body: { error: 'invalid_grant' } })
-  t.match(await come(() => Promise.resolve()), { status: 400, body: { errorMsg: /invalid_grant/ } })
-  t.notOk(rogue.asked.includes('/elsewhere'))
+    for (const answer of [elsewhere, { status: 503, body: {} }, { status: 200, body: 'x' }]) {
+      rogue.answers.set('/token', answer)
+      t.match(await come(() => Promise.resolve()), { status: 503 }, JSON.stringify(answer))
+    }
+    rogue.answers.set('/token', { status: 400, body: { error: 'invalid_grant' } })
+    t.match(await come(() => Promise.resolve()), {
+      status: 400,
+      body: { errorMsg: /invalid_grant/ },
+    })
+    t.notOk(rogue.asked.includes('/elsewhere'))
 
-  const at = `/idps/${idOf(idp)}`
-  await town.system.call(200, 'PUT', at, { baseURL: 'http://127.0.0.1:9', clientSecret })
-  t.equal((await begin()).status, 503, 'nobody is there')
-  t.notOk(JSON.stringify(town.controller.lines).includes(clientSecret))
-})
+    const at = `/idps/${idOf(idp)}`
+    await town.system.call(200, 'PUT', at, { baseURL: 'http://127.0.0.1:9', clientSecret })
+    t.equal((await begin()).status, 503, 'nobody is there')
+    t.notOk(JSON.stringify(town.controller.lines).includes(clientSecret))
+  },
+)
 
 void t.test('an ID token that is not whole lets nobody in', async (t) => {
   const { rogue, come } = await startRogueTown(t)

@@ -6,6 +6,7 @@ import {
   firstRetryMs,
   longestRetryMs,
 } from '../../../src/coordinator/state-service/placing/kept-wishes.js'
+import { createTextJudge } from '../../../src/coordinator/state-service/deploying/recall-sources.js'
 import { followPlacements } from '../../../src/coordinator/state-service/placing/placement-following.js'
 import { startPlacementFollower } from '../../../src/coordinator/state-service/placing/placement-follower.js'
 import { createPlacement } from '../../../src/coordinator/state-service/placing/placing.js'
@@ -83,8 +84,9 @@ async function setState({ service }: Fleet, ids: readonly number[], state: numbe
 
 /** Answers when it must be looked at again. */
 async function pass({ service }: Fleet, patientUntil = 0): Promise<number | null> {
+  const judge = createTextJudge(service, () => undefined)
   const followed = await service.leases.run('placement', (term) =>
-    followPlacements(service, { patientUntil, term }),
+    followPlacements(service, { patientUntil, term, judge }),
   )
   if (!followed) throw new Error('the duty is not ours')
   return followed.againAt

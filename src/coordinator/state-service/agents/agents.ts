@@ -8,7 +8,7 @@ import {
   toAgentRecords,
   type AgentRecord,
 } from '../../../store/agents.js'
-import { agentColumns } from '../../../store/list-columns.js'
+import { agentColumns, agentColumnsFor } from '../../../store/list-columns.js'
 import { readList } from '../../../store/list-query.js'
 import { readPlacements } from '../../../store/placements.js'
 import type { Scope } from '../../../store/scope.js'
@@ -40,7 +40,8 @@ export async function listAgents(
     return recall({ key, rows: take.limit }, () => readPage(queries, scope, list))
   }
   const agents = selectAgents(queries, scope)
-  const { rows } = await readList(agents.clearSelect().select('agents.id'), list, agentColumns)
+  const ids = agents.clearSelect().select('agents.id')
+  const { rows } = await readList(ids, list, agentColumnsFor(scope))
   return readInPieces(
     rows.map(({ id }) => id),
     async (ids) =>
@@ -53,7 +54,7 @@ async function readPage(
   scope: Scope,
   list: ListQuery,
 ): Promise<LongListAnswer<AgentRecord>> {
-  const { rows, total } = await readList(selectAgents(queries, scope), list, agentColumns)
+  const { rows, total } = await readList(selectAgents(queries, scope), list, agentColumnsFor(scope))
   return { rows: await toAgentRecords(queries, rows), total }
 }
 
@@ -103,6 +104,7 @@ export async function assignTags(
     readUsableTagIds(service.store.queries, agent.organization?.id ?? null, ids),
   )
   await changeTargets(service, {
+    actor,
     errorKey: 'agent',
     force,
     readGroupIds: async (queries) =>

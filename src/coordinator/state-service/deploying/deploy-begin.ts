@@ -1,6 +1,6 @@
 /** The first step of a deploy: choose agents, save candidates and the deploy's row, tell the agents. */
 import type { Context } from '../../../context.js'
-import { programOf } from '../../../domain/vcl-group.js'
+import { programOf, type WishedSources } from '../../../domain/vcl-group.js'
 import { FleetError } from '../../../errors.js'
 import { indexAgents } from '../../../domain/agent-index.js'
 import { readDeploymentsOf } from '../../../store/deployments.js'
@@ -14,12 +14,12 @@ import type { Queries } from '../../../store/store.js'
 import { findGroup, writeWish } from '../../../store/vcl-groups.js'
 import { compareWithPlaces, findUnasked, toCandidates } from './deploy-candidates.js'
 import { findServing, nameChoice, type Choose } from './deploy-choice.js'
-import { beginInTurn, type Begun, type TurnRequest } from './deploy-turn.js'
+import { beginInTurn, type Begun, type Refused, type TurnRequest } from './deploy-turn.js'
 import { markLeaving, promoteInPlace } from './stage-end.js'
 import { leaseMs } from '../leases.js'
 import { decidePlacement } from '../placing/placing.js'
 import { scopeOf, type StateService } from '../service.js'
-import { describeShortages } from '../placing/shortage.js'
+import { describeShortages, type Shortage } from '../placing/shortage.js'
 
 export interface BeginRequest extends TurnRequest {
   readonly choose: Choose
@@ -47,8 +47,9 @@ async function tryBegin(
   if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
   if ((await readDeploys(queries, [group.id])).length > 0) return { kind: 'busy' }
 
-  const choice = await request.choose(queries, group)
-  const { gathered } = choice
+  const { gathered, naming } = await request.choose(queries, group)
+  if ('error' in gathered) return refuse('uncompilable', gathered.error, { group, gathered })
+  const choice = { gathered, naming }
   const promoting = request.action === 'promote'
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
   const deployments = await readDeploymentsOf(queries, gathered.deploymentIds)
@@ -70,13 +71,7 @@ async function tryBegin(
   await keepSource(queries, gathered.source, service.now())
   const sources = await nameChoice(queries, group, choice, placements)
   const shortage = describeShortages(decision, deployments)
-  if (shortage) {
-    const { kind: because, message } = shortage
-    // A promote that fails keeps the stage, and nothing else.
-    if (because === 'unavailable' && !promoting)
-      await writeWish(queries, group.id, { sources, pending: true, revision: group.revision })
-    return { kind: 'refused', because, message, group, gathered }
-  }
+  if (shortage) return refuseShort(queries, shortage, { group, gathered, sources, promoting })
   const deploy = {
     groupId: group.id,
     organizationId: group.organizationId,
@@ -99,4 +94,27 @@ async function tryBegin(
     { anew: findUnasked(placements, candidates) },
   )
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
+}
+
+function refuse(
+  because: Refused['because'],
+  message: string,
+  refused: Pick<Refused, 'group' | 'gathered'>,
+): Refused {
+  return { kind: 'refused', because, message, ...refused }
+}
+
+/** Late agents get what is wished. A promote that fails keeps the stage, and nothing else. */
+async function refuseShort(
+  queries: Queries,
+  { kind, message }: Shortage,
+  refused: Pick<Refused, 'group' | 'gathered'> & {
+    readonly sources: WishedSources
+    readonly promoting: boolean
+  },
+): Promise<Refused> {
+  const { group, gathered, sources, promoting } = refused
+  if (kind === 'unavailable' && !promoting)
+    await writeWish(queries, group.id, { sources, pending: true, revision: group.revision })
+  return refuse(kind, message, { group, gathered })
 }

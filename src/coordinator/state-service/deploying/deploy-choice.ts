@@ -4,12 +4,11 @@
  */
 import { programName } from '../../../domain/desired-engine.js'
 import type { WishedDomain, WishedSources } from '../../../domain/vcl-group.js'
-import { FleetError } from '../../../errors.js'
 import type { PlacementRecord } from '../../../store/placements.js'
-import { countLoad, findSource } from '../../../store/sources.js'
+import { countLoad } from '../../../store/sources.js'
 import type { Queries } from '../../../store/store.js'
 import type { GroupRecord } from '../../../store/vcl-groups.js'
-import type { GatheredSources } from './deploy-sources.js'
+import type { Gathered, GatheredSources } from './deploy-sources.js'
 
 /**
  * `kept`: text that the group serves already keeps its name, and is not loaded again. `new`: it is compiled again. A name:
@@ -22,18 +21,11 @@ export interface Choice {
   readonly naming: Naming
 }
 
-/** Throws FleetError: not-found, conflict. */
-export type Choose = (queries: Queries, group: GroupRecord) => Promise<Choice>
-
-/** Files whose text was flattened before. Throws 'conflict' when the text is gone. */
-export async function findGathered(
+/** Its text may be one that is refused. Throws FleetError: not-found, conflict. */
+export type Choose = (
   queries: Queries,
-  wished: WishedSources,
-): Promise<GatheredSources> {
-  const source = await findSource(queries, wished.sha)
-  if (!source) throw new FleetError('conflict', 'deploy', `source ${wished.sha} is gone`)
-  return { ...wished, source }
-}
+  group: GroupRecord,
+) => Promise<{ readonly gathered: Gathered; readonly naming: Naming }>
 
 /** The wish as it would be; undefined when that is a text that must be loaded under a name of its own. */
 export function findServing(

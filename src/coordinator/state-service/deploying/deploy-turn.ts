@@ -9,7 +9,7 @@ import { isForeignKeyViolation, isUniqueViolation } from '../../../store/violati
 import { tellDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
 import type { StateService } from '../service.js'
-import type { GatheredSources } from './deploy-sources.js'
+import type { GatheredFiles } from './deploy-sources.js'
 import { recordRefusedDeploy } from './history.js'
 
 export interface TurnRequest {
@@ -31,12 +31,12 @@ export type Begun =
     }
   | { readonly kind: 'busy' }
 
-interface Refused {
+export interface Refused {
   readonly kind: 'refused'
-  readonly because: 'conflict' | 'unavailable'
+  readonly because: 'conflict' | 'unavailable' | 'uncompilable'
   readonly message: string
   readonly group: GroupRecord
-  readonly gathered: GatheredSources
+  readonly gathered: GatheredFiles
 }
 
 /** Answers the deploy that now runs, or 'unchanged' when every cache serves this already, 'switching' when it will. */

@@ -4,14 +4,11 @@
  */
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../domain/permission.js'
-import { refuseFlattened } from '../../../domain/vcl-bundle.js'
-import { FleetError } from '../../../errors.js'
 import type { Queries } from '../../../store/store.js'
 import type { GroupRecord } from '../../../store/vcl-groups.js'
 import { runVerb, type VerbAnswer, type VerbRequest } from './deploy.js'
-import { findGathered } from './deploy-choice.js'
-import { allowedModulesOf, flattenFiles, type GatheredSources } from './deploy-sources.js'
-import { limitToOwn } from './source-places.js'
+import { flattenFiles, type Gathered } from './deploy-sources.js'
+import { recallSources } from './recall-sources.js'
 import { listStagedAgents, requireStage } from './stage-end.js'
 import type { StateService } from '../service.js'
 import { waitUntilLeft } from './switch-wait.js'
@@ -43,30 +40,12 @@ async function gatherStage(
   service: StateService,
   queries: Queries,
   group: GroupRecord,
-): Promise<GatheredSources> {
+): Promise<Gathered> {
   const { sources } = await requireStage(queries, group.id)
   const { domains, deployments } = group
-  const deploymentIds = deployments.map(({ id }) => id)
   // The text is another one when the group got its first domains since, or lost them: the prologue comes or goes.
-  if ((domains.length === 0) !== (sources.domains.length === 0)) {
-    const gathered = await flattenFiles(service, queries, group, sources)
-    if ('error' in gathered) throw new FleetError('uncompilable', 'deploy', gathered.error)
-    return gathered
-  }
-  const staged = await findGathered(queries, sources)
-  refuseStaged(service, group, staged)
-  const { mainVCL, includes, source } = staged
-  return { mainVCL, includes, source, domains, deploymentIds }
-}
-
-/** A coordinator may allow less than the one that staged it. */
-function refuseStaged(service: StateService, group: GroupRecord, staged: GatheredSources): void {
-  const { text, sourceMap } = staged.source
-  const own = { text, sourceMap: limitToOwn(sourceMap, staged) }
-  const errors = refuseFlattened(own, {
-    allowedExternal: service.settings.allowedIncludes,
-    amongOthers: group.domains.length > 0,
-    modules: allowedModulesOf(service, group.organizationId),
-  })
-  if (errors.length > 0) throw new FleetError('uncompilable', 'deploy', errors.join('\n'))
+  if ((domains.length === 0) !== (sources.domains.length === 0))
+    return flattenFiles(service, queries, group, sources)
+  const deploymentIds = deployments.map(({ id }) => id)
+  return recallSources(service, queries, group, { ...sources, domains, deploymentIds })
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../../context.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { runVerb, type VerbAnswer, type VerbRequest } from './deploy.js'
-import { findGathered } from './deploy-choice.js'
+import { recallSources } from './recall-sources.js'
 import type { StateService } from '../service.js'
 
 /** Throws FleetError: not-found, conflict (also when the group is not deployed), unavailable, uncompilable. */
@@ -17,10 +17,11 @@ export function reloadVclGroup(
     actor,
     groupId: request.groupId,
     action: 'reload',
-    choose: async (queries, { wish }) => {
+    choose: async (queries, group) => {
+      const { wish } = group
       if (!wish)
         throw new FleetError('conflict', 'deploy', 'the group is not deployed; deploy it first')
-      return { gathered: await findGathered(queries, wish), naming: 'new' }
+      return { gathered: await recallSources(service, queries, group, wish), naming: 'new' }
     },
     untilMs: service.now() + request.waitMs,
   })

@@ -9,7 +9,7 @@ import { findRevision, type HistoryEntry } from '../../../store/history.js'
 import type { Queries } from '../../../store/store.js'
 import type { GroupRecord } from '../../../store/vcl-groups.js'
 import { runVerb, type VerbAnswer, type VerbRequest } from './deploy.js'
-import { findGathered } from './deploy-choice.js'
+import { recallSources } from './recall-sources.js'
 import type { StateService } from '../service.js'
 
 export interface RollbackRequest extends VerbRequest {
@@ -31,7 +31,8 @@ export function rollBackVclGroup(
     action: 'rollback',
     choose: async (queries, group) => {
       const { sources } = await findTarget(queries, group, revision)
-      const gathered = await findGathered(queries, { ...sources, ...keepTargets(group) })
+      const wished = { ...sources, ...keepTargets(group) }
+      const gathered = await recallSources(service, queries, group, wished)
       return { gathered, naming: { earlier: sources.programName } }
     },
     untilMs: service.now() + request.waitMs,

@@ -1,6 +1,6 @@
 /** Organizations: made, locked and given accounts by the system administrator; others read their own (choices: 2, Who). */
 import { parseListQuery } from '../../../domain/list-query.js'
-import { parseName } from '../../../domain/names.js'
+import { parseOrganizationName } from '../../../domain/names.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { findAccount } from '../../../store/accounts.js'
@@ -177,7 +177,7 @@ function merge(change: OrganizationChange, before: Fields): Fields {
   const accessTtlSeconds = accessTTL === undefined ? before.accessTtlSeconds : accessTTL
   const refreshTtlSeconds = refreshTTL === undefined ? before.refreshTtlSeconds : refreshTTL
   const fields = {
-    name: name === undefined ? before.name : parseName(name, 'organization'),
+    name: name === undefined || name === before.name ? before.name : parseOrganizationName(name),
     accessTtlSeconds: accessTtlSeconds ?? defaultAccessTtl,
     refreshTtlSeconds: refreshTtlSeconds ?? defaultRefreshTtl,
     locked: locked === undefined ? before.locked : (locked ?? false),

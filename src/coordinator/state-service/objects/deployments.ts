@@ -204,6 +204,7 @@ export async function updateDeployment(
   if (JSON.stringify(changed) === JSON.stringify(before)) return viewDeployment(service, deployment)
   await withUniqueName(changed.name, 'deployment', () =>
     changeTargets(service, {
+      actor,
       errorKey: 'deployment',
       force: change.force,
       readGroupIds: async (queries) =>

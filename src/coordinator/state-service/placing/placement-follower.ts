@@ -9,7 +9,7 @@ import type { GroupRecord } from '../../../store/vcl-groups.js'
 import { tellDesiredChanged } from '../agents/agent-hints.js'
 import { runDeploy } from '../deploying/deploy.js'
 import { beginDeploy } from '../deploying/deploy-begin.js'
-import { findGathered } from '../deploying/deploy-choice.js'
+import { createTextJudge, recallSources } from '../deploying/recall-sources.js'
 import { missedHeartbeats } from '../agents/heartbeat.js'
 import { renewEveryMs } from '../leases.js'
 import { createKeptWishes, type KeptWishes } from './kept-wishes.js'
@@ -41,6 +41,9 @@ export function startPlacementFollower(service: StateService, log: Logger): Plac
   let again = false
   let closed = false
   const keptWishes = createKeptWishes()
+  const judge = createTextJudge(service, ({ organizationId }, error) => {
+    log.warn({ organizationId }, `what is deployed is refused now, no more agents get it: ${error}`)
+  })
   /** After its own start a coordinator waits for the agents that come back to it (choices: 4). */
   const patientUntil = service.now() + missedHeartbeats * service.settings.heartbeatMs
   let recheck: NodeJS.Timeout | undefined
@@ -73,7 +76,7 @@ export function startPlacementFollower(service: StateService, log: Logger): Plac
     timer = undefined
     running = service.leases
       .run('placement', (term) => {
-        const limits = { patientUntil, term }
+        const limits = { patientUntil, term, judge }
         return runPass(service, createContext(log), { limits, keptWishes })
       })
       // Another coordinator does it; should that one end, its lease does.
@@ -161,11 +164,12 @@ async function deployWish(
     actor: placementActor,
     groupId: group.id,
     action: 'deploy',
-    choose: async (queries, { wish, wishPending }) => {
+    choose: async (queries, group) => {
+      const { wish, wishPending } = group
       // Since the pass, which may be long ago for a process that slept.
       if (!wish || !wishPending)
         throw new FleetError('conflict', 'deploy', 'the kept wish is wanted no longer')
-      return { gathered: await findGathered(queries, wish), naming: 'kept' }
+      return { gathered: await recallSources(service, queries, group, wish), naming: 'kept' }
     },
     untilMs: service.now(),
   })

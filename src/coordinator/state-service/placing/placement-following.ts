@@ -30,6 +30,7 @@ import {
 import { readStages, type StageRecord } from '../../../store/stages.js'
 import type { Queries } from '../../../store/store.js'
 import { readGroups, type GroupRecord } from '../../../store/vcl-groups.js'
+import type { TextJudge } from '../deploying/recall-sources.js'
 import { requireTerm } from '../leases.js'
 import { settlePlacement } from './placement-settling.js'
 import { createPlacement, decideFollowing, holdsPlace, type PlacingInput } from './placing.js'
@@ -47,17 +48,18 @@ export interface FollowedPlacements {
 export interface PassLimits {
   /** Until then nobody is moved for being Down. */
   readonly patientUntil: number
+  readonly judge: TextJudge
   /** Of the duty `placement`: a pass that is no longer this process's writes nothing. */
   readonly term: Term
 }
 
 export function followPlacements(
   service: StateService,
-  { patientUntil, term }: PassLimits,
+  { patientUntil, term, judge }: PassLimits,
 ): Promise<FollowedPlacements> {
   return service.store.decide(async (queries) => {
     await requireTerm(queries, term)
-    const pass = await readPass(service, queries, patientUntil)
+    const pass = await readPass(service, queries, { patientUntil, judge })
     const changed: number[] = []
     const ready: GroupRecord[] = []
     for (const group of pass.groups) {
@@ -90,6 +92,7 @@ interface Pass {
   readonly loss: LossJudgement
   /** Whose places nobody takes in this pass, whatever the group. */
   readonly keepDown: ReadonlySet<number>
+  readonly judge: TextJudge
 }
 
 /** What a pass looks after: a deployed group, or a stage. */
@@ -105,14 +108,14 @@ interface Followed extends PlaceHolder {
 async function readPass(
   service: StateService,
   queries: Queries,
-  patientUntil: number,
+  { patientUntil, judge }: Pick<PassLimits, 'patientUntil' | 'judge'>,
 ): Promise<Pass> {
   const busy = new Set((await readDeploys(queries)).map((deploy) => deploy.groupId))
   const groups = (await readGroups(queries, { kind: 'all' }, { deployed: true })).filter(
     (group) => !busy.has(group.id),
   )
   const stages = (await readStages(queries)).filter(({ groupId }) => !busy.has(groupId))
-  if (groups.length + stages.length === 0) return emptyPass
+  if (groups.length + stages.length === 0) return { ...emptyPass, judge }
   const deploymentIds = new Set(groups.flatMap((group) => group.wish?.deploymentIds ?? []))
   const deployments = await readDeploymentsOf(queries, [...deploymentIds])
   const groupIds = new Set([...groups.map(({ id }) => id), ...stages.map((one) => one.groupId)])
@@ -129,11 +132,12 @@ async function readPass(
     restarted: findRestarted(fleet),
     loss,
     keepDown: new Set([...loss.lost, ...loss.settling]),
+    judge,
   }
 }
 
 const nobody: ReadonlySet<number> = new Set()
-const emptyPass: Pass = {
+const emptyPass: Omit<Pass, 'judge'> = {
   groups: [],
   stages: [],
   deployments: new Map(),
@@ -181,17 +185,21 @@ async function follow(
     const isLost = pass.loss.lost.has(placement.agentId)
     return settlePlacement(placement, { group: followed, program, state, isRestarted, isLost })
   })
-  const decision = await decideFollowing(queries, {
+  const exclude = findGivenUp(settled, pass.restarted)
+  const input: PlacingInput = {
     group: { id: groupId, domains: wish.domains, stage: wish.stage },
     deployments: followed.deployments,
     agents,
     placements: settled,
-    exclude: findGivenUp(settled, pass.restarted),
+    exclude,
     wanted: program,
     // A wish that waits for agents is not served by those that are Down.
     keepDown: followed.wishPending ? nobody : keepPlaces(pass, settled),
-  })
+  }
+  let decision = await decideFollowing(queries, input)
   if (followed.wishPending) return decision.shortages.length === 0 ? 'ready' : []
+  if (decision.add.length > 0 && !(await pass.judge.isTaken(queries, followed, wish)))
+    decision = await decideFollowing(queries, { ...input, exclude: addNewcomers(input, exclude) })
   const remove = findLeaving(decision, settled, agents)
   const leave = remove.map(({ agentId }) => agentId)
   const group = { id: groupId, organizationId }
@@ -240,6 +248,15 @@ function findGivenUp(
 ): ReadonlySet<number> {
   const failed = placements.filter((one) => !holdsPlace(one) && !restarted.has(one.agentId))
   return new Set(failed.map(({ agentId }) => agentId))
+}
+
+/** What is refused now stays where it is, and goes nowhere else. */
+function addNewcomers(
+  { agents, placements }: PlacingInput,
+  exclude: ReadonlySet<number>,
+): ReadonlySet<number> {
+  const placed = new Set(placements.map(({ agentId }) => agentId))
+  return new Set([...exclude, ...[...agents.byId.keys()].filter((id) => !placed.has(id))])
 }
 
 function keepPlaces(

@@ -4,6 +4,7 @@
  */
 import { placementInputsSubject } from '../../../bus/bus.js'
 import { indexAgents, type AgentIndex } from '../../../domain/agent-index.js'
+import type { Actor } from '../../../domain/permission.js'
 import { FleetError, type ErrorKey } from '../../../errors.js'
 import { readDeploymentsOf } from '../../../store/deployments.js'
 import { readFleet } from '../../../store/fleet.js'
@@ -15,6 +16,8 @@ import { decidePlacement } from './placing.js'
 import type { StateService } from '../service.js'
 
 export interface Change {
+  /** Who makes it: groups of others are not named. */
+  readonly actor: Pick<Actor, 'organizationId'>
   readonly errorKey: ErrorKey
   /** The deployed groups that it concerns. */
   readonly readGroupIds: (queries: Queries) => Promise<readonly number[]>
@@ -22,7 +25,7 @@ export interface Change {
   readonly force: boolean
 }
 
-/** Throws 'conflict' that names the groups. Afterwards placement follows by itself. */
+/** Throws 'conflict' that names the caller's groups. Afterwards placement follows by itself. */
 export async function changeTargets(service: StateService, change: Change): Promise<void> {
   await service.store.decide(async (queries) => {
     const groups = change.force
@@ -34,7 +37,7 @@ export async function changeTargets(service: StateService, change: Change): Prom
     const fallen = groups.filter(({ id }) =>
       [...(after.get(id) ?? [])].some((deploymentId) => before.get(id)?.has(deploymentId) !== true),
     )
-    if (fallen.length > 0) throw describeShortfall(fallen, change.errorKey)
+    if (fallen.length > 0) throw describeShortfall(fallen, change)
   })
   service.bus.publish(placementInputsSubject, {})
 }
@@ -71,8 +74,19 @@ async function findShort(
   return short
 }
 
-function describeShortfall(groups: readonly GroupRecord[], errorKey: ErrorKey): FleetError {
-  const names = groups.map(({ name }) => JSON.stringify(name)).join(', ')
+/** An agent of an organization that bears a shared tag may hold a group of the system administrator. */
+function describeShortfall(
+  groups: readonly GroupRecord[],
+  { actor, errorKey }: Pick<Change, 'actor' | 'errorKey'>,
+): FleetError {
+  const { organizationId } = actor
+  const names = groups
+    .map((group) =>
+      organizationId === null || group.organizationId === organizationId
+        ? JSON.stringify(group.name)
+        : "one of the system administrator's",
+    )
+    .join(', ')
   return new FleetError(
     'conflict',
     errorKey,

@@ -1,0 +1,123 @@
+/**
+ * Who may call what: every route with every permission, for regular users, API tokens and administrators (choices: 2, Who). Each
+ * call is wrong in everything behind the permission, so that nothing comes of it and its answer tells how far it came.
+ */
+import t, { type Test } from 'tap'
+import type { Route } from '../../../src/coordinator/http/route.js'
+import {
+  permissionTypes,
+  type Access,
+  type PermissionType,
+} from '../../../src/domain/permission.js'
+import { idOf, startTown, type Person, type Town } from '../identity/people.js'
+import { nobodysId } from './property.js'
+import { addressOf, sampleOf } from './samples.js'
+
+/** choices: 2: a changed permission acts within 5 s. */
+const believedMs = 4_900
+
+interface Right {
+  readonly type: PermissionType
+  readonly access: Access
+}
+
+const rights: readonly Right[] = permissionTypes.flatMap((type) => [
+  { type, access: 'read' },
+  { type, access: 'write' },
+])
+
+void t.test('a regular user may what its permissions say; write implies read', async (t) => {
+  const { town, anna, bert } = await start(t)
+  await checkAll(t, town, { token: bert.token, right: null })
+  for (const right of rights) {
+    const made = await anna.call(201, 'POST', '/permissions', {
+      ...{ account: { id: bert.id }, type: right.type, write: right.access === 'write' },
+    })
+    town.controller.advance(believedMs)
+    await checkAll(t, town, { token: bert.token, right })
+    await anna.call(204, 'DELETE', `/permissions/${idOf(made)}`)
+  }
+  town.controller.advance(believedMs)
+  await checkAll(t, town, { token: bert.token, right: null })
+})
+
+void t.test('an API token may what it was made for, whatever its account may', async (t) => {
+  const { town, anna } = await start(t)
+  const expire = Math.floor(town.controller.service.now() / 1000) + 3600
+  for (const right of rights) {
+    const limits = { type: right.type, [right.access]: true }
+    const { accessToken } = await anna.call(201, 'POST', '/sessions', {
+      ...{ label: `${right.type} ${right.access}`, expire, permissions: [limits] },
+    })
+    await checkAll(t, town, { token: String(accessToken), right })
+  }
+})
+
+void t.test('administrators may call everything', async (t) => {
+  const { town, anna } = await start(t)
+  for (const { token } of [anna, town.system]) await checkAll(t, town, { token, right: 'all' })
+})
+
+interface Stage {
+  readonly town: Town
+  /** The administrator of an organization, and a regular user there. */
+  readonly anna: Person
+  readonly bert: Person
+}
+
+async function start(t: Test): Promise<Stage> {
+  const town = await startTown(t)
+  await town.makeOrganization('red')
+  return { town, anna: await town.move('anna', 'red'), bert: await town.move('bert', 'red') }
+}
+
+interface Caller {
+  readonly token: string
+  /** Null: none; `all`: each. */
+  readonly right: Right | 'all' | null
+}
+
+async function checkAll(t: Test, town: Town, caller: Caller): Promise<void> {
+  const { routes } = town.controller
+  const answers = await Promise.all(
+    routes.map(async (route) => [route.operationId, await probe(town, route, caller.token)]),
+  )
+  const wanted = routes.map((route) => [route.operationId, expectAnswer(route, caller.right)])
+  const { right } = caller
+  t.same(
+    Object.fromEntries(answers),
+    Object.fromEntries(wanted),
+    right === null || right === 'all' ? (right ?? 'none') : `${right.type} ${right.access}`,
+  )
+}
+
+async function probe({ controller }: Town, route: Route, token: string): Promise<string> {
+  const { method } = route
+  const isReading = method === 'GET'
+  const { status, body } = await controller.call(
+    method,
+    `/api/v1${addressOf(route, nobodysId)}`,
+    isReading ? { token } : { token, headers: { 'content-type': 'text/plain' }, body: 'wrong' },
+  )
+  return status === 403 ? `403 ${String(body['errorKey'])}` : String(status)
+}
+
+function expectAnswer(route: Route, right: Caller['right']): string {
+  const { needs } = sampleOf(route)
+  const isOpen = needs === 'public' || needs === 'anyone'
+  const [type = '', access] = needs.split(' ')
+  const isAllowed =
+    isOpen ||
+    right === 'all' ||
+    (right?.type === type && (right.access === 'write' || right.access === access))
+  if (!isAllowed) return `403 ${route.errorKey}`
+  if (route.path.includes('{id}')) return '404'
+  if (route.method !== 'GET') return '415'
+  return publicAnswers[route.operationId] ?? '200'
+}
+
+/** What is said to nobody and without parameters. */
+const publicAnswers: Readonly<Record<string, string>> = {
+  beginOidcLogin: '404',
+  finishOidcLogin: '400',
+}

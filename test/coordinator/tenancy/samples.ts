@@ -1,0 +1,219 @@
+/**
+ * One call of every route: what it needs by the contract (choices: 2, Who), and a body that refers to objects of every kind that
+ * it can refer to. The walks take them for each route that the server mounts; a route without a sample fails them.
+ */
+import type { Route } from '../../../src/coordinator/http/route.js'
+import type { Access, PermissionType } from '../../../src/domain/permission.js'
+import type { Json } from '../identity/people.js'
+import { kindOfPath, type Kind, type Property } from './property.js'
+
+export interface Sample {
+  /** By the contract, not by the table of routes. */
+  readonly needs: 'public' | 'anyone' | `${PermissionType} ${Access}`
+  /** Of the path, beside `{id}`. */
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: string
+  /** A right one of somebody who owns these. Left out: the call takes none. */
+  readonly body?: (own: Property) => Json
+  /** For system administrators only: others are refused with 403 for what they can see. */
+  readonly system?: true
+}
+
+const of = (id: number): Json => ({ id })
+const name = 'a new one'
+const owner = ({ organization }: Property): Json => ({ organization: of(organization) })
+const source = 'vcl 4.1;\n'
+const member = {
+  body: ({ account }: Property) => ({ account: of(account) }),
+  system: true,
+} as const
+const group = (own: Property): Json => ({
+  ...{ name, mainVCL: of(own.file), includes: [of(own.file)] },
+  ...{ domains: [of(own.domain)], deployments: [of(own.deployment)] },
+})
+
+export const samples: Readonly<Record<string, Sample>> = {
+  login: { needs: 'public', body: () => ({ org: 'nobody' }) },
+  refresh: { needs: 'public' },
+  logout: { needs: 'anyone' },
+  whoami: { needs: 'anyone' },
+  changePassword: { needs: 'anyone', body: () => ({ old: 'not the old one', new: 'x' }) },
+  beginOidcLogin: { needs: 'public', params: { organization: 'nobody' } },
+  finishOidcLogin: { needs: 'public' },
+  exchangeOidcCode: { needs: 'public', body: () => ({ code: 'x' }) },
+
+  listSessions: { needs: 'session read' },
+  createApiToken: {
+    needs: 'session write',
+    body: () => ({
+      ...{ label: name, expire: Math.floor(Date.now() / 1000) + 3600 },
+      permissions: [{ type: 'tag', read: true }],
+    }),
+  },
+  deleteSession: { needs: 'session write' },
+
+  listOrganizations: { needs: 'org read' },
+  createOrganization: { needs: 'org write', body: () => ({ name }), system: true },
+  getOrganization: { needs: 'org read' },
+  updateOrganization: { needs: 'org write', body: () => ({ name }), system: true },
+  deleteOrganization: { needs: 'org write', system: true },
+  assignAccount: { needs: 'org write', ...member },
+  unassignAccount: { needs: 'org write', ...member },
+
+  listAccounts: { needs: 'account read' },
+  createAccount: {
+    needs: 'account write',
+    body: (own) => ({
+      ...{ name, password: 'long enough a word', ...owner(own) },
+      organizations: [of(own.organization)],
+    }),
+  },
+  getAccount: { needs: 'account read' },
+  updateAccount: {
+    needs: 'account write',
+    body: ({ organization }) => ({ organizations: [of(organization)] }),
+  },
+  deleteAccount: { needs: 'account write' },
+  listUsers: { needs: 'account read' },
+  createUser: {
+    needs: 'account write',
+    body: (own) => ({ account: of(own.account), ...owner(own) }),
+  },
+  getUser: { needs: 'account read' },
+  updateUser: {
+    needs: 'account write',
+    body: ({ account }) => ({ account: of(account), role: 'regular' }),
+  },
+  deleteUser: { needs: 'account write' },
+  listPermissions: { needs: 'perm read' },
+  createPermission: {
+    needs: 'perm write',
+    body: (own) => ({ account: of(own.account), type: 'file', ...owner(own) }),
+  },
+  getPermission: { needs: 'perm read' },
+  updatePermission: {
+    needs: 'perm write',
+    body: ({ account }) => ({ account: of(account), write: true }),
+  },
+  deletePermission: { needs: 'perm write' },
+  listIdps: { needs: 'idp read' },
+  createIdp: {
+    needs: 'idp write',
+    body: (own) => ({ baseURL: 'https://idp.example', clientID: 'x', ...owner(own) }),
+  },
+  getIdp: { needs: 'idp read' },
+  updateIdp: { needs: 'idp write', body: () => ({ clientID: 'y' }) },
+  deleteIdp: { needs: 'idp write' },
+
+  listAgents: { needs: 'agent read' },
+  getAgent: { needs: 'agent read' },
+  updateAgent: { needs: 'agent write', body: ({ tag }) => ({ tags: [of(tag)] }) },
+  deleteAgent: { needs: 'agent write' },
+  unlockAgent: { needs: 'agent write' },
+  listAgentVcls: { needs: 'agent read' },
+  listAgentParams: { needs: 'agent read' },
+  listAgentBackends: { needs: 'agent read' },
+  listAgentBans: { needs: 'agent read' },
+  getAgentPanic: { needs: 'agent read' },
+  sendAgentCommand: { needs: 'command write', body: () => ({ command: 'ping' }) },
+  setAgentParam: {
+    ...{ needs: 'agent write', params: { name: 'default_ttl' } },
+    body: () => ({ value: '60' }),
+  },
+  setAgentBackend: { needs: 'agent write', params: { name: 'default', health: 'sick' } },
+  listJoinTokens: { needs: 'agent write' },
+  createJoinToken: {
+    needs: 'agent write',
+    body: (own) => ({ label: name, tags: [of(own.tag)], ...owner(own) }),
+  },
+  deleteJoinToken: { needs: 'agent write' },
+
+  listTags: { needs: 'tag read' },
+  createTag: { needs: 'tag write', body: (own) => ({ name, ...owner(own) }) },
+  getTag: { needs: 'tag read' },
+  updateTag: { needs: 'tag write', body: () => ({ name }) },
+  deleteTag: { needs: 'tag write' },
+
+  listFiles: { needs: 'file read' },
+  createFile: { needs: 'file write', body: (own) => ({ name, source, ...owner(own) }) },
+  getFile: { needs: 'file read' },
+  updateFile: { needs: 'file write', body: () => ({ name }) },
+  deleteFile: { needs: 'file write' },
+  listFileVersions: { needs: 'file read' },
+  getFileVersion: { needs: 'file read', params: { n: '1' } },
+  diffFileVersions: { needs: 'file read', query: 'from=1&to=1' },
+  compileFiles: {
+    needs: 'file write',
+    body: ({ file, agent }) => ({ mainVCL: of(file), agents: [of(agent)] }),
+  },
+  listVcls: { needs: 'file read' },
+  createVcl: {
+    needs: 'file write',
+    body: (own) => ({ name: 'another new one', source, ...owner(own) }),
+  },
+
+  listDeployments: { needs: 'deployment read' },
+  createDeployment: {
+    needs: 'deployment write',
+    body: (own) => ({ name, tags: [of(own.tag)], ...owner(own) }),
+  },
+  getDeployment: { needs: 'deployment read' },
+  updateDeployment: { needs: 'deployment write', body: ({ tag }) => ({ tags: [of(tag)] }) },
+  deleteDeployment: { needs: 'deployment write' },
+
+  listDomains: { needs: 'domain read' },
+  createDomain: { needs: 'domain write', body: (own) => ({ fqdn: 'new.example', ...owner(own) }) },
+  getDomain: { needs: 'domain read' },
+  updateDomain: { needs: 'domain write', body: () => ({ fqdn: 'newer.example' }) },
+  deleteDomain: { needs: 'domain write' },
+
+  listVclGroups: { needs: 'vclgroup read' },
+  createVclGroup: { needs: 'vclgroup write', body: (own) => ({ ...group(own), ...owner(own) }) },
+  getVclGroup: { needs: 'vclgroup read' },
+  updateVclGroup: { needs: 'vclgroup write', body: group },
+  deleteVclGroup: { needs: 'vclgroup write' },
+  deployVclGroup: { needs: 'vclgroup write', query: 'wait=0' },
+  undeployVclGroup: { needs: 'vclgroup write', query: 'wait=0' },
+  reloadVclGroup: { needs: 'vclgroup write', query: 'wait=0' },
+  promoteVclGroup: { needs: 'vclgroup write', query: 'wait=0' },
+  rollbackVclGroup: { needs: 'vclgroup write', query: 'wait=0', body: () => ({ revision: 1 }) },
+  stageVclGroup: {
+    needs: 'vclgroup write',
+    body: (own) => ({
+      ...{ tags: [of(own.tag)], mainVCL: of(own.file), includes: [of(own.file)] },
+      domains: [of(own.domain)],
+    }),
+  },
+  delstageVclGroup: { needs: 'vclgroup write' },
+  validateVclGroup: { needs: 'vclgroup read' },
+  getVclGroupState: { needs: 'vclgroup read' },
+  getVclGroupPlacement: { needs: 'vclgroup read' },
+  getVclGroupRouting: { needs: 'vclgroup read' },
+  getVclGroupHistory: { needs: 'vclgroup read' },
+
+  listApiLogs: { needs: 'apilog read' },
+}
+
+/** Throws for a route that nobody thought of here. */
+export function sampleOf({ operationId, method, path }: Route): Sample {
+  const sample = samples[operationId]
+  if (sample) return sample
+  throw new Error(`${method} ${path} (${operationId}) has no sample call in samples.ts; add one`)
+}
+
+/** Whose id stands in the path; null: nobody's. */
+export function kindIn({ path }: Route): Kind | null {
+  const [, noun = ''] = path.split('/')
+  if (!path.includes('{id}')) return null
+  if (noun in kindOfPath) return kindOfPath[noun as keyof typeof kindOfPath] // asked just before
+  throw new Error(`${path} has an id of a kind that property.ts does not know; add it`)
+}
+
+/** Below /api/v1, with the query of the sample. */
+export function addressOf(route: Route, id: number | string = ''): string {
+  const { params = {}, query } = sampleOf(route)
+  const path = route.path.replace(/\{(\w+)\}/g, (_, key: string) =>
+    key === 'id' ? String(id) : (params[key] ?? ''),
+  )
+  return query === undefined ? path : `${path}?${query}`
+}

@@ -1,0 +1,286 @@
+/**
+ * Two organizations, and every route that the server mounts, on any store: what one owns is for the other as if it had never been
+ * (choices: 2). The calls come from the table of routes, so that a new one is walked too.
+ */
+import type { Test } from 'tap'
+import type { Route } from '../../../src/coordinator/http/route.js'
+import { instructionSubject } from '../../../src/bus/bus.js'
+import { agentStates } from '../../../src/domain/agent-state.js'
+import type { CallAnswer } from '../../support/start-controller.js'
+import { eventually } from '../../support/eventually.js'
+import { enrol } from '../controller/client.js'
+import { idOf, rows, startTown, type Json, type Town } from '../identity/people.js'
+import {
+  furnish,
+  kinds,
+  makeObjects,
+  nobodysId,
+  settleOwner,
+  type Kind,
+  type Objects,
+  type Owner,
+  type Property,
+} from './property.js'
+import { addressOf, kindIn, sampleOf } from './samples.js'
+
+interface Scene {
+  readonly town: Town
+  readonly red: Owner
+  readonly blue: Owner
+  /** What the system administrator owns. */
+  readonly system: Objects
+  /** An agent of all organizations. */
+  readonly shared: number
+}
+
+/** In one store from beginning to end: each walk leaves what the others need. */
+export async function walkContract(t: Test, storeUrl: string): Promise<void> {
+  const town = await startTown(t, { storeUrl })
+  const shared = await enrol(town.controller, 'shared', { tags: ['rack'] })
+  const blue = await makeOwner(town, 'azure')
+  answerForAgent(t, town, shared, blue)
+  const before = await readSeen({ town, blue, shared })
+  const red = await makeOwner(town, 'crimson')
+  const system = await makeObjects(town.system, 'crimson-system')
+  const scene: Scene = { town, red, blue, system, shared }
+
+  await t.test('nothing that an organization is answered depends on another one', (t) =>
+    checkIndependence(t, scene, before),
+  )
+  await t.test("another organization's id is answered as one that never was", (t) =>
+    checkIds(t, scene),
+  )
+  await t.test('names that another organization has are free', (t) => checkNames(t, scene))
+  await t.test("a reference to another organization's object is one to nothing", (t) =>
+    checkReferences(t, scene),
+  )
+  await t.test('what is shared is read by all and changed by the system administrator', (t) =>
+    checkShared(t, scene),
+  )
+}
+
+type Answers = ReadonlyMap<string, string>
+
+async function checkIndependence(t: Test, scene: Scene, before: Answers): Promise<void> {
+  const after = await readSeen(scene)
+  t.ok(after.size > 300, `${after.size} answers`)
+  t.same(after, before)
+  const told = [...after].filter(([, text]) => text.includes('crimson'))
+  t.same(told, [], 'nor does any tell of it')
+  const found = [...after].filter(
+    ([path, text]) => path.includes('=*crimson*') && !/^200 0 \[\]$|^400 /.test(text),
+  )
+  t.same(found, [], 'nor is it found by a filter')
+}
+
+/** All that blue may read, when its calls are in the api log. */
+async function readSeen({
+  town,
+  blue,
+  shared,
+}: Pick<Scene, 'town' | 'blue' | 'shared'>): Promise<Answers> {
+  await eventually('all of its calls are in the api log', async () => {
+    const { text } = await ask(town, blue, '/apilogs?path=*idps')
+    return text !== '[]'
+  })
+  const seen = { ...blue, property: { ...blue.property, agent: shared } }
+  const ofShared = (route: Route): boolean => kindIn(route) === 'agent'
+  return new Map([...(await readAll(town, blue)), ...(await readAll(town, seen, ofShared))])
+}
+
+async function checkIds(t: Test, scene: Scene): Promise<void> {
+  const { town, red, blue } = scene
+  const before = await readAll(town, red)
+  let walked = 0
+  for (const route of town.controller.routes) {
+    const kind = kindIn(route)
+    if (kind === null) continue
+    const ask = async (id: number): Promise<string> =>
+      tell(await send(town, blue, route, { id, body: bodyOf(route, blue.property) }), id)
+    const nothing = await ask(nobodysId)
+    t.match(nothing, /^404 .*<id> was not found/, route.operationId)
+    for (const id of idsOfOthers(scene, kind)) t.equal(await ask(id), nothing, route.operationId)
+    walked++
+  }
+  t.ok(walked > 50)
+  t.same(await readAll(town, red), before, 'nothing of it has changed')
+}
+
+async function checkReferences(t: Test, scene: Scene): Promise<void> {
+  const { town, blue } = scene
+  const referred = new Set<Kind>()
+  for (const route of town.controller.routes) {
+    const right = bodyOf(route, blue.property)
+    if (right === undefined) continue
+    const id = ownId(route, blue)
+    for (const { kind, key } of listReferences(route, blue.property)) {
+      const ask = async (other: number): Promise<string> => {
+        const foreign = bodyOf(route, { ...blue.property, [kind]: other })
+        const body = { ...right, [key]: foreign?.[key] }
+        return tell(await send(town, blue, route, { id, body }), other)
+      }
+      const nothing = await ask(nobodysId)
+      const what = `${route.operationId} ${key}`
+      for (const other of idsOfOthers(scene, kind)) t.equal(await ask(other), nothing, what)
+      const isForbidden = kind === 'organization' || sampleOf(route).system
+      t.match(nothing, isForbidden ? /^403 / : new RegExp(`^400 .*\\b${key}\\b`), what)
+      referred.add(kind)
+    }
+  }
+  const all = ['account', 'agent', 'deployment', 'domain', 'file', 'organization', 'tag']
+  t.same([...referred].sort(), all)
+  await lose(town, blue.property.agent)
+  await checkSamples(t, town, blue)
+}
+
+async function checkShared(t: Test, { town, blue, shared: agent }: Scene): Promise<void> {
+  const [rack] = rows(await blue.administrator.call(200, 'GET', '/tags?name=rack'))
+  const shared: Partial<Record<Kind, number>> = { agent, tag: idOf(rack) }
+  for (const route of town.controller.routes) {
+    const kind = kindIn(route)
+    const id = kind === null ? undefined : shared[kind]
+    if (id === undefined) continue
+    const isReading = route.method === 'GET'
+    const body = isReading ? undefined : { bogus: 1 }
+    const { status, text } = await send(town, blue, route, { id, body })
+    const right = isReading ? /^200 / : /^403 .*only the system administrator/
+    t.match(`${status} ${text}`, right, route.operationId)
+  }
+}
+
+async function checkNames(t: Test, { town, red, blue }: Scene): Promise<void> {
+  for (const route of town.controller.routes) {
+    const { system, body } = sampleOf(route)
+    const isNamed = body && ['name', 'fqdn', 'label'].some((key) => key in body(noProperty))
+    if (route.method !== 'POST' || system || !isNamed) continue
+    const make = async (owner: Owner): Promise<number> =>
+      (await send(town, owner, route, { body: bodyOf(route, owner.property) })).status
+    t.equal(await make(blue), 201, route.operationId)
+    // choices: 2: the names of accounts are global.
+    t.equal(await make(red), route.operationId === 'createAccount' ? 409 : 201, route.operationId)
+  }
+}
+
+function idsOfOthers({ red, system }: Scene, kind: Kind): readonly number[] {
+  const ofSystem: Partial<Property> = system
+  return [red.property[kind], ofSystem[kind]].filter((id) => id !== undefined)
+}
+
+/** For samples that are asked about their keys only. */
+const noProperty = Object.fromEntries(kinds.map((kind) => [kind, 1])) as Property // of each kind
+
+async function makeOwner(town: Town, mark: string): Promise<Owner> {
+  const owner = await settleOwner(town, mark)
+  return { ...owner, property: await furnish(town, owner) }
+}
+
+function bodyOf(route: Route, property: Property): Json | undefined {
+  return sampleOf(route).body?.(property)
+}
+
+function ownId(route: Route, { property }: Owner): number | undefined {
+  const kind = kindIn(route)
+  return kind === null ? undefined : property[kind]
+}
+
+interface Sent {
+  readonly id?: number | undefined
+  readonly body?: Json | undefined
+}
+
+function send(town: Town, owner: Owner, route: Route, { id, body }: Sent): Promise<CallAnswer> {
+  return ask(town, owner, addressOf(route, id), { method: route.method, body })
+}
+
+function ask(
+  { controller }: Town,
+  { administrator: { token } }: Owner,
+  path: string,
+  { method = 'GET', body }: { readonly method?: string; readonly body?: Json | undefined } = {},
+): Promise<CallAnswer> {
+  return controller.call(method, `/api/v1${path}`, { token, body })
+}
+
+/** An answer without what is another in each: the trace id, and the id that was asked for. */
+function tell({ status, text }: CallAnswer, id: number): string {
+  const plain = text.replace(/"traceId":"[^"]*",?/, '')
+  return `${status} ${plain.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '<id>')}`
+}
+
+/** Which keys of a route's body refer to what. */
+function listReferences(
+  route: Route,
+  own: Property,
+): readonly { readonly kind: Kind; readonly key: string }[] {
+  const right = bodyOf(route, own) ?? {}
+  return kinds.flatMap((kind) => {
+    const other = bodyOf(route, { ...own, [kind]: nobodysId }) ?? {}
+    return Object.keys(right)
+      .filter((key) => JSON.stringify(right[key]) !== JSON.stringify(other[key]))
+      .map((key) => ({ kind, key }))
+  })
+}
+
+/** The samples are right but for what was changed in them: with own objects nobody complains of a reference. */
+async function checkSamples(t: Test, town: Town, owner: Owner): Promise<void> {
+  for (const route of town.controller.routes) {
+    if (listReferences(route, owner.property).length === 0) continue
+    const body = bodyOf(route, owner.property)
+    const { status, text } = await send(town, owner, route, { id: ownId(route, owner), body })
+    t.not(status, 400, `${route.operationId}: ${text}`)
+  }
+}
+
+/** Every answer of every GET: all lists with each filter and order, each own object with all that hangs on it. */
+async function readAll(
+  town: Town,
+  owner: Owner,
+  isWanted: (route: Route) => boolean = () => true,
+): Promise<Answers> {
+  const answers = new Map<string, string>()
+  for (const route of town.controller.routes) {
+    if (route.method !== 'GET' || route.permission === 'public' || !isWanted(route)) continue
+    const path = addressOf(route, ownId(route, owner))
+    for (const query of listQueries(route)) {
+      const asked = query === '' ? path : `${path}?${query}`
+      const { status, headers, text } = await ask(town, owner, asked)
+      const total = headers.get('x-total-count') ?? ''
+      const plain = text.replace(/"traceId":"[^"]*",?/, '').replace(/"lastUsed":"[^"]*"/g, '')
+      answers.set(asked, `${status} ${total} ${plain}`)
+    }
+  }
+  return answers
+}
+
+/** Of a list its own parameters tell what it can be filtered and sorted by. */
+function listQueries({ query }: Route): readonly string[] {
+  const fields = Object.keys(query?.properties ?? {}).filter(
+    (key) => key !== 'sort' && key !== 'take',
+  )
+  if (!query || !('take' in query.properties)) return ['']
+  const ofField = fields.flatMap((field) => [`${field}=*crimson*`, `sort=${field}:desc`])
+  return ['', 'take=1', 'take=1000,1', ...ofField]
+}
+
+/** What the cache of a shared agent would answer: of the names only some are this organization's. */
+function answerForAgent(t: Test, { controller }: Town, agentId: number, { property }: Owner): void {
+  const others = property.vclgroup + 1
+  const names = [property.vclgroup, others].flatMap((id) => [`cf-${id}-01234567-1`, `cf-l-${id}`])
+  const value = ['cf-idle', 'crimson', ...names].map((name) => ({ name }))
+  const subscription = controller.service.bus.respond(instructionSubject(agentId), (request) => {
+    const isNamed = /"query":"(?:vcls|backends|bans|panic)"/.test(JSON.stringify(request))
+    return Promise.resolve({ result: 'done', value: isNamed ? value : {}, error: null })
+  })
+  t.teardown(() => {
+    subscription.close()
+  })
+}
+
+/** Not asked, as it does not answer: what is sent to it would be waited for. */
+async function lose({ controller }: Town, agentId: number): Promise<void> {
+  await controller.service.store.queries
+    .updateTable('agents')
+    .set({ state: agentStates.Down })
+    .where('id', '=', agentId)
+    .execute()
+}

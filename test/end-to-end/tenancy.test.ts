@@ -1,0 +1,149 @@
+/**
+ * Two organizations on the same caches, in processes of their own: what one deploys, breaks and claims there shows in no answer to
+ * the other (choices: 2, Agents). The walk over all routes, without caches: coordinator/tenancy.
+ */
+import t from 'tap'
+import { answering } from '../agent/cache-sight.js'
+import { logIn, type ApiAnswer, type ApiClient } from '../support/api-client.js'
+import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+
+const password = 'long enough a word'
+const fleetWords = ['--no-agent', '--simulate', '2', '--tags', 'web', '--heartbeat', '20']
+
+interface Tenant {
+  readonly api: ApiClient
+  readonly group: number
+  readonly file: number
+  readonly deployment: number
+}
+
+void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t) => {
+  const coordinator = await startCoordinator(t, { words: fleetWords })
+  const { api } = coordinator
+  await eventually('both caches are there', async () => {
+    const agents = await api.listAgents()
+    return agents.length === 2 && agents.every(({ stateName }) => stateName === 'Running')
+  })
+  const blue = await settle(coordinator, 'azure')
+  expectStatus(await blue.api.act(blue.group, 'deploy'), 200)
+  const before = await readAll(blue)
+  t.match(before.get('/agents/1/vcls'), new RegExp(`cf-${blue.group}-.*cf-l-${blue.group}"`))
+  t.match(before.get(`/vclgroups/${blue.group}/routing`), /azure\.example/)
+
+  const red = await settle(coordinator, 'crimson')
+  expectStatus(await red.api.act(red.group, 'deploy'), 200)
+
+  await t.test('what one deploys the other is not told', async (t) => {
+    const answers = await readAll(blue)
+    t.same(answers, before)
+    t.notMatch([...answers.values()].join('\n'), ofTenant('crimson', red.group))
+    const whole = await readAll({ ...blue, api })
+    t.match(whole.get('/agents/1/vcls'), new RegExp(`cf-${red.group}-`), 'it is there')
+    expectStatus(await blue.api.call('PUT', `/vclgroups/${blue.group}/validate`), 200)
+    t.same(await readAll(blue), before)
+  })
+
+  await t.test('nor what one breaks', async (t) => {
+    await red.api.editFile(red.file, 'vcl 4.1;\nbackend crimson { .host = 1 }\n')
+    const refused = await red.api.act(red.group, 'deploy')
+    expectStatus(refused, 422)
+    t.match(refused.text, /crimson\.vcl line 2/)
+    t.same(await readAll(blue), before)
+  })
+
+  await t.test('a conflict names nothing of whoever was there before', async (t) => {
+    const name = await make(red.api, '/domains', { fqdn: 'azure.example' })
+    const claim = { domains: [{ id: name }], deployments: [{ id: red.deployment }] }
+    const main = await red.api.makeFile('claim.vcl', answering('claim'))
+    const thief = await make(red.api, '/vclgroups', {
+      ...{ name: 'claim', mainVCL: { id: main }, ...claim },
+    })
+    const root = await red.api.makeGroup({
+      ...{ name: 'root', mainFile: main, deployment: red.deployment },
+    })
+    for (const id of [thief, root])
+      for (const verb of ['deploy', 'validate']) {
+        const refused = await red.api.act(id, verb)
+        expectStatus(refused, 409)
+        t.notMatch(refused.text, ofTenant('azure"|azure[^.]', blue.group))
+        const { text } = await red.api.call('GET', `/vclgroups/${id}/placement`)
+        t.notMatch(text, ofTenant('azure', blue.group))
+      }
+    t.same(await readAll(blue), before)
+  })
+
+  await t.test('what the one has left the other may have', async (t) => {
+    expectStatus(await blue.api.act(blue.group, 'undeploy'), 200)
+    const [thief] = (await read(red.api, '/vclgroups?name=claim')) as { id: number }[]
+    expectStatus(await red.api.act(thief?.id ?? 0, 'deploy'), 200)
+    const vcls = await Promise.all([1, 2].map((id) => read(blue.api, `/agents/${id}/vcls`)))
+    t.same(
+      vcls.flat().map((row) => (row as { name: string }).name),
+      ['cf-idle', 'cf-idle'],
+    )
+  })
+})
+
+/** An organization with its administrator and a group of one domain for both caches. */
+async function settle({ api, base }: CoordinatorProcess, name: string): Promise<Tenant> {
+  const organization = { id: await make(api, '/organizations', { name }) }
+  await make(api, '/accounts', { name, password, organization })
+  const own = await logIn(base, { user: name, password, org: name })
+  const file = await own.makeFile(`${name}.vcl`, answering(name))
+  const deployment = await own.makeDeployment(name, await own.findTag('web'), { min: 1, max: 2 })
+  const domain = await make(own, '/domains', { fqdn: `${name}.example` })
+  const group = await make(own, '/vclgroups', {
+    ...{ name, mainVCL: { id: file }, domains: [{ id: domain }] },
+    deployments: [{ id: deployment }],
+  })
+  return { api: own, group, file, deployment }
+}
+
+async function make(api: ApiClient, path: string, body: object): Promise<number> {
+  const made = await api.call('POST', path, body)
+  expectStatus(made, 201)
+  return (JSON.parse(made.text) as { id: number }).id // all that is made has an id
+}
+
+async function read(api: ApiClient, path: string): Promise<unknown[]> {
+  const answer = await api.call('GET', path)
+  expectStatus(answer, 200)
+  return JSON.parse(answer.text) as unknown[] // of a list
+}
+
+function expectStatus({ status, text }: ApiAnswer, wanted: number): void {
+  if (status !== wanted) throw new Error(`${status}, not ${wanted}: ${text}`)
+}
+
+/** Its mark, or a name on a cache that its group has. */
+function ofTenant(mark: string, group: number): RegExp {
+  return new RegExp(`${mark}|cf-(?:[ls]-)?${group}[-."]`)
+}
+
+/** What the organization sees of its group and of the caches, but for what a cache does all by itself. */
+async function readAll({ api, group, deployment }: Tenant): Promise<ReadonlyMap<string, string>> {
+  const ofAgent = ['', '/vcls', '/params', '/backends', '/bans', '/panic']
+  const ofGroup = ['', '/state', '/placement', '/routing', '/history']
+  const paths = [
+    ...[1, 2].flatMap((id) => ofAgent.map((view) => `/agents/${id}${view}`)),
+    ...ofGroup.map((view) => `/vclgroups/${group}${view}`),
+    ...['/agents', '/tags', '/files', '/domains', '/vclgroups', '/deployments', '/vcls'],
+    ...['/agents?sort=config.lastAttempted.at:desc', '/agents?config.lastAttempted.result=*'],
+    ...['/vclgroups?deployed=true', '/deployments?state=1'],
+    ...[`/deployments/${deployment}`, '/deployments?agents.id=1', '/tags?name=*'],
+  ]
+  const answers = new Map<string, string>()
+  for (const path of paths) {
+    const { status, headers, text } = await api.call('GET', path)
+    const total = headers.get('x-total-count') ?? ''
+    answers.set(path, `${status} ${total} ${text.replace(ofItself, '')}`)
+  }
+  return answers
+}
+
+/**
+ * Times of heartbeats, and the revisions of an agent's desired state, which count the changes of all: who may see an agent sees
+ * how far it is.
+ */
+const ofItself = /"(?:lastHeartbeat|updated)":"[^"]*"|"(?:desired|effective)":\{"revision":\d+\}/g
