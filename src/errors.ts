@@ -31,6 +31,7 @@ export type ErrorKey =
   | 'idp'
   | 'jointoken'
   | 'apilog'
+  | 'event'
   | 'auth'
   | 'body'
   | 'path'

@@ -48,3 +48,7 @@ export const credentialsChangedSubject = 'credentials.changed'
 export const loginAttemptSubject = 'login.attempt'
 /** Tags, deployments or groups changed what placement follows. The value is `{}`. */
 export const placementInputsSubject = 'placement.inputs'
+/** Something was written that is told as events; whoever gets it first tells them. The value is `{}`. */
+export const changesSubject = 'changes'
+/** There are new events: whoever has listeners reads them. The value is `{}`. */
+export const eventsSubject = 'events'

@@ -1,7 +1,7 @@
 /** The controller API as verbs call it: with the token, renewed once when it ends, and errors as CliError. */
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, type ExitCode } from './cli-error.js'
-import { callHttp, type HttpAnswer } from './http-call.js'
+import { callHttp, openHttp, readAnswer, type HttpAnswer } from './http-call.js'
 
 export interface Server {
   /** Without a slash at its end. */
@@ -40,6 +40,8 @@ export interface Api {
   readObject(path: string): Promise<Fields>
   readList(path: string, query?: Readonly<Record<string, string>>): Promise<readonly Fields[]>
   readPage(path: string, query: Readonly<Record<string, string>>): Promise<Page>
+  /** Text that goes on until either side ends it. */
+  listen(path: string, headers: Readonly<Record<string, string>>): Promise<AsyncIterable<string>>
 }
 
 export interface Page {
@@ -54,17 +56,35 @@ export type ReportCall = (line: string) => void
 /** Chosen by us: what the API gives its own calls to agents, and some. */
 const answerTimeoutMs = 60_000
 
+/** Chosen by us: three of the comments that an event stream has every 15 s (choices: 2, events). */
+const silenceMs = 50_000
+
 export function createApi(server: Server, credentials: Credentials, report: ReportCall): Api {
-  const call = async (request: ApiRequest): Promise<ApiAnswer> => {
+  /** Once more with another token when the first one no longer counts. */
+  const withToken = async <T extends { readonly status: number }>(
+    send: (authorization: string) => Promise<T>,
+  ): Promise<T> => {
     const token = await credentials.readToken()
-    const answer = await sendRequest(server, request, `Bearer ${token}`, report)
-    if (answer.status !== 401) return checkAnswer(answer, server)
+    const answer = await send(`Bearer ${token}`)
+    if (answer.status !== 401) return answer
     const renewed = await credentials.renewToken(token)
-    if (renewed === undefined) return checkAnswer(answer, server)
-    return checkAnswer(await sendRequest(server, request, `Bearer ${renewed}`, report), server)
+    return renewed === undefined ? answer : send(`Bearer ${renewed}`)
   }
+  const call = async (request: ApiRequest): Promise<ApiAnswer> =>
+    checkAnswer(
+      await withToken((authorization) => sendRequest(server, request, authorization, report)),
+      server,
+    )
   return {
     call,
+    listen: async (path, headers) => {
+      const { incoming } = await withToken((authorization) =>
+        openStream(server, { path, headers: { ...headers, authorization } }, report),
+      )
+      if (incoming.statusCode === 200) return incoming.setEncoding('utf8')
+      checkAnswer(await readAnswer(incoming), server)
+      throw new CliError(exitCodes.refused, `${server.url} is no coordinator: it sends no events`)
+    },
     readObject: async (path) => requireFields((await call({ method: 'GET', path })).body),
     readList: async (path, query) => requireList((await call({ method: 'GET', path, query })).body),
     readPage: async (path, query) => {
@@ -102,6 +122,20 @@ export async function sendRequest(
     `${method} ${target.href} ${answer.status} ${Math.round(performance.now() - startedAt)} ms`,
   )
   return answer
+}
+
+async function openStream(
+  { url, ca }: Server,
+  { path, headers }: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
+  report: ReportCall,
+) {
+  const target = new URL(`${url}/api/v1${path}`)
+  const given = { ...headers, accept: 'text/event-stream' }
+  const call = { method: 'GET', url: target, headers: given, timeoutMs: answerTimeoutMs, ca }
+  const incoming = await openHttp(call, silenceMs)
+  const status = incoming.statusCode ?? 0
+  report(`GET ${target.href} ${status}`)
+  return { status, incoming }
 }
 
 /** Throws CliError for what is no success, or is no answer of a coordinator. */

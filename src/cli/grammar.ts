@@ -2,6 +2,7 @@
 import { accountVerbs } from './account-verbs.js'
 import { applyVerb } from './apply-verb.js'
 import { completionVerbs } from './completion-verbs.js'
+import { eventVerbs } from './event-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
@@ -29,7 +30,7 @@ const globalFlags: readonly Flag[] = [
 
 export const grammar: Grammar = {
   flags: globalFlags,
-  verbs: [...accountVerbs, applyVerb, ...completionVerbs],
+  verbs: [...accountVerbs, applyVerb, ...eventVerbs, ...completionVerbs],
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups],
     ...[organizations, accounts, users, permissions, sessions, idps],

@@ -29,6 +29,16 @@ const answerLimitBytes = 512 * 1024 * 1024
 
 /** Rejects with CliError. */
 export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
+  const incoming = await openHttp(call)
+  try {
+    return await readAnswer(incoming)
+  } catch (error) {
+    throw unreachable(call.url, error)
+  }
+}
+
+/** An answer that goes on: only its head has a time limit, and then every silence. */
+export async function openHttp(call: HttpCall, silenceMs?: number): Promise<IncomingMessage> {
   const { protocol } = call.url
   const { request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
   const headers =
@@ -38,19 +48,28 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   const options: RequestOptions & { ca?: string } = { method: call.method, headers: { ...headers } }
   if (call.ca !== undefined) options.ca = call.ca
   return new Promise((resolve, reject) => {
-    const outgoing = request(call.url, options, (incoming) => {
-      readAnswer(incoming).then(resolve, fail)
+    const outgoing = request(call.url, options)
+    const limits = limitTime(outgoing, call)
+    outgoing.on('response', (incoming) => {
+      // What went wrong, not that it was aborted.
+      outgoing.on('error', (error) => incoming.destroy(error))
+      if (silenceMs !== undefined) {
+        limits.stop()
+        incoming.setTimeout(silenceMs, () => incoming.destroy(new Error('it fell silent')))
+      }
+      resolve(incoming)
     })
-    const fail = (error: unknown): void => {
+    outgoing.on('error', (error) => {
       reject(unreachable(call.url, error))
-    }
-    outgoing.on('error', fail)
-    limitTime(outgoing, call)
+    })
     outgoing.end(call.body)
   })
 }
 
-function limitTime(outgoing: ClientRequest, { url, timeoutMs }: HttpCall): void {
+function limitTime(
+  outgoing: ClientRequest,
+  { url, timeoutMs }: HttpCall,
+): { readonly stop: () => void } {
   const giveUp = (afterMs: number, what: string): NodeJS.Timeout =>
     setTimeout(() => outgoing.destroy(new Error(`no ${what} within ${afterMs / 1000} s`)), afterMs)
   let timer = giveUp(Math.min(connectTimeoutMs, timeoutMs), 'connection')
@@ -63,12 +82,14 @@ function limitTime(outgoing: ClientRequest, { url, timeoutMs }: HttpCall): void 
     if (!socket.connecting) connected()
     else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
   })
-  outgoing.on('close', () => {
+  const stop = (): void => {
     clearTimeout(timer)
-  })
+  }
+  outgoing.on('close', stop)
+  return { stop }
 }
 
-async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer> {
+export async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
   for await (const chunk of incoming as AsyncIterable<Buffer>) {

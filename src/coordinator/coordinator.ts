@@ -16,12 +16,16 @@ import { createAgentGateway } from './agent-gateway/agent-gateway.js'
 import { createControllerApi } from './controller/controller-api.js'
 import { docsRoutes } from './controller/docs.js'
 import { describeError } from './controller/error-body.js'
+import { eventViews } from './controller/event-views.js'
+import { eventRoutes } from './controller/events.js'
 import { healthRoutes } from './controller/health.js'
 import { resourceRoutes } from './controller/resources.js'
 import { createMetrics } from './http/metrics.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
 import { createAgentCounter } from './state-service/agents/agent-counts.js'
 import { createApiLog, removeOldApiLogs } from './state-service/api-log.js'
+import { createEventHub } from './state-service/events/event-hub.js'
+import { startEventRecorder } from './state-service/events/event-recorder.js'
 import { createAuthenticator } from './state-service/identity/authenticate.js'
 import { createBackgroundWork } from './state-service/background.js'
 import {
@@ -37,6 +41,7 @@ import { openIdentity, type Identity } from './state-service/identity/identity.j
 import { createJoinToken } from './state-service/agents/join-tokens.js'
 import { createLeases } from './state-service/leases.js'
 import { startPlacementFollower } from './state-service/placing/placement-follower.js'
+import { createSessionWatch } from './state-service/identity/session-watch.js'
 import { openSealing } from './state-service/identity/sealing.js'
 import type { ServiceSettings, StateService } from './state-service/service.js'
 import { removeExpiredSessions } from './state-service/identity/sessions.js'
@@ -142,6 +147,8 @@ async function startOn(
   const gateway = createAgentGateway(service, log)
   const authenticator = createAuthenticator(identity)
   const apiLog = createApiLog(service, log)
+  const sessions = createSessionWatch(service, log)
+  const hub = createEventHub(service, sessions, log)
   const http = await createHttpServer({
     ...config,
     ...config.listen,
@@ -155,7 +162,7 @@ async function startOn(
     authenticator,
     apiLog,
     readBaseUrl: () => config.publicUrl ?? toReachable(address),
-    resources: resourceRoutes(service),
+    resources: [...resourceRoutes(service), ...eventRoutes({ service, hub, authenticator })],
   })
   http.addApi(controller)
   http.addApi({
@@ -172,6 +179,7 @@ async function startOn(
   const address = await http.listen()
   const follower = startPlacementFollower(service, log)
   const recovery = startDeployRecovery(service, log)
+  const events = startEventRecorder(service, log, eventViews)
   const cleanups = startCleanups(service, identity, log)
   phase = 'ready'
   log.info({ address, version }, 'coordinator is ready')
@@ -183,6 +191,8 @@ async function startOn(
     reloadCertificates: () => http.reloadCertificates(),
     close: async () => {
       phase = 'stopping'
+      await hub.close()
+      sessions.close()
       await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
       await follower.close()
       await recovery.stop()
@@ -191,6 +201,7 @@ async function startOn(
       await http.close()
       await background
       await apiLog.close()
+      await events.close()
       authenticator.close()
       await leases.release().catch(() => undefined) // they run out by themselves
       await bus.close()

@@ -81,6 +81,8 @@ export interface PlacementCondition {
   readonly deploymentId: number
   readonly state: PlacementState
   readonly agentState: AgentState
+  /** How many places are like this; left out: one. */
+  readonly count?: number
 }
 
 export interface DeploymentOfGroup {
@@ -124,9 +126,10 @@ function countPlaces(group: GroupCondition, { id, min }: DeploymentOfGroup): Pla
   let [serving, coming, trouble] = [0, 0, 0]
   for (const place of group.placements) {
     if (place.deploymentId !== id) continue
-    if (isInTrouble(place)) trouble++
-    else if (place.state === 'applied') serving++
-    else coming++
+    const count = place.count ?? 1
+    if (isInTrouble(place)) trouble += count
+    else if (place.state === 'applied') serving += count
+    else coming += count
   }
   return { min, serving, coming, trouble }
 }

@@ -22,4 +22,17 @@ export interface DialectSql {
   readonly randomKey: string
   /** Makes the functions that queries use: `iso_time(ms)`. Repeated at each start. */
   readonly definitions: readonly string[]
+  /** Makes a trigger: for each row, after it was written. */
+  readonly trigger: (trigger: Trigger) => readonly string[]
+}
+
+export interface Trigger {
+  readonly name: string
+  readonly table: string
+  /** `insert`, `delete`, or `update of "name", state`. */
+  readonly after: string
+  /** Of `new` and `old`; left out: always. */
+  readonly when?: string
+  /** One statement; it may name `new` and `old`. */
+  readonly work: string
 }

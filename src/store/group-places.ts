@@ -101,3 +101,47 @@ export async function countGroupPlaces(
     candidateState: row.candidateState as CandidateState | null,
   }))
 }
+
+export interface CountedPlaces {
+  readonly groupId: number
+  readonly deploymentId: number
+  /** A candidate on its way shows, whatever serves meanwhile. */
+  readonly state: PlacementState
+  readonly agentState: AgentState
+  readonly count: number
+}
+
+/** Of many groups, without their stages. */
+export async function countPlacesOfGroups(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<CountedPlaces[]> {
+  const rows = await queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .where('placements.groupId', 'in', [...groupIds])
+    .where('placements.stage', '=', 0)
+    .groupBy([
+      'placements.groupId',
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateState',
+      'agents.state',
+    ])
+    .select((e) => [
+      'placements.groupId',
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateState',
+      'agents.state as agentState',
+      e.fn.countAll<number>().as('count'),
+    ])
+    .execute()
+  // States are written by the use cases only.
+  return rows.map(({ candidateState, ...row }) => ({
+    ...row,
+    deploymentId: row.deploymentId ?? stageDeploymentId,
+    agentState: row.agentState as AgentState,
+    state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),
+  }))
+}

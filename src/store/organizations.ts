@@ -43,6 +43,20 @@ export async function findOrganizationByName(
   return row && fromRow(row)
 }
 
+/** By name; those that do not exist are left out. */
+export async function readOrganizationIds(
+  queries: Queries,
+  names: readonly string[],
+): Promise<Map<string, number>> {
+  if (names.length === 0) return new Map()
+  const rows = await queries
+    .selectFrom('organizations')
+    .select(['id', 'name'])
+    .where('name', 'in', [...names])
+    .execute()
+  return new Map(rows.map(({ id, name }) => [name, id]))
+}
+
 /** Answers the new organization's id. */
 export async function insertOrganization(
   queries: Queries,

@@ -64,6 +64,12 @@ const dialectSql: DialectSql = {
      $$ select to_char(timestamp 'epoch' + ms * interval '1 millisecond',
                        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$`,
   ],
+  trigger: ({ name, table, after, when = 'true', work }) => [
+    `create function "${name}"() returns trigger language plpgsql as
+     $$ begin ${work}; return null; end $$`,
+    `create trigger "${name}" after ${after} on "${table}" for each row when (${when})
+     execute function "${name}"()`,
+  ],
 }
 
 type Work<T> = (queries: Transaction<Tables>) => Promise<T>

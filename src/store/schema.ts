@@ -3,6 +3,7 @@
  * the query files convert (`fromRow`). `organizationId` null is the system administrator's own, or shared.
  */
 import type { Generated } from 'kysely'
+import type { ChangesTable, EventCounterTable, EventsTable } from './schema-events.js'
 import type {
   IdpsTable,
   IdpSubjectsTable,
@@ -326,4 +327,7 @@ export interface Tables {
   leases: LeasesTable
   history: HistoryTable
   apiLogs: ApiLogsTable
+  changes: ChangesTable
+  events: EventsTable
+  eventCounter: EventCounterTable
 }

@@ -36,6 +36,12 @@ export function visibleTags(scope: Scope): Expression<SqlBool> {
     where ${sql.ref('agentTags.tagId')} = ${sql.ref('tags.id')} and ${ownerColumn('agents')} is null)))`
 }
 
+/** The events that may be heard of: the organization's own, and those of shared agents. The types are the caller's matter. */
+export function visibleEvents(scope: Scope): Expression<SqlBool> {
+  if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
+  return sql<SqlBool>`(${within(scope, 'events')} or ${sql.ref('events.sharedData')} is not null)`
+}
+
 /** The organization itself. */
 export function visibleOrganizations(scope: Scope): Expression<SqlBool> {
   if (scope.kind === 'all') return sql<SqlBool>`1 = 1`

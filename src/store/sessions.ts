@@ -127,7 +127,15 @@ export async function findSession(
   queries: Queries,
   id: number,
 ): Promise<SessionRecord | undefined> {
-  const row = await queries
+  return (await readSessions(queries, [id]))[0]
+}
+
+/** Those of them that are there: one query. */
+export async function readSessions(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<SessionRecord[]> {
+  const rows = await queries
     .selectFrom('sessions')
     .innerJoin('accounts', 'accounts.id', 'sessions.accountId')
     .leftJoin('organizations', 'organizations.id', 'sessions.organizationId')
@@ -153,9 +161,9 @@ export async function findSession(
       'organizations.accessTtlSeconds',
       'organizations.refreshTtlSeconds',
     ])
-    .where('sessions.id', '=', id)
-    .executeTakeFirst()
-  return row && toSessionRecord(row)
+    .where('sessions.id', 'in', [...ids])
+    .execute()
+  return rows.map(toSessionRecord)
 }
 
 interface SessionRow {

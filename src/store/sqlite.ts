@@ -42,6 +42,9 @@ const dialectSql: DialectSql = {
   tableOptions: 'strict',
   randomKey: 'lower(hex(randomblob(16)))',
   definitions: [],
+  trigger: ({ name, table, after, when = 'true', work }) => [
+    `create trigger "${name}" after ${after} on "${table}" when ${when} begin ${work}; end`,
+  ],
 }
 
 /** Opens or makes the file, readable by its owner only. Throws FleetError 'unavailable' when it cannot. */

@@ -1,4 +1,5 @@
 /** Users: accounts in organizations, each with a role there; an account may be a user of several. */
+import { groupBy } from '../domain/group-by.js'
 import {
   isPermissionType,
   type Access,
@@ -87,20 +88,36 @@ export async function findStanding(
   return { userId: row.id, role: row.role, grants: await readGrants(queries, membership) }
 }
 
-export async function readGrants(
+export async function readGrants(queries: Queries, membership: Membership): Promise<Grants> {
+  const [grants] = await readGrantsOf(queries, [membership])
+  return grants ?? {}
+}
+
+/** Of each of them, in their order: one query. */
+export async function readGrantsOf(
   queries: Queries,
-  { organizationId, accountId }: Membership,
-): Promise<Grants> {
+  memberships: readonly Membership[],
+): Promise<Grants[]> {
+  if (memberships.length === 0) return []
   const rows = await queries
     .selectFrom('permissions')
-    .select(['type', 'write'])
-    .where('organizationId', '=', organizationId)
-    .where('accountId', '=', accountId)
+    .select(['organizationId', 'accountId', 'type', 'write'])
+    .where('accountId', 'in', [...new Set(memberships.map(({ accountId }) => accountId))])
+    .where('organizationId', 'in', [
+      ...new Set(memberships.map(({ organizationId }) => organizationId)),
+    ])
     .execute()
-  const grants: Partial<Record<PermissionType, Access>> = {}
-  for (const { type, write } of rows)
-    if (isPermissionType(type)) grants[type] = write === 1 ? 'write' : 'read'
-  return grants
+  const byUser = groupBy(rows, (row) => keyOf(row))
+  return memberships.map((membership) => {
+    const grants: Partial<Record<PermissionType, Access>> = {}
+    for (const { type, write } of byUser.get(keyOf(membership)) ?? [])
+      if (isPermissionType(type)) grants[type] = write === 1 ? 'write' : 'read'
+    return grants
+  })
+}
+
+function keyOf({ organizationId, accountId }: Membership): string {
+  return `${organizationId} ${accountId}`
 }
 
 export async function readOrganizationIdsOf(

@@ -12,6 +12,7 @@ import { measureBundle } from './bundle.js'
 import { measureCommandLine } from './command-line.js'
 import { measureCoordinators } from './coordinators.js'
 import { measureEngine } from './engine.js'
+import { measureEvents } from './events.js'
 import { printFigure, type Report } from './figure.js'
 import { fleetOf } from './fleet.js'
 import { measureLogin } from './login.js'
@@ -23,6 +24,7 @@ type Benchmark = (t: TestEnd, report: Report) => Promise<void>
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   engine: measureEngine,
   api: measureApi,
+  events: measureEvents,
   agent: measureAgent,
   login: measureLogin,
   cli: measureCommandLine,

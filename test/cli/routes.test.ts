@@ -1,9 +1,11 @@
 /** Everything the API can do can be done from here: each operation it documents is asked for by a command, or says why not. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { resourceRoutes } from '../../src/coordinator/controller/resources.js'
 import { enrol } from '../coordinator/controller/client.js'
 import { eventually } from '../support/eventually.js'
+import { startController } from '../support/start-controller.js'
 import { startDesk, type Desk } from './desk.js'
 
 /** Ids are of nothing: what is asked for matters here, not what comes of it. `site` is a group. */
@@ -68,6 +70,7 @@ const commands: Readonly<Record<string, string>> = {
 const configFolder = join(import.meta.dirname, '../../config')
 
 const withoutCommand: Readonly<Record<string, string>> = {
+  'GET /events': 'events and apilogs tail, which go on until they are ended (events.test.ts)',
   'POST /auth/refresh': 'every command does it when its access token has ended (session.test.ts)',
   'GET /auth/oidc/callback': "the provider sends a person's browser there (session.test.ts)",
   'POST /auth/oidc/token': 'the end of login --oidc (session.test.ts)',
@@ -79,7 +82,7 @@ void t.test('every operation of the API has a command, or a reason to have none'
   const desk = await startDesk(t)
   const { environment, api } = desk
   await makeGroup(desk)
-  const operations = await readOperations(desk)
+  const operations = await readOperations(t)
   const known = [...Object.keys(commands), ...Object.keys(withoutCommand)]
   t.strictSame(operations.toSorted(), known.toSorted())
 
@@ -118,8 +121,9 @@ async function makeGroup(desk: Desk): Promise<void> {
 }
 
 /** As the coordinator documents them. */
-async function readOperations({ api }: Desk): Promise<readonly string[]> {
-  const { body } = await api.call('GET', '/docs/openapi.json')
+async function readOperations(t: Test): Promise<readonly string[]> {
+  const whole = await startController(t, { resources: resourceRoutes, withEvents: true })
+  const { body } = await whole.call('GET', '/docs/openapi.json')
   const paths = body['paths'] as Record<string, Record<string, unknown>> // by path and method
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods)

@@ -240,4 +240,15 @@ export const columns: Columns = {
     path: 1,
     status: 1,
   },
+  changes: { id: 1, kind: 1, objectId: 1, deleted: 1, organizationId: 1 },
+  events: {
+    id: 1,
+    createdAt: 1,
+    type: 1,
+    organizationId: 1,
+    about: 1,
+    data: 1,
+    sharedData: 1,
+  },
+  eventCounter: { id: 1, last: 1 },
 }

@@ -9,6 +9,8 @@ import { createInProcessBus } from '../../src/bus/in-process.js'
 import { createControllerApi } from '../../src/coordinator/controller/controller-api.js'
 import { docsRoutes } from '../../src/coordinator/controller/docs.js'
 import { describeError } from '../../src/coordinator/controller/error-body.js'
+import { eventViews } from '../../src/coordinator/controller/event-views.js'
+import { eventRoutes } from '../../src/coordinator/controller/events.js'
 import { healthRoutes } from '../../src/coordinator/controller/health.js'
 import { createMetrics } from '../../src/coordinator/http/metrics.js'
 import type { Route } from '../../src/coordinator/http/route.js'
@@ -20,6 +22,11 @@ import {
 import { createAgentCounter } from '../../src/coordinator/state-service/agents/agent-counts.js'
 import { createApiLog, type ApiLog } from '../../src/coordinator/state-service/api-log.js'
 import { createBackgroundWork } from '../../src/coordinator/state-service/background.js'
+import {
+  createEventHub,
+  type EventHub,
+} from '../../src/coordinator/state-service/events/event-hub.js'
+import { startEventRecorder } from '../../src/coordinator/state-service/events/event-recorder.js'
 import { createAuthenticator } from '../../src/coordinator/state-service/identity/authenticate.js'
 import { ensureFirstAdministrator } from '../../src/coordinator/state-service/identity/first-administrator.js'
 import {
@@ -27,6 +34,7 @@ import {
   type Identity,
 } from '../../src/coordinator/state-service/identity/identity.js'
 import { openSealing } from '../../src/coordinator/state-service/identity/sealing.js'
+import { createSessionWatch } from '../../src/coordinator/state-service/identity/session-watch.js'
 import { createLeases } from '../../src/coordinator/state-service/leases.js'
 import type { StateService } from '../../src/coordinator/state-service/service.js'
 import { openStore } from '../../src/store/open-store.js'
@@ -41,6 +49,8 @@ export interface ControllerOptions {
   readonly stateDir?: string
   /** That other coordinators use too, and somebody else closes; of its own otherwise. */
   readonly bus?: Bus
+  /** Its changes are told as events, and it has the route to listen to them. */
+  readonly withEvents?: boolean
 }
 
 export interface Controller {
@@ -51,6 +61,7 @@ export interface Controller {
   readonly service: StateService
   readonly identity: Identity
   readonly apiLog: ApiLog
+  readonly hub: EventHub
   readonly stateDir: string
   /** Lines of the log, parsed. */
   readonly lines: Record<string, unknown>[]
@@ -121,13 +132,17 @@ export async function startController(
     describeError,
     ...options.http,
   })
+  const sessions = createSessionWatch(service, log)
+  const hub = createEventHub(service, sessions, log)
   const resources = options.resources?.(service) ?? []
+  const events = options.withEvents ? eventRoutes({ service, hub, authenticator }) : []
+  const recorder = options.withEvents ? startEventRecorder(service, log, eventViews) : undefined
   const api = createControllerApi({
     identity,
     authenticator,
     apiLog,
     readBaseUrl: () => base,
-    resources,
+    resources: [...resources, ...events],
   })
   http.addApi(api)
   const health = healthRoutes({ service, metrics, readPhase: () => controller.phase })
@@ -146,6 +161,7 @@ export async function startController(
     service,
     identity,
     apiLog,
+    hub,
     stateDir,
     lines,
     phase: 'ready',
@@ -161,8 +177,11 @@ export async function startController(
     },
   }
   t.teardown(async () => {
+    await hub.close()
+    sessions.close()
     await http.close()
     await apiLog.close()
+    await recorder?.close()
     authenticator.close()
     if (options.bus === undefined) await service.bus.close()
     await store.close()

@@ -24,4 +24,16 @@ const apiLog = {
   fields: [],
 } satisfies NounParts
 
-export const apiLogs: Noun = { ...apiLog, verbs: [listVerb(apiLog, '--sort id:desc --take 20')] }
+export const apiLogs: Noun = {
+  ...apiLog,
+  verbs: [
+    listVerb(apiLog, '--sort id:desc --take 20'),
+    {
+      name: 'tail',
+      summary: 'prints the last entries, then every new one, until Ctrl-C',
+      flags: [{ form: '--lines <count>', summary: 'how many of the past; 10 unless given' }],
+      example: 'apilogs tail --lines 50',
+      run: async (invocation) => (await import('../apilog-tail.js')).tailApiLogs(invocation),
+    },
+  ],
+}

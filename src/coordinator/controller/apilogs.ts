@@ -11,7 +11,7 @@ import type { StateService } from '../state-service/service.js'
 import { idSchema, listQuerySchema, orNull, timeSchema } from './references.js'
 import { toIso } from './views.js'
 
-const apiLogSchema = Type.Object(
+export const apiLogSchema = Type.Object(
   {
     id: idSchema,
     created: timeSchema,
@@ -47,7 +47,7 @@ export function apiLogRoutes(service: StateService): readonly Route[] {
   ]
 }
 
-function toApiLogView(log: ApiLogRecord) {
+export function toApiLogView(log: ApiLogRecord) {
   return {
     id: log.id,
     created: toIso(log.createdAt),

@@ -61,13 +61,14 @@ export function oidcRoutes(identity: Identity, readBaseUrl: () => string): reado
       permission: 'public',
       query: Type.Object({}, { additionalProperties: true }),
       answers: { 200: tokensSchema, 303: null },
-      handle: async ({ context, query, headers, sourceAddress, secure }) => {
+      handle: async ({ context, query, headers, sourceAddress, secure, note }) => {
         const baseUrl = readBaseUrl()
         const finished = await finishLogin(identity, context, {
           parameters: toParameters(query),
           cookie: readCookie(headers, cookieName),
           baseUrl,
           sourceAddress,
+          note,
         })
         const over = cookieOf('', 0, isSecure(secure, baseUrl))
         if (finished.kind === 'return')
@@ -97,8 +98,12 @@ export function oidcRoutes(identity: Identity, readBaseUrl: () => string): reado
         { additionalProperties: false },
       ),
       answers: { 200: tokensSchema },
-      handle: async ({ body, sourceAddress, secure }) => {
-        const tokens = await exchangeCode(identity, body.code, sourceAddress)
+      handle: async ({ body, sourceAddress, secure, note }) => {
+        const tokens = await exchangeCode(identity, {
+          code: body.code,
+          sourceAddress,
+          note,
+        })
         return body.cookie === true ? answerWithCookie(tokens, secure) : answerTokens(tokens)
       },
     }),

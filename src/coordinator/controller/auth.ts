@@ -73,11 +73,12 @@ export function authRoutes(identity: Identity): readonly Route[] {
       ),
       bodyOptional: true,
       answers: { 200: tokensSchema },
-      handle: async ({ headers, body, sourceAddress, secure }) => {
-        const credentials = readBasic(headers)
-        if (!credentials) throw unauthenticated('a login needs a name and a password (HTTP basic)')
+      handle: async ({ headers, body, sourceAddress, secure, note }) => {
         const given = readLoginBody(body)
         const organization = given.org ?? undefined
+        if (organization !== undefined) note({ organization })
+        const credentials = readBasic(headers)
+        if (!credentials) throw unauthenticated('a login needs a name and a password (HTTP basic)')
         const tokens = await login(identity, { ...credentials, organization, sourceAddress })
         return given.cookie === true ? answerWithCookie(tokens, secure) : answerTokens(tokens)
       },
@@ -90,13 +91,13 @@ export function authRoutes(identity: Identity): readonly Route[] {
       errorKey,
       permission: 'public',
       answers: { 200: tokensSchema },
-      handle: async ({ context, headers, sourceAddress, secure }) => {
+      handle: async ({ context, headers, sourceAddress, secure, note }) => {
         const shown = readToken(headers, 'refresh')
         const kept = readOwnCookie(headers)
         const token = shown ?? kept
         if (token === undefined)
           throw unauthenticated('a refresh needs "Authorization: Refresh <refresh token>"')
-        const tokens = await refreshSession(identity, context, token, sourceAddress)
+        const tokens = await refreshSession(identity, context, { token, sourceAddress, note })
         return shown === undefined ? answerWithCookie(tokens, secure) : answerTokens(tokens)
       },
     }),

@@ -64,9 +64,9 @@ function isRecorded({ method, route, status }: AnsweredCall): boolean {
 }
 
 function toRecord(call: AnsweredCall): RecordedCall {
-  const { context, actor, route, method, path, status, answer } = call
+  const { context, actor, route, method, path, status, answer, note } = call
   return {
-    organizationId: actor?.organizationId ?? null,
+    organization: actor ? actor.organizationId : (note.organization ?? null),
     traceId: context.traceId,
     account: nameOf(call),
     method,
@@ -79,8 +79,8 @@ function toRecord(call: AnsweredCall): RecordedCall {
 }
 
 /** Of a login: who tried. */
-function nameOf({ actor, caller }: AnsweredCall): string {
-  return actor?.accountName ?? readBasic(caller.headers)?.user ?? ''
+function nameOf({ actor, note, caller }: AnsweredCall): string {
+  return actor?.accountName ?? note.account ?? readBasic(caller.headers)?.user ?? ''
 }
 
 /** The verbs of a group have their own errorKey. */

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from '../../context.js'
 import type { Actor } from '../../domain/permission.js'
 import type { ErrorKey } from '../../errors.js'
-import type { Answer, Route } from './route.js'
+import type { Answer, CallNote, Route } from './route.js'
 
 export interface Api {
   /** Its label in the metrics. */
@@ -37,6 +37,8 @@ export interface AnsweredCall {
   readonly context: Context
   /** Null before it was known. */
   readonly actor: Actor | null
+  /** What its handler noted. */
+  readonly note: CallNote
   readonly caller: Caller
   /** Null: an unknown path or method. */
   readonly route: Route | null

@@ -11,7 +11,7 @@ import { bodyLimitBytes, dropUnreadBody, publicBodyLimitBytes, readJsonBody } fr
 import { prepareInput, type ReadInput } from './input.js'
 import { MethodNotAllowed } from './method-not-allowed.js'
 import { prepareQuery, type RawQuery, type ReadQuery } from './query.js'
-import type { Answer, Route } from './route.js'
+import type { Answer, CallNote, Route } from './route.js'
 
 /** A path of an API with the routes of its methods; unknown paths have none. */
 export interface Target {
@@ -34,6 +34,7 @@ export interface Exchange {
   readonly caller: Caller
   readonly startedAt: number
   actor: Actor | null
+  note: CallNote
   route: Route | null
   objectId: number | null
   error: unknown
@@ -105,6 +106,9 @@ async function decideAnswer(
     sourceAddress,
     headers,
     secure,
+    note: (about) => {
+      exchange.note = about
+    },
   })
 }
 

@@ -11,6 +11,7 @@ import {
   type Target,
 } from './dispatch.js'
 import type { Metrics } from './metrics.js'
+import { sendEventStream } from './event-stream.js'
 import { sendAnswer } from './send-answer.js'
 
 export interface Surroundings {
@@ -99,6 +100,11 @@ async function serveCall(
   // Before the answer leaves, so that whoever got it finds its trace id in the log.
   const call = describeCall(exchange, request)
   logCall(call)
+  if (answer.stream) {
+    // How long a caller listens is not how long it waited.
+    recordCall(target, call, exchange, surroundings.metrics)
+    return sendEventStream(reply, answer, request.method)
+  }
   const finish = (): void => {
     if (!reply.raw.writableFinished) exchange.context.log.info('the caller left before its answer')
     recordCall(target, call, exchange, surroundings.metrics)
@@ -120,6 +126,7 @@ function startExchange(request: FastifyRequest, log: Logger): Exchange {
     caller,
     startedAt: performance.now(),
     actor: null,
+    note: {},
     route: null,
     objectId: null,
     error: null,

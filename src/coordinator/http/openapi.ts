@@ -11,10 +11,18 @@ export interface DocumentInfo {
 
 interface Parameter {
   readonly name: string
-  readonly in: 'path' | 'query'
+  readonly in: 'path' | 'query' | 'header'
   readonly required: boolean
   readonly schema: object
   readonly description?: string
+}
+
+const lastEventId: Parameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
+  description: 'the last event that the caller has; what follows it comes first',
 }
 
 const errorReference = { $ref: '#/components/responses/Error' }
@@ -62,7 +70,11 @@ const errorSchema = {
 
 function describeOperation(route: Route): object {
   const [, tag = ''] = route.path.split('/')
-  const parameters = [...pathParameters(route), ...queryParameters(route)]
+  const parameters = [
+    ...pathParameters(route),
+    ...queryParameters(route),
+    ...(route.isStream === true ? [lastEventId] : []),
+  ]
   return {
     operationId: route.operationId,
     summary: route.summary,
@@ -122,12 +134,13 @@ function describeBody({ ignoredKeys = [], bodyOptional }: Route, schema: TSchema
   }
 }
 
-function describeAnswers({ answers }: Route): object {
+function describeAnswers({ answers, isStream }: Route): object {
+  const contentType = isStream === true ? 'text/event-stream' : 'application/json'
   const described: [string, object][] = Object.entries(answers).map(([status, schema]) => [
     status,
     {
       description: descriptions[status] ?? 'Done',
-      ...(schema === null ? {} : { content: { 'application/json': { schema } } }),
+      ...(schema === null ? {} : { content: { [contentType]: { schema } } }),
     },
   ])
   return { ...Object.fromEntries(described), default: errorReference }

@@ -7,6 +7,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { Context } from '../../context.js'
 import type { Access, Actor, PermissionType } from '../../domain/permission.js'
 import type { ErrorKey } from '../../errors.js'
+import type { EventStream } from './event-stream.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -24,6 +25,14 @@ export interface Call<Body, Query, Found> {
   readonly headers: IncomingHttpHeaders
   /** The caller used TLS, to us or to a trusted proxy. */
   readonly secure: boolean
+  /** Who a call without an access token was about: for the api log. */
+  readonly note: (about: CallNote) => void
+}
+
+export interface CallNote {
+  /** By id, or as the caller named it. */
+  readonly organization?: number | string | null
+  readonly account?: string
 }
 
 export interface Answer {
@@ -34,6 +43,8 @@ export interface Answer {
    */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | string[]>>
+  /** Instead of a body: writes events until either side ends. */
+  readonly stream?: (stream: EventStream) => void
 }
 
 export interface Route<
@@ -64,6 +75,8 @@ export interface Route<
   readonly ignoredKeys?: readonly string[]
   /** An empty body is valid. */
   readonly bodyOptional?: boolean
+  /** Its answer is a stream of events; the schema of 200 is that of each one's data. */
+  readonly isStream?: boolean
   /** Schema of each success status; null: no body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
   readonly handle: (call: Call<Static<Body>, Static<Query>, Found>) => Promise<Answer>

@@ -1,6 +1,9 @@
 /** The api log's writer: calls are collected and written together, off the path of the calls (choices: 2, apilogs). */
 import type { Logger } from 'pino'
+import { changesSubject } from '../../bus/bus.js'
 import { deleteApiLogsBefore, insertApiLogs, type NewApiLog } from '../../store/api-logs.js'
+import { readOrganizationIds } from '../../store/organizations.js'
+import type { Queries } from '../../store/store.js'
 import type { StateService } from './service.js'
 
 export interface ApiLog {
@@ -11,7 +14,8 @@ export interface ApiLog {
 }
 
 export interface RecordedCall {
-  readonly organizationId: number | null
+  /** Its id, or what a caller named it, which may be nothing that exists. Null: none, the system administrator's. */
+  readonly organization: number | string | null
   readonly traceId: string
   /** Empty: nobody said a name. */
   readonly account: string
@@ -38,9 +42,9 @@ const textMost = 2000
 const dayMs = 24 * 3600 * 1000
 const deletedAtOnce = 1000
 
-export function createApiLog({ store, now }: StateService, log: Logger): ApiLog {
+export function createApiLog({ store, bus, now }: StateService, log: Logger): ApiLog {
   const mayRecord = createNamelessLimit(now)
-  const waiting: NewApiLog[] = []
+  const waiting: WaitingRow[] = []
   let lost = 0
   let closed = false
   let timer: NodeJS.Timeout | undefined
@@ -51,7 +55,8 @@ export function createApiLog({ store, now }: StateService, log: Logger): ApiLog 
     while (waiting.length > 0) {
       const rows = waiting.splice(0, rowsAtOnce)
       try {
-        await insertApiLogs(store.queries, rows)
+        await insertApiLogs(store.queries, await resolveOrganizations(store.queries, rows))
+        bus.publish(changesSubject, {})
       } catch (error) {
         waiting.unshift(...rows)
         log.warn({ err: error, waiting: waiting.length }, 'the api log could not be written')
@@ -96,9 +101,29 @@ function createNamelessLimit(now: () => number): () => boolean {
   }
 }
 
-function toRow(call: RecordedCall, createdAt: number): NewApiLog {
+type WaitingRow = Omit<NewApiLog, 'organizationId'> & Pick<RecordedCall, 'organization'>
+
+/** Names are looked up here, together, so that a failed login costs no query of its own. */
+async function resolveOrganizations(
+  queries: Queries,
+  rows: readonly WaitingRow[],
+): Promise<NewApiLog[]> {
+  const names = rows.flatMap(({ organization }) =>
+    typeof organization === 'string' ? [organization] : [],
+  )
+  const ids = await readOrganizationIds(queries, [...new Set(names)])
+  return rows.map(({ organization, ...row }) => ({
+    ...row,
+    organizationId:
+      typeof organization === 'string' ? (ids.get(organization) ?? null) : organization,
+  }))
+}
+
+function toRow(call: RecordedCall, createdAt: number): WaitingRow {
+  const { organization } = call
   return {
     ...call,
+    organization: typeof organization === 'string' ? toStorable(organization) : organization,
     createdAt,
     severity: severityOf(call.status),
     msg: toStorable(call.msg),

@@ -12,6 +12,7 @@ import { stageTables } from './0006-stages.js'
 import { adoptionColumns } from './0007-adoption.js'
 import { identityTables } from './0010-identity.js'
 import { identityProviderTables } from './0011-identity-providers.js'
+import { eventTables } from './0020-events.js'
 import { managedByColumns } from './0021-managed-by.js'
 import type { Migration } from './migration.js'
 
@@ -25,6 +26,7 @@ const migrations: readonly Migration[] = [
   adoptionColumns,
   identityTables,
   identityProviderTables,
+  eventTables,
   managedByColumns,
 ]
 

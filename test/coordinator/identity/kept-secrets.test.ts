@@ -13,6 +13,7 @@ import { openSealing } from '../../../src/coordinator/state-service/identity/sea
 import { removeExpiredSessions } from '../../../src/coordinator/state-service/identity/sessions.js'
 import { removeOldApiLogs } from '../../../src/coordinator/state-service/api-log.js'
 import { eventually } from '../../support/eventually.js'
+import { rows, startTown, type Call } from './people.js'
 import {
   administrator,
   basic,
@@ -216,6 +217,35 @@ void t.test(
     t.equal(rows[3]?.traceId, traceId)
     t.equal(rows[3]?.msg, '987654321 was not found')
     t.notOk(JSON.stringify(rows).includes('not the right one'))
+  },
+)
+
+void t.test(
+  'logins are in the api log of the organization that they name, refreshes in that of their session',
+  async (t) => {
+    const { controller, system, makeOrganization, move, login } = await startTown(t)
+    await makeOrganization('acme')
+    const ann = await move('ann', 'acme')
+    await login('ann', 'acme', 'not the right one')
+    await login('ghost', 'acme', 'not the right one')
+    await login('ann', 'nowhere', 'not the right one')
+    await login('ann', undefined, 'not the right one')
+    const { body } = await login('ann', 'acme')
+    await refresh(controller, body['refreshToken'])
+
+    const logins = (call: Call) => async () => {
+      const found = rows(await call(200, 'GET', '/apilogs?path=*login,*refresh&sort=id'))
+      return found.map(({ account, status }) => `${String(account)} ${String(status)}`).toSorted()
+    }
+    const wrong = ['ann 401', 'ghost 401']
+    const renewed = ['ann 200', 'ann 200']
+    const all = ['root 200', 'ann 200', ...wrong, 'ann 401', 'ann 401', ...renewed]
+    await eventually(
+      'all are written',
+      async () => (await logins(system.call)()).length >= all.length,
+    )
+    t.strictSame(await logins(ann.call)(), ['ann 200', ...wrong, ...renewed].toSorted())
+    t.strictSame(await logins(system.call)(), all.toSorted())
   },
 )
 

@@ -190,6 +190,14 @@ export const samples: Readonly<Record<string, Sample>> = {
   getVclGroupPlacement: { needs: 'vclgroup read' },
   getVclGroupRouting: { needs: 'vclgroup read' },
   getVclGroupHistory: { needs: 'vclgroup read' },
+  planPlacement: {
+    needs: 'vclgroup read',
+    body: (own) => ({
+      groups: [{ id: own.vclgroup, name, domains: [], deployments: [name] }],
+      deployments: [{ id: own.deployment, name, min: 1, max: 1, tags: [of(own.tag)] }],
+      undeployed: [of(own.vclgroup)],
+    }),
+  },
 
   listApiLogs: { needs: 'apilog read' },
 }

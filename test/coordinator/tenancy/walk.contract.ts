@@ -127,7 +127,16 @@ async function checkReferences(t: Test, scene: Scene): Promise<void> {
       referred.add(kind)
     }
   }
-  const all = ['account', 'agent', 'deployment', 'domain', 'file', 'organization', 'tag']
+  const all = [
+    'account',
+    'agent',
+    'deployment',
+    'domain',
+    'file',
+    'organization',
+    'tag',
+    'vclgroup',
+  ]
   t.same([...referred].sort(), all)
   await lose(town, blue.property.agent)
   await checkSamples(t, town, blue)

@@ -69,6 +69,20 @@ export async function findAgent(
   return recall({ key, rows: 1 }, () => findAgentRow(queries, scope, id))
 }
 
+/** Those of these ids that the caller may see. */
+export async function findVisibleAgentIds(
+  service: StateService,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await selectAgents(service.store.queries, scopeOf(actor))
+    .clearSelect()
+    .select('agents.id')
+    .where('agents.id', 'in', [...ids])
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Throws 'forbidden' for an agent that is only shared with the caller. */
 export async function findOwnAgent(
   service: StateService,

@@ -3,7 +3,7 @@ import { credentialsChangedSubject } from '../../../bus/bus.js'
 import type { Actor } from '../../../domain/permission.js'
 import { findSession, touchSession, type SessionRecord } from '../../../store/sessions.js'
 import type { Queries } from '../../../store/store.js'
-import { readGrants } from '../../../store/users.js'
+import { readGrantsOf } from '../../../store/users.js'
 import type { Identity } from './identity.js'
 import { maySessionLive, unauthenticated } from './sessions.js'
 import { readAccessToken } from './tokens.js'
@@ -11,17 +11,20 @@ import { readAccessToken } from './tokens.js'
 export interface Authenticator {
   /** Throws FleetError 'unauthenticated', or 'limited' when too many made-up tokens came from there. */
   authenticate(token: string, sourceAddress: string): Promise<Actor>
+  /** The same, and how long the token counts: for what goes on when the call has been answered. */
+  recognize(token: string, sourceAddress: string): Promise<Recognized>
   close(): void
 }
 
-interface Remembered {
-  readonly found: Promise<Found>
-  untilMs: number
+export interface Recognized {
+  readonly actor: Actor
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number
 }
 
-interface Found {
-  readonly actor: Actor
-  readonly expiresAtMs: number
+interface Remembered {
+  readonly found: Promise<Recognized>
+  untilMs: number
 }
 
 /** choices: 2, revocation acts within 5 s, also when the hint about it is lost. */
@@ -38,26 +41,29 @@ export function createAuthenticator(identity: Identity): Authenticator {
     remembered.clear()
   })
   return {
-    authenticate: async (token, sourceAddress) => {
-      const known = remembered.get(token)
-      if (known && known.untilMs > service.now()) return (await known.found).actor
-      if (remembered.size >= rememberedMost) remembered.clear()
-      const found = findActor(identity, token, sourceAddress)
-      const entry: Remembered = { found, untilMs: service.now() + believedMs }
-      remembered.set(token, entry)
-      try {
-        const { actor, expiresAtMs } = await found
-        entry.untilMs = Math.min(entry.untilMs, expiresAtMs)
-        return actor
-      } catch (error) {
-        // Only what is valid is believed.
-        if (remembered.get(token) === entry) remembered.delete(token)
-        throw error
-      }
-    },
+    recognize,
+    authenticate: async (token, sourceAddress) => (await recognize(token, sourceAddress)).actor,
     close: () => {
       subscription.close()
     },
+  }
+
+  async function recognize(token: string, sourceAddress: string): Promise<Recognized> {
+    const known = remembered.get(token)
+    if (known && known.untilMs > service.now()) return known.found
+    if (remembered.size >= rememberedMost) remembered.clear()
+    const found = findActor(identity, token, sourceAddress)
+    const entry: Remembered = { found, untilMs: service.now() + believedMs }
+    remembered.set(token, entry)
+    try {
+      const recognized = await found
+      entry.untilMs = Math.min(entry.untilMs, recognized.expiresAtMs)
+      return recognized
+    } catch (error) {
+      // Only what is valid is believed.
+      if (remembered.get(token) === entry) remembered.delete(token)
+      throw error
+    }
   }
 }
 
@@ -65,7 +71,7 @@ async function findActor(
   { service, keys, limits }: Identity,
   token: string,
   sourceAddress: string,
-): Promise<Found> {
+): Promise<Recognized> {
   const { store, now } = service
   const reading = await readAccessToken(keys, token, now())
   if (reading.kind === 'expired')
@@ -88,17 +94,30 @@ async function findActor(
 
 /** What it may do is read with it, so a changed permission acts as soon as an ended session. */
 async function readActor(queries: Queries, session: SessionRecord): Promise<Actor> {
-  const { id, accountId, organizationId, account, role, limits } = session
-  return {
-    accountId,
-    accountName: account.name,
-    sessionId: id,
-    organizationId,
-    role: role ?? 'system', // a session that lives has a role where it has an organization
+  const [actor] = await readActors(queries, [session])
+  if (!actor) throw new Error('one session has one actor')
+  return actor
+}
+
+/** Of sessions that live, in their order: one query. */
+export async function readActors(
+  queries: Queries,
+  sessions: readonly SessionRecord[],
+): Promise<Actor[]> {
+  const regular = sessions.flatMap(({ accountId, organizationId, role }) =>
+    organizationId !== null && role === 'regular' ? [{ organizationId, accountId }] : [],
+  )
+  const grants = (await readGrantsOf(queries, regular)).values()
+  return sessions.map((session) => ({
+    accountId: session.accountId,
+    accountName: session.account.name,
+    sessionId: session.id,
+    organizationId: session.organizationId,
+    role: session.role ?? 'system', // a session that lives has a role where it has an organization
     grants:
-      organizationId !== null && role === 'regular'
-        ? await readGrants(queries, { organizationId, accountId })
+      session.organizationId !== null && session.role === 'regular'
+        ? (grants.next().value ?? {})
         : {},
-    ...(limits && { limits }),
-  }
+    ...(session.limits && { limits: session.limits }),
+  }))
 }

@@ -78,6 +78,8 @@ export interface LoginAnswer {
   readonly cookie: string | undefined
   readonly baseUrl: string
   readonly sourceAddress: string
+  /** Told whose login it is, as soon as that is known. */
+  readonly note: (about: { readonly organization: number }) => void
 }
 
 export type FinishedLogin =
@@ -94,6 +96,7 @@ export async function finishLogin(
   return limited(identity, sourceAddress, async () => {
     const pending = readPending(identity, answer)
     const idp = await claimLogin(identity, pending)
+    answer.note({ organization: idp.organization.id })
     const callback = new URL(answer.baseUrl + callbackPath)
     callback.search = answer.parameters.toString()
     const provider = openProvider(identity.sealing, idp)
@@ -110,14 +113,15 @@ export async function finishLogin(
 /** Throws FleetError 'invalid' for a code that is none, was used or is too old; 'limited' after too many. */
 export async function exchangeCode(
   identity: Identity,
-  code: string,
-  sourceAddress: string,
+  given: Pick<LoginAnswer, 'sourceAddress' | 'note'> & { readonly code: string },
 ): Promise<Tokens> {
   const { service } = identity
+  const { code, sourceAddress, note } = given
   return limited(identity, sourceAddress, async () => {
     const membership = await takeLoginCode(service.store.queries, digestOf(code), service.now())
     if (!membership)
       throw refuse('the code is none of this service, was used or is older than 60 s')
+    note({ organization: membership.organizationId })
     return enter(identity, membership)
   })
 }

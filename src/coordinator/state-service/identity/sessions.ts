@@ -81,12 +81,18 @@ export async function startSession(
   return makeTokens(identity, sessionId, refreshToken, times)
 }
 
+export interface Refresh {
+  readonly token: string
+  readonly sourceAddress: string
+  /** Told whose session it is, as soon as that is known. */
+  readonly note: (about: { readonly organization: number | null; readonly account: string }) => void
+}
+
 /** Throws FleetError 'unauthenticated'; 'limited' when too many made-up tokens came from there. */
 export async function refreshSession(
   identity: Identity,
   context: Context,
-  token: string,
-  sourceAddress: string,
+  { token, sourceAddress, note }: Refresh,
 ): Promise<Tokens> {
   const { service, refreshKey, limits } = identity
   const { queries } = service.store
@@ -97,6 +103,7 @@ export async function refreshSession(
     throw unauthenticated('the refresh token is none of this service')
   }
   const session = await findSession(queries, sessionId)
+  if (session) note({ organization: session.organizationId, account: session.account.name })
   const now = service.now()
   if (!session || !maySessionLive(session) || session.refreshExpiresAt <= now)
     throw unauthenticated('the session has ended; log in again')

@@ -17,7 +17,7 @@ import { placeGroup, type Place, type PlacementDecision } from '../../../domain/
 import { programOf, type WishedDomain } from '../../../domain/vcl-group.js'
 import { FleetError } from '../../../errors.js'
 import { readFleet } from '../../../store/fleet.js'
-import type { NamedReference } from '../../../store/owner.js'
+import { readUsableIds, type NamedReference } from '../../../store/owner.js'
 import { readOtherHolders } from '../../../store/placement-domains.js'
 import { readPlacements, type PlacementRecord } from '../../../store/placements.js'
 import { scopeOfOwner } from '../../../store/scope.js'
@@ -123,9 +123,9 @@ async function readOwnGroups(
   actor: Actor,
   { groups, undeployed }: PlacementPlan,
 ): Promise<ReadonlyMap<number, GroupRecord>> {
-  const ids = [
-    ...new Set([...groups.flatMap(({ id }) => id ?? []), ...undeployed.map(({ id }) => id)]),
-  ]
+  const planned = groups.flatMap(({ id }) => id ?? [])
+  const leaving = undeployed.map(({ id }) => id)
+  const ids = [...new Set([...planned, ...leaving])]
   if (ids.length === 0) return new Map()
   const found = await readGroups(service.store.queries, scopeOf(actor), { ids })
   const own = new Map(
@@ -133,8 +133,10 @@ async function readOwnGroups(
       .filter(({ organizationId }) => organizationId === actor.organizationId)
       .map((group) => [group.id, group]),
   )
-  const missing = ids.filter((id) => !own.has(id))
-  if (missing.length > 0) throw notThere('groups', missing, 'vclgroup')
+  for (const [key, named] of Object.entries({ groups: planned, undeployed: leaving })) {
+    const missing = named.filter((id) => !own.has(id))
+    if (missing.length > 0) throw notThere(key, missing, 'vclgroup')
+  }
   return own
 }
 
@@ -163,6 +165,8 @@ interface NumberedDeployment extends Omit<PlannedDeployment, 'tags'> {
 
 /** No agent has this tag: ids are from 1. */
 const unknownTag = { id: 0 }
+/** Chosen by us: they are looked up by one statement (SQLite takes 32,766 parameters). */
+const tagsMost = 10_000
 /** Beyond all ids: what is made next is the newest. */
 const newIds = 2 ** 50
 
@@ -171,15 +175,26 @@ async function numberDeployments(
   { organizationId }: Actor,
   deployments: readonly PlannedDeployment[],
 ): Promise<NumberedDeployment[]> {
-  const tags = deployments.flatMap((one) => one.tags.flatMap(({ id }) => (id ? [{ id }] : [])))
-  await requireAll(tags, 'tags', 'vclgroup', (ids) =>
-    readUsableTagIds(service.store.queries, organizationId, ids),
+  const { queries } = service.store
+  await requireAll(deployments.flatMap(takeKnown), 'deployments', 'vclgroup', (ids) =>
+    readUsableIds(queries, 'deployments', organizationId, ids),
+  )
+  const tags = deployments.flatMap((one) => one.tags.flatMap(takeKnown))
+  if (tags.length > tagsMost)
+    throw new FleetError('invalid', 'vclgroup', `deployments: over ${tagsMost} tags in all`)
+  await requireAll(tags, 'deployments.tags', 'vclgroup', (ids) =>
+    readUsableTagIds(queries, organizationId, ids),
   )
   return deployments.map((deployment, index) => ({
     ...deployment,
     id: deployment.id ?? newIds + index,
     tags: deployment.tags.map(({ id }) => (id === undefined ? unknownTag : { id })),
   }))
+}
+
+/** What is to be made has no id yet. */
+function takeKnown({ id }: { readonly id?: number | undefined }): { readonly id: number }[] {
+  return id === undefined ? [] : [{ id }]
 }
 
 function findByName(deployments: readonly NumberedDeployment[], name: string): NumberedDeployment {

@@ -1,0 +1,55 @@
+/** `apilogs tail`: the last entries of the api log, then every new one until it is interrupted. */
+import type { Api } from './api.js'
+import type { Fields } from './api-shapes.js'
+import { toCell } from './cells.js'
+import { usageError } from './cli-error.js'
+import { describeApiLog } from './event-line.js'
+import { followEvents } from './follow-events.js'
+import { textFlag, type Invocation } from './verb.js'
+
+const linesUnlessGiven = '10'
+
+export async function tailApiLogs(invocation: Invocation): Promise<undefined> {
+  const { output, surroundings } = invocation
+  if (output.form === 'csv')
+    throw usageError('a log that goes on is no table; --json prints one object a line')
+  const lines = readLines(invocation)
+  const api = await invocation.openApi()
+  const print = (log: Fields): void => {
+    output.write(
+      output.form === 'json'
+        ? `${JSON.stringify(log)}\n`
+        : `${toCell(log['created'])}  ${describeApiLog(log)}\n`,
+    )
+  }
+  const tell = (line: string): void => {
+    surroundings.stderr.write(`cachefleet: ${line}\n`)
+  }
+  /** Entries before the first event, which may come as events too. */
+  let printed: ReadonlySet<unknown> | undefined
+  for await (const heard of followEvents(api, { tell })) {
+    // Asked once the stream stands, so that nothing falls in between.
+    printed ??= await printLast(api, lines, print)
+    if (heard?.event === 'reset') tell('entries are missing here: apilogs list has them')
+    if (heard?.event === 'apilog' && !printed.has(heard.data['id'])) print(heard.data)
+  }
+  return undefined
+}
+
+function readLines(invocation: Invocation): number {
+  const lines = textFlag(invocation, 'lines') ?? linesUnlessGiven
+  if (/^(?:\d{1,3}|1000)$/.test(lines)) return Number(lines)
+  throw usageError(`--lines is ${JSON.stringify(lines)}; 0 to 1000 is right`)
+}
+
+/** Answers their ids. */
+async function printLast(
+  api: Api,
+  lines: number,
+  print: (log: Fields) => void,
+): Promise<ReadonlySet<unknown>> {
+  if (lines === 0) return new Set()
+  const last = await api.readList('/apilogs', { sort: 'id:desc', take: String(lines) })
+  for (const log of last.toReversed()) print(log)
+  return new Set(last.map(({ id }) => id))
+}

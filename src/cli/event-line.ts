@@ -1,0 +1,52 @@
+/** An event as one line for people: what it is about and how it is now. */
+import { isFields, nameOf, type Fields } from './api-shapes.js'
+import { toCell } from './cells.js'
+import type { HeardEvent } from './follow-events.js'
+import { toPrintableLine } from './printable-text.js'
+
+export function describeEvent({ event, data }: HeardEvent): string {
+  const about = nameOf(data) ?? toCell(data['id'])
+  const rest = data['deleted'] === true ? 'deleted' : (describers[event]?.(data) ?? '')
+  const words = event === 'apilog' || event === 'reset' ? [event, rest] : [event, about, rest]
+  return toPrintableLine(words.filter((word) => word !== '').join('  '))
+}
+
+/** As `apilogs tail` prints it too. */
+export function describeApiLog(log: Fields): string {
+  const call = ['account', 'method', 'path'].map((field) => toCell(log[field]))
+  const status = log['status'] === 0 ? '' : toCell(log['status'])
+  const [line = ''] = toCell(log['msg']).split('\n', 1)
+  return toPrintableLine([...call, status, line].filter((word) => word !== '').join(' '))
+}
+
+const describers: Readonly<Record<string, (data: Fields) => string>> = {
+  agent: describeAgent,
+  deployment: describeDeployment,
+  invalidation: ({ stateName }) => toCell(stateName),
+  apilog: describeApiLog,
+  reset: ({ reason }) => toCell(reason),
+}
+
+function describeAgent({ stateName, config, tags, drift }: Fields): string {
+  const { desired, effective } = isFields(config) ? config : {}
+  const revision = (value: unknown): string =>
+    isFields(value) ? toCell(value['revision']) || '0' : '0'
+  return [
+    toCell(stateName),
+    `revision ${revision(effective)}/${revision(desired)}`,
+    Array.isArray(tags) && tags.length > 0 ? `tags ${toCell(tags)}` : '',
+    isFields(drift) ? `last drift ${toCell(drift['at'])}` : '',
+  ]
+    .filter((word) => word !== '')
+    .join('  ')
+}
+
+function describeDeployment({ stateName, vclgroup }: Fields): string {
+  if (!isFields(vclgroup)) return toCell(stateName)
+  const { places } = vclgroup
+  const counts = Object.entries(isFields(places) ? places : {})
+    .filter(([, count]) => count !== 0)
+    .map(([state, count]) => `${toCell(count)} ${state}`)
+  const group = `${nameOf(vclgroup) ?? ''}: ${toCell(vclgroup['stateName'])}`
+  return `${toCell(stateName)}  group ${[group, ...counts].join(', ')}`
+}

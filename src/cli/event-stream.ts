@@ -1,0 +1,44 @@
+/** Reads a stream of server-sent events (HTML standard, 9.2), as the coordinator writes them: LF, data on one line. */
+
+export interface StreamEvent {
+  /** Of the newest event so far; what to resume after. */
+  readonly id: string
+  /** Undefined: only the id moved on. */
+  readonly event: string | undefined
+  readonly data: string
+}
+
+/** Chosen by us: far beyond any event. */
+const blockMost = 16 * 1024 * 1024
+
+/** Pieces may be cut anywhere. Throws for what is no stream of events. */
+export async function* readStreamEvents(
+  pieces: AsyncIterable<string>,
+  lastId: string,
+): AsyncGenerator<StreamEvent> {
+  let id = lastId
+  let rest = ''
+  for await (const piece of pieces) {
+    const blocks = (rest + piece).split('\n\n')
+    rest = blocks.pop() ?? ''
+    if (rest.length > blockMost) throw new Error('an event has no end')
+    for (const block of blocks) {
+      const read = readBlock(block, id)
+      id = read.id
+      yield read
+    }
+  }
+}
+
+function readBlock(block: string, lastId: string): StreamEvent {
+  let id = lastId
+  let event: string | undefined
+  const data: string[] = []
+  for (const line of block.split('\n')) {
+    const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? [] // a comment has no name
+    if (name === 'id') id = value
+    else if (name === 'event') event = value
+    else if (name === 'data') data.push(value)
+  }
+  return { id, event, data: data.join('\n') }
+}

@@ -1,0 +1,18 @@
+/** `cachefleet events`, as the grammar knows it. */
+import type { Verb } from './verb.js'
+
+export const eventVerbs: readonly Verb[] = [
+  {
+    name: 'events',
+    summary: 'prints what changes, as it changes, until Ctrl-C',
+    flags: [
+      {
+        form: '--type <types>',
+        summary: 'only these of agent, deployment, invalidation, apilog, joined by commas',
+      },
+      { form: '--after <id>', summary: 'begin after this event, at most an hour ago; else now' },
+    ],
+    example: 'events --type agent,deployment',
+    run: async (invocation) => (await import('./events.js')).printEvents(invocation),
+  },
+]

@@ -1,0 +1,77 @@
+/** Follows events for as long as it is wanted: what breaks is taken up again after the last event, with pauses. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Api } from './api.js'
+import { requireFields, type Fields } from './api-shapes.js'
+import { CliError, exitCodes } from './cli-error.js'
+import { readStreamEvents } from './event-stream.js'
+
+export interface HeardEvent {
+  readonly id: number
+  /** agent, deployment, invalidation, apilog, or reset: what was missed is not known. */
+  readonly event: string
+  readonly data: Fields
+}
+
+export interface Following {
+  /** The last event that is known already; undefined: begin now. */
+  readonly after?: string | undefined
+  /** Told of each break, once, until it is over. */
+  readonly tell: (line: string) => void
+}
+
+const firstPauseMs = 500
+const longestPauseMs = 15_000
+
+/**
+ * Yields undefined each time the stream stands: from then on nothing is missed. Throws CliError when the first attempt
+ * fails, or when the coordinator refuses.
+ */
+export async function* followEvents(
+  api: Api,
+  { after, tell }: Following,
+): AsyncGenerator<HeardEvent | undefined> {
+  const place = { lastId: after ?? '' }
+  let [stood, told] = [false, false]
+  for (let pauseMs = 0; ; pauseMs = lengthen(pauseMs)) {
+    try {
+      if (pauseMs > 0) await pause(pauseMs * (0.5 + Math.random() / 2))
+      for await (const heard of listenOnce(api, place)) {
+        if (told) tell('connected again')
+        ;[stood, told, pauseMs] = [true, false, 0]
+        yield heard
+      }
+    } catch (error) {
+      if (!stood || isRefusal(error)) throw error
+      // The first break is mended without a word.
+      if (pauseMs === firstPauseMs)
+        tell(`${error instanceof Error ? error.message : String(error)}; trying again`)
+      told ||= pauseMs === firstPauseMs
+    }
+  }
+}
+
+/** Until the stream ends; moves the place on. */
+async function* listenOnce(
+  api: Api,
+  place: { lastId: string },
+): AsyncGenerator<HeardEvent | undefined> {
+  const headers = place.lastId === '' ? {} : { 'last-event-id': place.lastId }
+  const pieces = await api.listen('/events', headers)
+  yield undefined
+  for await (const { id, event, data } of readStreamEvents(pieces, place.lastId)) {
+    place.lastId = id
+    if (event !== undefined) yield { id: Number(id), event, data: requireFields(JSON.parse(data)) }
+  }
+}
+
+function lengthen(pauseMs: number): number {
+  return Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs)
+}
+
+/** The coordinator works and says no: it will again. A stop, too many listeners and a lost store pass. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof CliError)) return false
+  if (error.exitCode === exitCodes.denied || error.exitCode === exitCodes.usage) return true
+  const status = error.refusal?.status ?? 0
+  return status >= 400 && status < 500 && status !== 429
+}

@@ -1,0 +1,75 @@
+/** What events hold: the objects as the API shows them. */
+import { Type } from 'typebox'
+import type { EventViews } from '../state-service/events/compose-events.js'
+import type { DeploymentEvent } from '../state-service/events/deployment-events.js'
+import { apiLogSchema, toApiLogView } from './apilogs.js'
+import { idSchema, orNull } from './references.js'
+import { agentSchema, deploymentSchema, toAgentView, toDeploymentView } from './views.js'
+
+const closed = { additionalProperties: false }
+const stateSchema = {
+  state: deploymentSchema.properties.state,
+  stateName: Type.String(),
+}
+
+const groupSchema = Type.Object(
+  {
+    id: idSchema,
+    name: Type.String(),
+    deployed: Type.Boolean(),
+    revision: Type.Integer(),
+    ...stateSchema,
+    places: Type.Object(
+      {
+        wanted: Type.Integer(),
+        applying: Type.Integer(),
+        applied: Type.Integer(),
+        failed: Type.Integer(),
+      },
+      { ...closed, description: 'How many agents of the group are how far' },
+    ),
+  },
+  closed,
+)
+
+/** `agents` may be thousands, and is said by `places`. */
+const deploymentEventSchema = Type.Object(
+  {
+    ...Type.Omit(deploymentSchema, ['agents']).properties,
+    vclgroup: orNull(groupSchema),
+  },
+  closed,
+)
+
+const deletedSchema = Type.Object(
+  { id: idSchema, deleted: Type.Literal(true) },
+  { ...closed, description: 'an agent or a deployment that was deleted' },
+)
+
+const resetSchema = Type.Object(
+  { reason: Type.String() },
+  { ...closed, description: 'event reset: what was missed is not known any more' },
+)
+
+/** What `data` is, by event. */
+export const eventDataSchema = Type.Union([
+  agentSchema,
+  deploymentEventSchema,
+  apiLogSchema,
+  deletedSchema,
+  resetSchema,
+])
+
+export const eventViews: EventViews = {
+  agent: toAgentView,
+  deployment: toDeploymentEventView,
+  apiLog: toApiLogView,
+}
+
+function toDeploymentEventView({ deployment, state, stateName, group }: DeploymentEvent) {
+  const view: Partial<ReturnType<typeof toDeploymentView>> = toDeploymentView({
+    ...{ deployment, state, stateName, agents: [] },
+  })
+  delete view.agents
+  return { ...view, vclgroup: group }
+}

@@ -1,0 +1,78 @@
+/** `/events`: what changes, as it changes, as far as the caller may read it (choices: 2, events). */
+import { Type } from 'typebox'
+import { parseLastEventId } from '../../domain/event.js'
+import type { Actor } from '../../domain/permission.js'
+import { FleetError } from '../../errors.js'
+import { readToken } from '../http/credentials.js'
+import { route, type Route } from '../http/route.js'
+import { findVisibleAgentIds } from '../state-service/agents/agents.js'
+import type { EventHub } from '../state-service/events/event-hub.js'
+import type { Authenticator } from '../state-service/identity/authenticate.js'
+import type { StateService } from '../state-service/service.js'
+import { eventDataSchema } from './event-views.js'
+import { requireAccess } from './references.js'
+
+const errorKey = 'event'
+/** Chosen by us: each is sampled every second. */
+const liveAgentsMost = 100
+const livePattern = /^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/
+
+export interface EventParts {
+  readonly service: StateService
+  readonly hub: EventHub
+  readonly authenticator: Authenticator
+}
+
+export function eventRoutes({ service, hub, authenticator }: EventParts): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/events',
+      operationId: 'listenToEvents',
+      summary:
+        'Server-sent events: agent, deployment, invalidation, apilog. Last-Event-ID resumes within an hour, else comes reset',
+      errorKey,
+      permission: 'anyone',
+      query: Type.Object(
+        {
+          live: Type.Optional(
+            Type.String({ description: `ids of agents whose samples shall come too: 1,2,3` }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      answers: { 200: eventDataSchema },
+      isStream: true,
+      handle: async ({ actor, query, headers, sourceAddress }) => {
+        if (query.live !== undefined) await checkLive(service, actor, query.live)
+        const token = readToken(headers, 'bearer') ?? '' // the call was let in by it
+        const { expiresAtMs } = await authenticator.recognize(token, sourceAddress)
+        const given = headers['last-event-id']
+        const lastEventId = parseLastEventId(Array.isArray(given) ? given.join() : given)
+        const start = await hub.findStart(actor, lastEventId)
+        return {
+          status: 200,
+          stream: (connection) => {
+            hub.listen({ actor, start, expiresAtMs }, connection)
+          },
+        }
+      },
+    }),
+  ]
+}
+
+/** Samples themselves come with statistics; who asks for them is told already what is wrong with its question. */
+async function checkLive(service: StateService, actor: Actor, live: string): Promise<void> {
+  const ids = live.split(',').map(Number)
+  if (!livePattern.test(live) || ids.length > liveAgentsMost)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `live is ids of agents, at most ${liveAgentsMost}, joined by commas: live=1,2`,
+    )
+  for (const type of ['stats', 'agent'] as const) requireAccess(actor, type, 'read', errorKey)
+  const found = new Set(await findVisibleAgentIds(service, actor, ids))
+  const missing = ids.find((id) => !found.has(id))
+  if (missing !== undefined)
+    throw new FleetError('invalid', errorKey, `live: there is no agent ${missing}`)
+}

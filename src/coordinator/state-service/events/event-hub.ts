@@ -1,0 +1,202 @@
+/**
+ * Who listens to events: let in, given what it missed, then handed to the live events. A listener lives as long as its
+ * token and its session; what it may hear follows its permissions.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { hearingOf, type Hearing } from '../../../domain/event.js'
+import { printComment, printEvents, printReset } from '../../../domain/event-text.js'
+import type { Actor } from '../../../domain/permission.js'
+import { FleetError } from '../../../errors.js'
+import { readEventBounds, readEventsFor } from '../../../store/events.js'
+import type { SessionWatch } from '../identity/session-watch.js'
+import type { StateService } from '../service.js'
+import { startLiveEvents, writesAtOnce, type LiveListener } from './live-events.js'
+
+/** Where a listener is written to. */
+export interface ListenerConnection {
+  readonly isClosed: boolean
+  /** What it was given and has not taken. */
+  readonly waitingBytes: number
+  write(text: Buffer): void
+  /** Resolves when all was taken, or it is closed. */
+  drain(): Promise<void>
+  /** After what was written. */
+  end(): void
+  /** At once. */
+  cut(): void
+  /** Called once, however it was closed. */
+  onClose(tell: () => void): void
+}
+
+export interface EventHub {
+  /**
+   * Where a caller begins: null is an id that is none of ours, undefined is now. Throws 'limited' when the account, or the
+   * coordinator, has too many listeners.
+   */
+  findStart(actor: Actor, lastEventId: number | null | undefined): Promise<EventStart>
+  listen(listener: NewListener, connection: ListenerConnection): void
+  /** Listeners now. */
+  readonly count: number
+  /** Ends all listeners: they resume at another coordinator, or here after its start. */
+  close(): Promise<void>
+}
+
+export interface EventStart {
+  /** It has everything up to here. */
+  readonly after: number
+  /** Why it has not, and begins here all the same. */
+  readonly reset: string | null
+}
+
+export interface NewListener {
+  readonly actor: Actor
+  readonly start: EventStart
+  /** Milliseconds since 1970; with its token it ends. */
+  readonly expiresAtMs: number
+}
+
+/** Chosen by us: of one account, at one coordinator. */
+export const listenersOfAccount = 100
+/** Chosen by us: at one coordinator. */
+export const listenersMost = 5_000
+/** Chosen by us: who does not take this much is cut off, and resumes by id. Texts are shared, so it costs little. */
+const waitingMostBytes = 1024 * 1024
+/** Chosen by us: events of the past that are read at once for one listener. */
+const missedAtOnce = 100
+/** choices: 2, events. */
+const commentEveryMs = 15_000
+const expiryEveryMs = 1_000
+/** Chosen by us. */
+const retryAfterSeconds = 10
+
+const tooOld = 'events after that id are no longer kept: read again what you show'
+const unknownId = 'Last-Event-ID is no id of an event here: read again what you show'
+
+interface Listener extends LiveListener {
+  hearing: Hearing
+  readonly accountId: number
+  readonly expiresAtMs: number
+  readonly connection: ListenerConnection
+}
+
+export function createEventHub(
+  service: StateService,
+  sessions: SessionWatch,
+  log: Logger,
+): EventHub {
+  const { queries } = service.store
+  const live = startLiveEvents(service, log)
+  const all = new Set<Listener>()
+  let closed = false
+  // A coordinator that could not start is not held by them.
+  const comments = setInterval(() => void comment(), commentEveryMs).unref() // never rejects
+  const expiry = setInterval(expire, expiryEveryMs).unref()
+
+  return {
+    get count() {
+      return all.size
+    },
+    findStart: async (actor, lastEventId) => {
+      requireRoom(actor)
+      const { newest, oldest } = await readEventBounds(queries)
+      if (lastEventId === undefined) return { after: newest, reset: null }
+      if (lastEventId === null || lastEventId > newest) return { after: newest, reset: unknownId }
+      const isKept = lastEventId >= (oldest ?? newest + 1) - 1
+      return isKept ? { after: lastEventId, reset: null } : { after: newest, reset: tooOld }
+    },
+    listen: ({ actor, start, expiresAtMs }, connection) => {
+      const listener: Listener = {
+        hearing: hearingOf(actor),
+        accountId: actor.accountId,
+        expiresAtMs,
+        connection,
+        lastId: start.after,
+        write: (text) => {
+          // What waited before counts: one text may be long.
+          if (connection.waitingBytes > waitingMostBytes) connection.cut()
+          else connection.write(text)
+        },
+        reset: (newestId) => {
+          listener.lastId = newestId
+          listener.write(Buffer.from(printReset(newestId, tooOld)))
+        },
+      }
+      all.add(listener)
+      const session = sessions.watch(actor, (now) => {
+        if (now) listener.hearing = hearingOf(now)
+        else connection.end()
+      })
+      connection.onClose(() => {
+        session.close()
+        live.remove(listener)
+        all.delete(listener)
+      })
+      const { after, reset } = start
+      listener.write(Buffer.from(reset === null ? printComment(after) : printReset(after, reset)))
+      if (closed) connection.end()
+      else void join(listener) // never rejects
+    },
+    close: async () => {
+      closed = true
+      clearInterval(comments)
+      clearInterval(expiry)
+      for (const { connection } of all) connection.end()
+      await live.close()
+    },
+  }
+
+  function requireRoom({ accountId }: Actor): void {
+    let ofAccount = 0
+    for (const listener of all) if (listener.accountId === accountId) ofAccount++
+    if (ofAccount < listenersOfAccount && all.size < listenersMost) return
+    throw new FleetError(
+      'limited',
+      'event',
+      ofAccount < listenersOfAccount
+        ? `this coordinator has ${listenersMost} listeners of events already; try another one`
+        : `this account listens to events ${listenersOfAccount} times here already; end some`,
+      { retryAfterSeconds },
+    )
+  }
+
+  async function join(listener: Listener): Promise<void> {
+    try {
+      while (!listener.connection.isClosed) {
+        const until = await live.readPosition()
+        if (listener.lastId >= until && live.add(listener)) return
+        await tellMissed(listener, until)
+        await listener.connection.drain()
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'events that a listener missed cannot be read')
+      listener.connection.cut()
+    }
+  }
+
+  async function tellMissed(listener: Listener, until: number): Promise<void> {
+    const { lastId: after, hearing } = listener
+    const events = await readEventsFor(queries, hearing, { after, until, limit: missedAtOnce })
+    // Asked afterwards: some may have been removed while they were read.
+    const { oldest, newest } = await readEventBounds(queries)
+    if ((oldest ?? newest + 1) > after + 1) {
+      listener.reset(newest)
+      return
+    }
+    const text = printEvents(events, hearing)
+    listener.lastId = events.length < missedAtOnce ? until : (events.at(-1)?.id ?? until)
+    if (text !== '') listener.connection.write(Buffer.from(text))
+  }
+
+  async function comment(): Promise<void> {
+    for (const [index, listener] of [...live.listeners].entries()) {
+      if (index % writesAtOnce === writesAtOnce - 1) await nextTurn()
+      listener.write(Buffer.from(printComment(listener.lastId)))
+    }
+  }
+
+  function expire(): void {
+    const now = service.now()
+    for (const { expiresAtMs, connection } of all) if (expiresAtMs <= now) connection.end()
+  }
+}

@@ -1,0 +1,128 @@
+/** Events on PostgreSQL: as on every store, of two coordinators over NATS, and without a hint that arrives. */
+import t, { type Test } from 'tap'
+import { pino } from 'pino'
+import { openBus } from '../../../src/bus/open-bus.js'
+import { openStore } from '../../../src/store/open-store.js'
+import { eventually } from '../../support/eventually.js'
+import { heard, listen } from '../../support/event-client.js'
+import { startNats } from '../../support/nats.js'
+import { startPostgres } from '../../support/postgres.js'
+import { enrol } from '../controller/client.js'
+import { startTown, type Town } from '../identity/people.js'
+import { addLog, eventsContract } from './events.contract.js'
+
+const log = pino({ level: 'silent' })
+const postgres = await startPostgres(t)
+
+void t.test('as on every store', (t) => {
+  eventsContract(t, () => postgres.url())
+  t.end()
+})
+
+async function startTwo(
+  t: Test,
+  natsUrl: string | null,
+): Promise<{ one: Town; two: Town; storeUrl: string }> {
+  const storeUrl = await postgres.url()
+  const stateDir = t.testdir()
+  const startOne = async (): Promise<Town> => {
+    const bus = natsUrl === null ? undefined : await openBus(natsUrl, 'events', log)
+    const town = await startTown(t, {
+      ...{ storeUrl, stateDir, withEvents: true },
+      ...(bus === undefined ? {} : { bus }),
+    })
+    t.teardown(() => bus?.close())
+    return town
+  }
+  return { one: await startOne(), two: await startOne(), storeUrl }
+}
+
+void t.test('of two coordinators both tell the same, and one goes on for the other', async (t) => {
+  const nats = await startNats(t)
+  const { one, two } = await startTwo(t, nats.url)
+  const [first, second] = [one, two].map(({ controller }) => controller.base)
+  const { token } = one.system
+  const [a, b] = [
+    await listen(t, first ?? '', { token, lastEventId: 0 }),
+    await listen(t, second ?? '', { token, lastEventId: 0 }),
+  ]
+
+  await Promise.all(
+    Array.from({ length: 30 }, async (_, at) => {
+      await addLog((at % 2 === 0 ? one : two).controller, at)
+      if (at % 5 === 0) await enrol((at % 2 === 0 ? two : one).controller, `edge-${at}`)
+    }),
+  )
+
+  for (const client of [a, b]) {
+    for (let at = 0; at < 30; at++) await heard(client, 'apilog', { msg: `call ${at}` })
+    for (let at = 0; at < 30; at += 5) await heard(client, 'agent', { name: `edge-${at}` })
+  }
+  const until = Math.min(a.lastId, b.lastId)
+  const upTo = (client: typeof a) => client.events.filter(({ id }) => id <= until)
+  t.strictSame(upTo(a), upTo(b))
+  t.strictSame(
+    upTo(a).map(({ id }) => id),
+    Array.from({ length: upTo(a).length }, (_, at) => at + 1),
+  )
+  a.close()
+  const middle = upTo(a)[10]?.id ?? 0
+  const resumed = await listen(t, second ?? '', { token, lastEventId: middle })
+  await eventually('the rest', () => resumed.lastId >= until)
+  t.strictSame(
+    upTo(resumed),
+    upTo(b).filter(({ id }) => id > middle),
+  )
+})
+
+void t.test('without hints changes, revocation and lost rights still arrive', async (t) => {
+  const { one, two } = await startTwo(t, null)
+  const organizationId = await one.makeOrganization('acme')
+  const ann = await one.move('ann', 'acme')
+  const client = await listen(t, two.controller.base, ann)
+
+  await enrol(one.controller, 'edge-1', { organizationId })
+  await heard(client, 'agent', { name: 'edge-1' })
+  await ann.call(204, 'POST', '/auth/logout')
+
+  await eventually('it ends', () => client.closed)
+})
+
+void t.test('what is committed late is told late, and missed by nobody', async (t) => {
+  const { one, storeUrl } = await startTwo(t, null)
+  const { controller, system } = one
+  const client = await listen(t, controller.base, { ...system, lastEventId: 0 })
+  const other = await openStore(storeUrl, log)
+  t.teardown(() => other.close())
+  let commit = (): void => undefined
+  const mayCommit = new Promise<void>((resolve) => (commit = resolve))
+  let written = false
+  const late = other.transaction(async (queries) => {
+    await addLogIn(queries, 'begun first')
+    written = true
+    await mayCommit
+  })
+  await eventually('its number is taken', () => written)
+
+  await addLog(controller, 2)
+  const early = await heard(client, 'apilog', { msg: 'call 2' })
+  const { lastId } = client
+  commit()
+  await late
+
+  const told = await heard(client, 'apilog', { msg: 'begun first' })
+  t.ok(told.id > early.id)
+  const resumed = await listen(t, controller.base, { ...system, lastEventId: lastId })
+  await heard(resumed, 'apilog', { msg: 'begun first' })
+})
+
+async function addLogIn(queries: Town['controller']['service']['store']['queries'], msg: string) {
+  await queries
+    .insertInto('apiLogs')
+    .values({
+      ...{ organizationId: null, createdAt: Date.now(), severity: 1, msg, keyType: 'tag' },
+      ...{ keyId: null, traceId: 'trace-of-a-test', account: 'root', method: 'POST' },
+      ...{ path: '/api/v1/tags', status: 201 },
+    })
+    .execute()
+}

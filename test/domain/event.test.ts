@@ -1,0 +1,93 @@
+/** What is told to whom, and how it is written. */
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  dataFor,
+  eventTypes,
+  hearingOf,
+  parseLastEventId,
+  type FleetEvent,
+  type Hearing,
+} from '../../src/domain/event.js'
+import { printComment, printEvents, printReset } from '../../src/domain/event-text.js'
+import { permissionTypes, type Actor } from '../../src/domain/permission.js'
+
+const owner = fc.option(fc.integer({ min: 1, max: 3 }), { nil: null })
+const event: fc.Arbitrary<FleetEvent> = fc.record({
+  id: fc.integer({ min: 1 }),
+  type: fc.constantFrom(...eventTypes),
+  organizationId: owner,
+  data: fc.constant('{"whole":true}'),
+  sharedData: fc.option(fc.constant('{"whole":false}'), { nil: null }),
+})
+const hearing: fc.Arbitrary<Hearing> = fc.record({
+  organizationId: owner,
+  types: fc.subarray([...eventTypes]),
+})
+
+void t.test('the whole is told to the owner and the system administrator only', (t) => {
+  fc.assert(
+    fc.property(event, hearing, (event, hearing) => {
+      const told = dataFor(hearing, event)
+      if (told === null) return
+      t.ok(hearing.types.includes(event.type))
+      const seesAll = hearing.organizationId === null
+      if (told === event.data) t.ok(seesAll || hearing.organizationId === event.organizationId)
+      else t.equal(told, event.sharedData)
+    }),
+  )
+  t.end()
+})
+
+void t.test('a regular user hears of the types that it may read', (t) => {
+  const grants = fc.dictionary(
+    fc.constantFrom(...permissionTypes),
+    fc.constantFrom('read' as const, 'write' as const),
+  )
+  fc.assert(
+    fc.property(grants, grants, fc.boolean(), (grants, limits, isToken) => {
+      const actor: Actor = {
+        ...{ accountId: 1, accountName: 'ann', sessionId: 1, organizationId: 1, grants },
+        role: 'regular',
+        ...(isToken ? { limits } : {}),
+      }
+      t.strictSame(
+        hearingOf(actor).types,
+        eventTypes.filter((type) => type in grants && (!isToken || type in limits)),
+      )
+    }),
+  )
+  t.end()
+})
+
+void t.test('Last-Event-ID is an id that we gave, nothing, or none of ours', (t) => {
+  t.equal(parseLastEventId(undefined), undefined)
+  t.equal(parseLastEventId(''), undefined)
+  t.equal(parseLastEventId('0'), 0)
+  t.equal(parseLastEventId('17'), 17)
+  for (const text of ['-1', '+1', '01', '1.0', '1e3', ' 1', 'abc', "1' OR 1=1", '9'.repeat(16)])
+    t.equal(parseLastEventId(text), null, text)
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const id = parseLastEventId(text)
+      t.ok(id === undefined || id === null || String(id) === text)
+    }),
+  )
+  t.end()
+})
+
+void t.test('each event is one block with its id, its type and one line of data', (t) => {
+  const all = { organizationId: null, types: eventTypes }
+  fc.assert(
+    fc.property(fc.array(event), (events) => {
+      const blocks = printEvents(events, all).split('\n\n').slice(0, -1)
+      t.strictSame(
+        blocks,
+        events.map(({ id, type, data }) => `id: ${id}\nevent: ${type}\ndata: ${data}`),
+      )
+    }),
+  )
+  t.equal(printComment(7), ':\nid: 7\n\n')
+  t.equal(printReset(7, 'too "old"'), 'id: 7\nevent: reset\ndata: {"reason":"too \\"old\\""}\n\n')
+  t.end()
+})

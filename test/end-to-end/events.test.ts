@@ -1,0 +1,62 @@
+/** Events of a coordinator as it is run: how a deploy ended is told, and a stop waits for no listener. */
+import t from 'tap'
+import { exitCodes } from '../../src/cli/cli-error.js'
+import { endOf, startClient } from '../cli/run-cli.js'
+import { startCoordinator } from '../support/daemon.js'
+import { heard, listen } from '../support/event-client.js'
+import { eventually } from '../support/eventually.js'
+
+void t.test('how a deploy ended is told, and a stop ends the streams', async (t) => {
+  const coordinator = await startCoordinator(t, {
+    words: ['--engine', 'simulate', '--name', 'edge', '--tags', 'here'],
+  })
+  const { api, base } = coordinator
+  const client = await listen(t, base, { token: api.token, lastEventId: 0 })
+  await heard(client, 'agent', { name: 'edge', stateName: 'Running' })
+  const mainFile = await api.makeFile('main.vcl', 'vcl 4.1; backend default none;')
+  const deployment = await api.makeDeployment('all', await api.findTag('here'))
+  const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
+
+  t.equal((await api.act(group, 'deploy')).status, 200)
+
+  await eventually('its place applied', () =>
+    client.of('deployment').some(({ data }) => {
+      const text = JSON.stringify(data['vclgroup'])
+      return text.includes('"applied":1') && text.includes('"stateName":"Active"')
+    }),
+  )
+  await eventually('the agent holds it', () =>
+    client.of('agent').some(({ data }) => {
+      const { effective } = data['config'] as { effective: { revision: number | null } } // the API's
+      return (effective.revision ?? 0) > 1
+    }),
+  )
+  await heard(client, 'apilog', { path: `/api/v1/vclgroups/${group}/deploy`, status: 200 })
+  const follower = startClient(['events', '--json', '--after', '0', '--type', 'apilog'], {
+    ...{ CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token },
+  })
+  const ended = endOf(follower)
+  t.teardown(() => follower.kill('SIGKILL'))
+  let printed = ''
+  follower.stdout?.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  await eventually('the client has the past', () => printed.includes('/deploy"'))
+  client.pause() // who takes nothing does not hold it up either
+  const other = await listen(t, base, { token: api.token })
+
+  t.equal(await coordinator.daemon.stop(), 0)
+
+  await eventually('it ends', () => other.closed)
+  await coordinator.start()
+  const next = await listen(t, base, { token: api.token, lastEventId: other.lastId })
+  await api.makeTag('after')
+  await heard(next, 'apilog', { path: '/api/v1/tags', status: 201 })
+  t.strictSame(next.of('reset'), [], 'its ids went on')
+  // It came back by itself, and missed nothing.
+  await eventually('the client goes on', () =>
+    next.of('apilog').every(({ id }) => printed.includes(`{"id":${id},`)),
+  )
+  const ids = printed.split('\n').flatMap((line) => /^\{"id":(\d+)/.exec(line)?.[1] ?? [])
+  t.equal(new Set(ids).size, ids.length, 'nothing twice')
+  follower.kill('SIGINT')
+  t.equal(await ended, exitCodes.interrupted)
+})
