@@ -1,4 +1,4 @@
-/** `login`, `logout`, `whoami`. */
+/** `login`, `logout`, `whoami`, `password`: the verbs about who is calling. */
 import { passwordFlags } from './password-flags.js'
 import type { Verb } from './verb.js'
 
@@ -32,5 +32,22 @@ export const accountVerbs: readonly Verb[] = [
     summary: 'shows the account, its organization and what it may do',
     example: 'whoami',
     run: async (invocation) => (await import('./whoami.js')).showWhoami(invocation),
+  },
+  {
+    name: 'password',
+    summary: 'changes your own password and logs in anew; asks for both on a terminal',
+    flags: [
+      {
+        form: '--old-password-file <file>',
+        summary: 'the present one is the first line of a file',
+      },
+      {
+        form: '--password-stdin',
+        summary: 'standard input has the present one and the new one, a line each; or the new one',
+      },
+      { form: '--password-file <file>', summary: 'the new one is the first line of a file' },
+    ],
+    example: 'password',
+    run: async (invocation) => (await import('./own-password.js')).changeOwnPassword(invocation),
   },
 ]

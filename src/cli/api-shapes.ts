@@ -31,6 +31,11 @@ export function isReference(value: unknown): value is Fields {
   return isFields(value) && typeof value['id'] === 'number' && nameOf(value) !== undefined
 }
 
+/** Null: of nothing, such as what belongs to no organization. */
+export function idOf(reference: unknown): unknown {
+  return isFields(reference) ? reference['id'] : null
+}
+
 function describe(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80)
 }

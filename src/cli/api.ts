@@ -30,6 +30,8 @@ export interface ApiAnswer {
   readonly status: number
   /** Parsed; undefined without a body. */
   readonly body: unknown
+  /** `X-Total-Count`; null: not said. */
+  readonly total: number | null
   readonly etag?: string | undefined
 }
 
@@ -37,8 +39,15 @@ export interface Api {
   call(request: ApiRequest): Promise<ApiAnswer>
   readObject(path: string): Promise<Fields>
   readList(path: string, query?: Readonly<Record<string, string>>): Promise<readonly Fields[]>
+  readPage(path: string, query: Readonly<Record<string, string>>): Promise<Page>
   /** Text that goes on until either side ends it. */
   listen(path: string, headers: Readonly<Record<string, string>>): Promise<AsyncIterable<string>>
+}
+
+export interface Page {
+  readonly rows: readonly Fields[]
+  /** What there is after the filters, before `take`; null: not said. */
+  readonly total: number | null
 }
 
 /** Told of every exchange, for `--verbose`; never of tokens or bodies. */
@@ -78,6 +87,10 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
     },
     readObject: async (path) => requireFields((await call({ method: 'GET', path })).body),
     readList: async (path, query) => requireList((await call({ method: 'GET', path, query })).body),
+    readPage: async (path, query) => {
+      const { body, total } = await call({ method: 'GET', path, query })
+      return { rows: requireList(body), total }
+    },
   }
 }
 
@@ -126,13 +139,11 @@ async function openStream(
 }
 
 /** Throws CliError for what is no success, or is no answer of a coordinator. */
-export function checkAnswer(
-  { status, contentType, text, etag }: HttpAnswer,
-  { url }: Server,
-): ApiAnswer {
+export function checkAnswer(answer: HttpAnswer, { url }: Server): ApiAnswer {
+  const { status, contentType, totalCount, etag, text } = answer
   const body = parseJson(text)
   if (status >= 200 && status < 300 && (text === '' || body !== undefined))
-    return { status, body, etag }
+    return { status, body, total: totalCount === '' ? null : Number(totalCount), etag }
   if (isFields(body) && typeof body['errorMsg'] === 'string')
     throw new CliError(exitCodeOf(status), body['errorMsg'], { status, body })
   throw new CliError(

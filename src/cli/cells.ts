@@ -20,7 +20,14 @@ export function toCell(value: unknown): string {
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return value.map(toCell).join(', ')
   if (isReference(value)) return nameOf(value) ?? ''
+  if (isGrant(value))
+    return `${String(value['type'])}:${value['write'] === true ? 'write' : 'read'}`
   return isFields(value) ? toPairs(value) : JSON.stringify(value)
+}
+
+/** What a session may at most, as it is typed (choices: 8, `sessions add`); a permission has more fields. */
+function isGrant(value: unknown): value is Fields {
+  return isFields(value) && Object.keys(value).toSorted().join() === 'read,type,write'
 }
 
 export interface Line {

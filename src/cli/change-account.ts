@@ -4,14 +4,14 @@ import { usageError } from './cli-error.js'
 import { findId } from './find-object.js'
 import { buildBody } from './object-body.js'
 import { showObject } from './output.js'
-import { hasPassword, readPassword } from './password.js'
+import { hasPassword, readNewPassword, readPassword } from './password.js'
 import { word, type Invocation, type NounParts } from './verb.js'
 
 export async function addAccount(invocation: Invocation, account: NounParts): Promise<undefined> {
   const name = word(invocation, 0)
   const given = await readGiven(invocation, account)
   const password =
-    given.password ?? (await readPassword(invocation, `Password of the new account ${name}: `))
+    given.password ?? (await readNewPassword(invocation, `Password of the new account ${name}: `))
   const made = await given.api.call({
     method: 'POST',
     path: account.path,

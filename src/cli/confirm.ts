@@ -14,14 +14,18 @@ export async function confirm(invocation: Invocation, question: string): Promise
   const asking = createInterface({ input: stdin, output: stderr })
   try {
     // Ctrl-C reaches readline instead of the process.
-    const interrupted = new Promise<never>((_, reject) => {
+    const ended = new Promise<never>((_, reject) => {
       asking.once('SIGINT', () => {
         stderr.write('\n')
         reject(new CliError(exitCodes.interrupted, 'nothing was done'))
       })
+      // Ctrl-D, or an input that has ended: there is no answer to wait for.
+      asking.once('close', () => {
+        reject(new CliError(exitCodes.refused, 'nothing was done'))
+      })
     })
     const asked = asking.question(`Shall I ${toPrintableLine(question)}? [y/N] `)
-    const answer = await Promise.race([asked, interrupted])
+    const answer = await Promise.race([asked, ended])
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(exitCodes.refused, 'nothing was done')
   } finally {
     asking.close()

@@ -1,8 +1,12 @@
 /** Comma-separated values by RFC 4180; spreadsheets take no cell for a formula (choices: 8). */
 
-/** Lines end with CR LF. */
-export function formatCsv(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [header, ...rows].map((row) => `${row.map(formatCell).join(',')}\r\n`).join('')
+/** Lines end with CR LF. Null: rows that follow others. */
+export function formatCsv(
+  header: readonly string[] | null,
+  rows: readonly (readonly string[])[],
+): string {
+  const lines = header === null ? rows : [header, ...rows]
+  return lines.map((row) => `${row.map(formatCell).join(',')}\r\n`).join('')
 }
 
 function formatCell(text: string): string {

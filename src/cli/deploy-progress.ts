@@ -1,7 +1,7 @@
-/** One live line while a deploy runs, on a terminal only: how many agents have it, redrawn in its place. */
+/** One live line while a group verb runs, on a terminal only: how many agents have it. */
 import type { Api } from './api.js'
 import { appliedPlaces, readGroup, type GroupSight } from './deploy-verdict.js'
-import { toPrintableLine } from './printable-text.js'
+import { createLiveLine } from './live-line.js'
 
 /** Chosen by us. */
 const pollEveryMs = 500
@@ -11,43 +11,41 @@ export interface Progress {
   stop(): void
 }
 
-export function showProgress(
-  api: Api,
-  path: string,
-  {
-    stderr,
-    revisionBefore,
-  }: { readonly stderr: NodeJS.WriteStream; readonly revisionBefore: number },
-): Progress {
-  let shown = ''
+export interface Watched {
+  readonly stderr: NodeJS.WriteStream
+  /** What is said before there is more to say. */
+  readonly doing: string
+  /** Null: nothing yet. */
+  readonly describe: (group: GroupSight) => string | null
+}
+
+export function showProgress(api: Api, path: string, watched: Watched): Progress {
+  const { stderr, doing, describe } = watched
+  if (!stderr.isTTY) return { stop: () => undefined }
+  const line = createLiveLine(stderr)
   let stopped = false
   let timer: NodeJS.Timeout | undefined
-  const draw = (line: string): void => {
-    if (line === shown) return
-    shown = line
-    stderr.write(`\r\x1b[K${line}`)
-  }
   const poll = async (): Promise<void> => {
-    // What the poll meets, the deploy's own call meets too, and tells.
+    // What the poll meets, the verb's own call meets too, and tells.
     const group = await api.readObject(path).catch(() => undefined)
     if (stopped) return
-    if (group) draw(describeProgress(readGroup(group), revisionBefore))
+    if (group) line.draw(describe(readGroup(group)) ?? doing)
     timer = setTimeout(() => void poll(), pollEveryMs)
   }
-  draw('deploying')
+  line.draw(doing)
   void poll()
   return {
     stop: () => {
       stopped = true
       clearTimeout(timer)
-      stderr.write('\r\x1b[K')
+      line.remove()
     },
   }
 }
 
-export function describeProgress(group: GroupSight, revisionBefore: number): string {
-  const { places } = group
-  const name = toPrintableLine(group.name)
+export function describeDeploying(group: GroupSight, revisionBefore: number): string | null {
+  const { name, places } = group
+  if (places.length === 0) return null
   const failed = places.filter(({ state }) => state === 'failed').length
   const failures = failed > 0 ? `, ${failed} failed` : ''
   if (group.revision === revisionBefore) {
@@ -55,4 +53,8 @@ export function describeProgress(group: GroupSight, revisionBefore: number): str
     return `${name}: ${places.length - loading}/${places.length} loaded${failures}`
   }
   return `${name}: ${appliedPlaces(group).length}/${places.length} applied${failures}`
+}
+
+export function describeUndeploying({ name, places }: GroupSight): string {
+  return `${name}: on ${places.length} ${places.length === 1 ? 'agent' : 'agents'} still`
 }

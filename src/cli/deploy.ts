@@ -1,9 +1,9 @@
 /** `vclgroups deploy|undeploy|reload|rollback|promote|validate`: one call that the coordinator holds until the wait ends, and its exit code. */
 import type { Api, ApiAnswer } from './api.js'
-import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
+import { idOf, isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { confirm } from './confirm.js'
-import { showProgress } from './deploy-progress.js'
+import { describeDeploying, describeUndeploying, showProgress } from './deploy-progress.js'
 import {
   appliedPlaces,
   hasShare,
@@ -14,6 +14,7 @@ import {
   type Place,
 } from './deploy-verdict.js'
 import { findId } from './find-object.js'
+import { withClock } from './live-line.js'
 import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
@@ -33,11 +34,11 @@ interface Wait {
 }
 
 export function deployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
-  return callDeploy(invocation, group, { verb: 'deploy' })
+  return callDeploy(invocation, group, { verb: 'deploy', doing: 'deploying' })
 }
 
 export function reloadGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
-  return callDeploy(invocation, group, { verb: 'reload' })
+  return callDeploy(invocation, group, { verb: 'reload', doing: 'reloading' })
 }
 
 export async function rollBackGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
@@ -47,7 +48,7 @@ export async function rollBackGroup(invocation: Invocation, group: Named): Promi
   const body = revision === undefined ? {} : { revision: Number(revision) }
   readWait(invocation)
   await confirm(invocation, `roll back ${group.singular} ${JSON.stringify(word(invocation, 0))}`)
-  return callDeploy(invocation, group, { verb: 'rollback', body })
+  return callDeploy(invocation, group, { verb: 'rollback', doing: 'rolling back', body })
 }
 
 /** The exit code is a deploy's: what was staged is deployed. */
@@ -57,32 +58,32 @@ export async function promoteGroup(invocation: Invocation, group: Named): Promis
     invocation,
     `promote the stage of ${group.singular} ${JSON.stringify(word(invocation, 0))}`,
   )
-  return callDeploy(invocation, group, { verb: 'promote' })
+  return callDeploy(invocation, group, { verb: 'promote', doing: 'promoting' })
 }
 
 interface DeployCall {
   readonly verb: string
+  readonly doing: string
   readonly body?: Fields
 }
 
 async function callDeploy(
   invocation: Invocation,
   group: Named,
-  { verb, body: sent }: DeployCall,
+  { verb, doing, body: sent }: DeployCall,
 ): Promise<ExitCode> {
   const wait = readWait(invocation)
   const api = await invocation.openApi()
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
   const { revision: revisionBefore } = readGroup(await api.readObject(path))
   const { stderr } = invocation.surroundings
-  const progress =
-    stderr.isTTY && wait.seconds > 0 ? showProgress(api, path, { stderr, revisionBefore }) : null
-  let answer: ApiAnswer
-  try {
-    answer = await callVerb(api, { path: `${path}/${verb}`, wait, ...(sent && { body: sent }) })
-  } finally {
+  const describe = (group: GroupSight): string | null => describeDeploying(group, revisionBefore)
+  const progress = wait.seconds > 0 ? showProgress(api, path, { stderr, doing, describe }) : null
+  const call = { path: `${path}/${verb}`, wait, ...(sent && { body: sent }) }
+  announceWait(invocation)
+  const answer = await callVerb(api, call).finally(() => {
     progress?.stop()
-  }
+  })
   const body = requireFields(answer.body)
   const sight = readGroup(body)
   showGroup(invocation, body, sight)
@@ -105,7 +106,13 @@ export async function undeployGroup(invocation: Invocation, group: Named): Promi
   await confirm(invocation, `undeploy ${group.singular} ${JSON.stringify(word(invocation, 0))}`)
   const api = await invocation.openApi()
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
-  const answer = await callVerb(api, { path: `${path}/undeploy`, wait })
+  const { stderr } = invocation.surroundings
+  const watched = { stderr, doing: 'undeploying', describe: describeUndeploying }
+  const progress = wait.seconds > 0 ? showProgress(api, path, watched) : null
+  announceWait(invocation)
+  const answer = await callVerb(api, { path: `${path}/undeploy`, wait }).finally(() => {
+    progress?.stop()
+  })
   const body = requireFields(answer.body)
   const sight = readGroup(body)
   showGroup(invocation, body, sight)
@@ -126,7 +133,9 @@ export async function validateGroup(invocation: Invocation, group: Named): Promi
   // One load may take 120 s (choices: 4).
   const timeoutMs = 120_000 + answerTimeMs
   const query = agents === undefined ? {} : { agents }
-  const { body } = await api.call({ method: 'PUT', path: `${path}/validate`, query, timeoutMs })
+  const call = { method: 'PUT', path: `${path}/validate`, query, timeoutMs } as const
+  const { stderr } = invocation.surroundings
+  const { body } = await withClock(stderr, 'compiling', () => api.call(call))
   const name = isFields(body) ? toPrintableLine(String(body['name'])) : word(invocation, 0)
   showText(invocation.output, `${name}: the VCL compiles and agents fit`, body ?? {})
 }
@@ -141,6 +150,13 @@ export function readWait(invocation: Invocation): Wait {
   if (!/^\d{1,3}$/.test(percent) || Number(percent) > 100)
     throw usageError('--percent takes a whole number from 0 to 100')
   return { seconds: isSet(invocation, 'detach') ? 0 : Number(seconds), percent: Number(percent) }
+}
+
+/** The wish counts once it is sent, whoever waits. */
+function announceWait(invocation: Invocation): void {
+  const name = toPrintableLine(word(invocation, 0))
+  const state = `cachefleet vclgroups state ${name}`
+  invocation.surroundings.setParting(`no longer waiting; the work goes on: ${state}`)
 }
 
 interface VerbCall {
@@ -203,8 +219,4 @@ function nameAgents(places: readonly Place[]): string {
   const named = places.slice(0, agentsNamed).map((place) => `${place.agentName} (${place.state})`)
   const more = places.length - named.length
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
-
-function idOf(reference: unknown): unknown {
-  return isFields(reference) ? reference['id'] : undefined
 }

@@ -5,9 +5,13 @@ import { isFields, requireFields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { findIds, splitNames } from './find-object.js'
 import { readBytes, toSource } from './given-text.js'
+import { withClock } from './live-line.js'
 import { showText } from './output.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
 import type { Api } from './api.js'
+
+/** One load may take 120 s (choices: 4); chosen by us: what an answer may need beyond. */
+const timeoutMs = 180_000
 
 export async function compileFiles(
   invocation: Invocation,
@@ -21,14 +25,17 @@ export async function compileFiles(
   ])
   const agents = splitNames(textFlag(invocation, 'agents') ?? '')
   const ids = (await findIds(api, agent, agents)).map((id) => ({ id: Number(id) }))
-  const { body } = await api.call({
+  const call = {
     method: 'POST',
     path: `${file.path}/compile`,
+    timeoutMs,
     body: {
       ...{ mainVCL, includes: rest, root: !isSet(invocation, 'domains') },
       ...(ids.length > 0 ? { agents: ids } : {}),
     },
-  })
+  } as const
+  const { stderr } = invocation.surroundings
+  const { body } = await withClock(stderr, 'compiling', () => api.call(call))
   const names = readNames(requireFields(body)['agents'])
   showText(invocation.output, `compiles on ${names.join(', ')}\n`, body)
 }

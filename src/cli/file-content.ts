@@ -1,12 +1,13 @@
 /** `files add|versions|diff`: one file, its content and its versions. */
 import { basename } from 'node:path'
-import { requireFields } from './api-shapes.js'
+import { requireFields, type Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
-import { findId } from './find-object.js'
+import { findId, isId } from './find-object.js'
 import { readBytes, toSource } from './given-text.js'
 import { buildBody } from './object-body.js'
 import { showList, showObject, showText } from './output.js'
-import { textFlag, word, type Invocation, type NounParts } from './verb.js'
+import { toPrintableText } from './printable-text.js'
+import { isSet, textFlag, word, type Invocation, type NounParts } from './verb.js'
 
 const versionColumns = [
   { field: 'version' },
@@ -29,9 +30,24 @@ export async function addFile(invocation: Invocation, file: NounParts): Promise<
   showObject(invocation.output, requireFields(made.body))
 }
 
-export async function listVersions(invocation: Invocation, file: NounParts): Promise<undefined> {
+export async function getFile(invocation: Invocation, file: NounParts): Promise<undefined> {
   const api = await invocation.openApi()
   const id = await findId(api, file, word(invocation, 0))
+  showContent(invocation, await api.readObject(`${file.path}/${id}`))
+}
+
+export async function listVersions(invocation: Invocation, file: NounParts): Promise<undefined> {
+  const [, version] = invocation.words
+  if (version !== undefined && !isId(version))
+    throw usageError(`${JSON.stringify(version)} is no version; a number from 1 is right`)
+  if (version === undefined && isSet(invocation, 'content'))
+    throw usageError('--content shows one version: its number is missing')
+  const api = await invocation.openApi()
+  const id = await findId(api, file, word(invocation, 0))
+  if (version !== undefined) {
+    showContent(invocation, await api.readObject(`${file.path}/${id}/versions/${version}`))
+    return
+  }
   const versions = await api.readList(`${file.path}/${id}/versions`)
   await showList(invocation.output, versions, versionColumns)
 }
@@ -47,4 +63,16 @@ export async function diffVersions(invocation: Invocation, file: NounParts): Pro
   const { body } = await api.call({ method: 'GET', path: `${file.path}/${id}/diff`, query })
   const { diff } = requireFields(body)
   showText(invocation.output, typeof diff === 'string' ? diff : '', body)
+}
+
+/** With `--content` its bytes; a terminal gets no character that acts. */
+function showContent(invocation: Invocation, content: Fields): void {
+  const { output, surroundings } = invocation
+  if (!isSet(invocation, 'content')) {
+    showObject(output, content)
+    return
+  }
+  const { source, encoded } = content
+  const bytes = Buffer.from(String(source), encoded === true ? 'base64' : 'utf8')
+  surroundings.stdout.write(output.isTerminal ? toPrintableText(bytes.toString('utf8')) : bytes)
 }

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Api } from './api.js'
-import { isFields, type Fields } from './api-shapes.js'
+import { idOf, isFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { readBytes, toSource } from './given-text.js'
+import { createLiveLine } from './live-line.js'
 import { showList, showText } from './output.js'
 import { diffTexts } from './text-diff.js'
 import { isSet, word, type Invocation, type Named } from './verb.js'
@@ -25,14 +26,25 @@ const columns = [{ field: 'name' }, { field: 'action' }, { field: 'version' }]
 
 export async function uploadFolder(invocation: Invocation, file: Named): Promise<undefined> {
   const locals = await readFolder(invocation)
+  if (locals.length === 0 && isSet(invocation, 'delete'))
+    throw usageError(`${word(invocation, 0)} has no *.vcl: --delete would delete all files`)
   const api = await invocation.openApi()
   const stored = await readOwnFiles(api, file)
   const done: Uploaded[] = []
-  for (const local of locals) done.push(await uploadFile(api, file, local, stored.get(local.name)))
-  if (isSet(invocation, 'delete')) {
+  const line = createLiveLine(invocation.surroundings.stderr)
+  try {
+    for (const local of locals) {
+      line.draw(`${done.length + 1}/${locals.length} ${local.name}`)
+      done.push(await uploadFile(api, file, local, stored.get(local.name)))
+    }
     const names = new Set(locals.map(({ name }) => name))
-    for (const [name, object] of stored)
-      if (!names.has(name)) done.push(await deleteFile(api, file, object))
+    const lost = isSet(invocation, 'delete') ? [...stored].filter(([name]) => !names.has(name)) : []
+    for (const [name, object] of lost) {
+      line.draw(`deleting ${name}`)
+      done.push(await deleteFile(api, file, object))
+    }
+  } finally {
+    line.remove()
   }
   await showList(
     invocation.output,
@@ -66,7 +78,8 @@ async function readFolder(invocation: Invocation): Promise<readonly LocalFile[]>
     throw usageError(`${folder} is no folder that can be read`)
   })
   const names = entries
-    .filter((entry) => entry.name.endsWith('.vcl') && !entry.isDirectory())
+    // A pipe of that name would never end.
+    .filter((entry) => entry.name.endsWith('.vcl') && (entry.isFile() || entry.isSymbolicLink()))
     .map((entry) => entry.name)
     .toSorted()
   const locals: LocalFile[] = []
@@ -128,8 +141,4 @@ async function readSource(api: Api, { path }: Named, stored: Fields): Promise<st
   const { source, encoded } = await api.readObject(`${path}/${String(stored['id'])}`)
   const text = typeof source === 'string' ? source : ''
   return encoded === true ? Buffer.from(text, 'base64').toString('utf8') : text
-}
-
-function idOf(reference: unknown): unknown {
-  return isFields(reference) ? reference['id'] : null
 }

@@ -1,8 +1,15 @@
-/** From what people type, an id or a name, to the id that the API takes. Digits are always an id. */
+/**
+ * From what people type, an id or a name, to the id that the API takes. Digits are always an id; a name that looks like
+ * one is typed with a backslash before it, `\2024`, as is a comma inside a name in a list, `a\,b`.
+ */
 import type { Api } from './api.js'
-import { isReference, nameOf, type Fields } from './api-shapes.js'
+import { idOf, isReference, nameOf, type Fields } from './api-shapes.js'
+import { readField } from './cells.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
-import type { Named } from './verb.js'
+import { withArticle, type Named } from './verb.js'
+
+/** Chosen by us: bytes of names in one address; servers and proxies take 8 KiB of headers. */
+const queryLimitBytes = 4096
 
 /** Throws CliError when nothing, or more than one thing, has that name. */
 export async function findId(api: Api, kind: Named, text: string): Promise<string> {
@@ -11,26 +18,27 @@ export async function findId(api: Api, kind: Named, text: string): Promise<strin
   return id
 }
 
-/** In the order of `texts`; one call for all names. */
+/** In the order of `texts`; one call for all names, or for as many as an address holds. */
 export async function findIds(
   api: Api,
   kind: Named,
   texts: readonly string[],
 ): Promise<readonly string[]> {
-  const names = [...new Set(texts.filter((text) => !isId(text)))]
+  const { nameField, singular, toStoredName = (name: string) => name } = kind
+  const nameOfText = (text: string): string => toStoredName(text.replace(/^\\(?=\\*\d+$)/, ''))
+  const names = [...new Set(texts.filter((text) => !isId(text)).map(nameOfText))]
   if (names.length === 0) return texts
-  const { path, nameField, singular } = kind
   if (nameField === null)
-    throw usageError(`${JSON.stringify(names[0])} is no id; a ${singular} is named by its id`)
-  const rows = await api.readList(path, { [nameField]: names.map(escapePattern).join(',') })
-  return texts.map((text) => {
-    if (isId(text)) return text
-    const [found, ...others] = rows.filter((row) => row[nameField] === text)
-    if (!found)
-      throw new CliError(exitCodes.refused, `${singular} ${JSON.stringify(text)} was not found`)
-    if (others.length > 0) throw ambiguous(kind, text, [found, ...others])
-    return String(found['id'])
-  })
+    throw usageError(
+      `${JSON.stringify(names[0])} is no id; ${withArticle(singular)} is named by its id`,
+    )
+  const rows = await readNamed(api, kind, names)
+  const ids = new Map<string, string>()
+  for (const name of names) {
+    const found = rows.filter((row) => readField(row, nameField) === name)
+    ids.set(name, await chooseId(api, kind, name, found))
+  }
+  return texts.map((text) => (isId(text) ? text : (ids.get(nameOfText(text)) ?? '')))
 }
 
 /** choices: 2: ids match `[1-9][0-9]{0,15}`. */
@@ -44,19 +52,57 @@ export function splitNames(text: string): readonly string[] {
   return parts.map((part) => part.replace(/\\([\\,])/g, '$1')).filter((part) => part !== '')
 }
 
+async function readNamed(
+  api: Api,
+  { path, nameField }: Named,
+  names: readonly string[],
+): Promise<readonly Fields[]> {
+  const patterns = names.map(escapePattern)
+  const rows: Fields[] = []
+  for (let begin = 0; begin < patterns.length;) {
+    let end = begin + 1
+    let sizeBytes = sizeOf(patterns[begin])
+    while (end < patterns.length && sizeBytes + sizeOf(patterns[end]) < queryLimitBytes)
+      sizeBytes += sizeOf(patterns[end++])
+    const query = { [nameField ?? 'name']: patterns.slice(begin, end).join(',') }
+    rows.push(...(await api.readList(path, query)))
+    begin = end
+  }
+  return rows
+}
+
 /** A name as a list filter that means itself (choices: 2). */
 function escapePattern(name: string): string {
   return name.replace(/[\\*,]/g, '\\$&')
 }
 
-function ambiguous({ singular }: Named, name: string, found: readonly Fields[]): CliError {
+function sizeOf(pattern = ''): number {
+  return encodeURIComponent(pattern).length + 3 // and an encoded comma
+}
+
+/** Who sees all organizations means the own one by a bare name. Throws CliError. */
+async function chooseId(
+  api: Api,
+  { singular }: Named,
+  name: string,
+  found: readonly Fields[],
+): Promise<string> {
+  if (found.length === 0)
+    throw new CliError(exitCodes.refused, `${singular} ${JSON.stringify(name)} was not found`)
+  const own = found.length === 1 ? found : await keepOwn(api, found)
+  if (own.length === 1) return String(own[0]?.['id'])
   const places = found.map((row) => {
     const owner = row['organization']
     const where = isReference(owner) ? `of organization ${nameOf(owner) ?? ''}` : 'of none'
     return `${String(row['id'])} (${where})`
   })
-  return new CliError(
+  throw new CliError(
     exitCodes.refused,
     `${JSON.stringify(name)} is the name of several: ${singular} ${places.join(' and ')}; give the id`,
   )
+}
+
+async function keepOwn(api: Api, found: readonly Fields[]): Promise<readonly Fields[]> {
+  const { organization } = await api.readObject('/auth/whoami')
+  return found.filter((row) => idOf(row['organization']) === idOf(organization))
 }

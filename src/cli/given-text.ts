@@ -72,8 +72,21 @@ export async function readSecretFile(path: string, { stderr }: Surroundings): Pr
   }
 }
 
-export async function readSecretInput({ stdin }: Surroundings): Promise<string> {
-  return firstLine((await readAll(stdin)).toString('utf8'), 'standard input')
+export async function readSecretInput(surroundings: Surroundings): Promise<string> {
+  const [secret = ''] = await readSecretLines(surroundings, 1)
+  return secret
+}
+
+/** The first lines of standard input, one secret each. */
+export async function readSecretLines(
+  { stdin }: Surroundings,
+  count: number,
+): Promise<readonly string[]> {
+  const lines = (await readAll(stdin)).toString('utf8').split(/\r?\n/)
+  return Array.from({ length: count }, (_, index) => {
+    const where = index === 0 ? 'standard input' : `line ${index + 1} of standard input`
+    return firstLine(lines[index] ?? '', where)
+  })
 }
 
 function firstLine(text: string, where: string): string {

@@ -1,11 +1,12 @@
 /** Everything that may be typed: the verbs without a noun, and the nouns in the order of the help. */
 import { accountVerbs } from './account-verbs.js'
 import { applyVerb } from './apply-verb.js'
-import { completionVerb } from './completion-verb.js'
+import { completionVerbs } from './completion-verbs.js'
 import { eventVerbs } from './event-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
+import { contexts } from './nouns/contexts.js'
 import { deployments } from './nouns/deployments.js'
 import { domains } from './nouns/domains.js'
 import { files } from './nouns/files.js'
@@ -21,7 +22,7 @@ import type { Flag, Grammar } from './verb.js'
 
 const globalFlags: readonly Flag[] = [
   { form: '--server <url>', summary: 'the coordinator; else CACHEFLEET_SERVER, else of the login' },
-  { form: '--context <name>', summary: 'which login of this user; else the one named default' },
+  { form: '--context <name>', summary: 'which login; else the one in use (contexts)' },
   { form: '--json', summary: "print the API's answer" },
   { form: '--csv', summary: 'print comma-separated values' },
   { form: '--verbose', summary: 'tell of every call on standard error' },
@@ -29,10 +30,10 @@ const globalFlags: readonly Flag[] = [
 
 export const grammar: Grammar = {
   flags: globalFlags,
-  verbs: [...accountVerbs, applyVerb, ...eventVerbs, completionVerb],
+  verbs: [...accountVerbs, applyVerb, ...eventVerbs, ...completionVerbs],
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups],
     ...[organizations, accounts, users, permissions, sessions, idps],
-    ...[joinTokens, apiLogs],
+    ...[joinTokens, apiLogs, contexts],
   ],
 }

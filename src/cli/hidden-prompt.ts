@@ -28,6 +28,9 @@ export async function promptHidden(
   }
 }
 
+/** What was pasted behind a line answers the next question. */
+const pasted = new WeakMap<object, string>()
+
 /** In raw mode the terminal edits nothing: erasing and Ctrl-C are ours. */
 function readTyped(stdin: NodeJS.ReadStream): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -43,7 +46,8 @@ function readTyped(stdin: NodeJS.ReadStream): Promise<string> {
       })
     }
     const take = (chunk: string): void => {
-      for (const character of chunk) {
+      const characters = Array.from(chunk)
+      for (const [index, character] of characters.entries()) {
         if (character === interrupt) {
           finish(() => {
             reject(new CliError(exitCodes.interrupted, 'nothing was done'))
@@ -52,6 +56,7 @@ function readTyped(stdin: NodeJS.ReadStream): Promise<string> {
         }
         if (enter.test(character)) {
           close()
+          pasted.set(stdin, characters.slice(index + 1).join(''))
           return
         }
         typed = erase.test(character) ? typed.slice(0, -1) : [...typed, character].slice(0, longest)
@@ -60,5 +65,8 @@ function readTyped(stdin: NodeJS.ReadStream): Promise<string> {
     stdin.on('data', take)
     stdin.once('end', close)
     stdin.resume()
+    const rest = pasted.get(stdin) ?? ''
+    pasted.delete(stdin)
+    take(rest)
   })
 }

@@ -7,7 +7,7 @@ export interface HttpCall {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** From the first byte sent to the last one received. */
+  /** From the connection to the last byte received. */
   readonly timeoutMs: number
   /** PEM; undefined: the certificates that Node trusts. */
   readonly ca?: string | undefined
@@ -16,6 +16,8 @@ export interface HttpCall {
 export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
+  /** `X-Total-Count`; empty: none. */
+  readonly totalCount: string
   readonly etag: string | undefined
   readonly text: string
 }
@@ -70,19 +72,18 @@ function limitTime(
 ): { readonly stop: () => void } {
   const giveUp = (afterMs: number, what: string): NodeJS.Timeout =>
     setTimeout(() => outgoing.destroy(new Error(`no ${what} within ${afterMs / 1000} s`)), afterMs)
-  const connecting = giveUp(connectTimeoutMs, 'connection')
-  const answering = giveUp(connectTimeoutMs + timeoutMs, 'answer')
+  let timer = giveUp(Math.min(connectTimeoutMs, timeoutMs), 'connection')
   outgoing.on('socket', (socket) => {
     const connected = (): void => {
-      clearTimeout(connecting)
+      clearTimeout(timer)
+      timer = giveUp(timeoutMs, 'answer')
     }
     // A connection that is used again has no event to wait for.
     if (!socket.connecting) connected()
     else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
   })
   const stop = (): void => {
-    clearTimeout(connecting)
-    clearTimeout(answering)
+    clearTimeout(timer)
   }
   outgoing.on('close', stop)
   return { stop }
@@ -100,9 +101,15 @@ export async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer>
   return {
     status: incoming.statusCode ?? 0,
     contentType: incoming.headers['content-type'] ?? '',
+    totalCount: headerOf(incoming, 'x-total-count'),
     etag: incoming.headers.etag,
     text: Buffer.concat(chunks).toString('utf8'),
   }
+}
+
+function headerOf({ headers }: IncomingMessage, name: string): string {
+  const value = headers[name]
+  return typeof value === 'string' ? value : ''
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -2,9 +2,10 @@
  * From a name and a password, or an identity provider, to a session file, and the end of it. The password is never kept,
  * nor in an argument.
  */
-import { checkAnswer, createApi, sendRequest, type Server } from './api.js'
+import { checkAnswer, createApi, sendRequest, type ReportCall, type Server } from './api.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { chooseServer } from './connection.js'
+import { chooseContext, writeContextInUse } from './context-in-use.js'
 import { showText } from './output.js'
 import { readPassword } from './password.js'
 import { createSessionCredentials, readTokens } from './session-credentials.js'
@@ -23,11 +24,13 @@ export async function login(invocation: Invocation): Promise<undefined> {
   await changeSession(file, settings.context, () => Promise.resolve(session))
   warnAboutPlainConnection(server, invocation)
   const where = organization === null ? '' : ` of ${organization}`
+  const { context } = settings
   showText(invocation.output, `logged in to ${server.url} as ${account}${where}`, {
     server: server.url,
-    account,
-    organization,
+    ...{ account, organization, context },
   })
+  if (context !== (await chooseContext(undefined, surroundings.environment)))
+    invocation.output.tell(`\`cachefleet contexts use ${context}\` makes it the one in use`)
 }
 
 async function loginByPassword(invocation: Invocation, server: Server): Promise<Session> {
@@ -37,16 +40,27 @@ async function loginByPassword(invocation: Invocation, server: Server): Promise<
   if (user.includes(':')) throw usageError('names of accounts have no colon')
   const organization = textFlag(invocation, 'org') ?? null
   const password = await readPassword(invocation, `Password of ${user} at ${server.url}: `)
-  const answer = await sendRequest(
-    server,
-    {
-      method: 'POST',
-      path: '/auth/login',
-      ...(organization === null ? {} : { body: { org: organization } }),
-    },
-    `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-    invocation.settings.report,
-  )
+  return beginSession(server, { user, organization, password }, invocation.settings.report)
+}
+
+interface Person {
+  readonly user: string
+  readonly organization: string | null
+  readonly password: string
+}
+
+export async function beginSession(
+  server: Server,
+  { user, organization, password }: Person,
+  report: ReportCall,
+): Promise<Session> {
+  const request = {
+    method: 'POST',
+    path: '/auth/login',
+    ...(organization === null ? {} : { body: { org: organization } }),
+  } as const
+  const basic = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  const answer = await sendRequest(server, request, basic, report)
   const tokens = readTokens(checkAnswer(answer, server).body)
   return { server: server.url, account: user, organization, ...tokens }
 }
@@ -57,7 +71,7 @@ export async function logout(invocation: Invocation): Promise<undefined> {
   const { context, report } = settings
   const file = sessionFilePath(surroundings.environment)
   const session = await readSession(file, context)
-  if (!session) throw new CliError(exitCodes.denied, 'you are not logged in')
+  if (!session) throw new CliError(exitCodes.denied, `you are not logged in as context ${context}`)
   const server = await chooseServer({ ...settings, server: session.server }, surroundings, session)
   const { now } = surroundings
   const credentials = createSessionCredentials(server, { file, context }, { report, now })
@@ -67,6 +81,8 @@ export async function logout(invocation: Invocation): Promise<undefined> {
     if (!hasEnded) throw error
   })
   await changeSession(file, context, () => Promise.resolve(null))
+  if (context === (await chooseContext(undefined, surroundings.environment)))
+    await writeContextInUse(surroundings.environment, null)
   const { account } = session
   showText(invocation.output, `logged out of ${server.url}`, { server: server.url, account })
 }

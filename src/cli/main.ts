@@ -5,16 +5,22 @@ import { runProgram } from './program.js'
 
 const { stdin, stdout, stderr } = process
 
+let parting = ''
 // Nothing is undone: a deploy that was asked for goes on.
 process.on('SIGINT', () => {
-  if (stderr.isTTY) stderr.write('\n')
+  // A live line, and the terminal's own ^C.
+  if (stderr.isTTY) stderr.write('\r\x1b[K')
+  if (parting !== '') stderr.write(`cachefleet: ${parting}\n`)
   process.exit(exitCodes.interrupted)
 })
-// Who reads has enough, as `head` does.
-stdout.on('error', (error: Error & { readonly code?: string }) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(exitCodes.done)
-})
+for (const stream of [stdout, stderr])
+  stream.on('error', (error: Error & { readonly code?: string }) => {
+    // Who reads has enough, as `head` does.
+    if (error.code === 'EPIPE') process.exit(exitCodes.done)
+    if (stream === stdout)
+      stderr.write(`cachefleet: the output cannot be written: ${error.message}\n`)
+    process.exit(exitCodes.refused)
+  })
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   environment: process.env,
@@ -22,4 +28,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   stdout,
   stderr,
   now: Date.now,
+  setParting: (line) => {
+    parting = line
+  },
 })

@@ -4,33 +4,8 @@ import type { Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { findIds, isId, splitNames } from './find-object.js'
 import { readData, readSource } from './given-text.js'
-import {
-  textFlag,
-  toKebab,
-  type Field,
-  type FieldType,
-  type Flag,
-  type Invocation,
-} from './verb.js'
-
-/** The flags of a noun's fields, and `--data`. */
-export function fieldFlags(fields: readonly Field[], verb: 'add' | 'update'): readonly Flag[] {
-  const flags = fields
-    .filter(({ only = verb }) => only === verb)
-    .flatMap((field): Flag[] => {
-      const name = toKebab(field.name)
-      const isBoolean = field.type.kind === 'boolean'
-      const argument = isBoolean ? '' : ` <${argumentOf(field.type)}>`
-      const flag = { form: `--${name}${argument}`, summary: field.summary }
-      const mayClear = isBoolean || (verb === 'update' && field.clearable === true)
-      const clearing = isBoolean ? `${field.name}: false` : `empty, or the default`
-      return mayClear ? [flag, { form: `--no-${name}`, summary: clearing }] : [flag]
-    })
-  return [
-    ...flags,
-    { form: '--data <json>', summary: 'the whole body: JSON, @FILE, or - for standard input' },
-  ]
-}
+import { readMoment } from './moment.js'
+import { textFlag, toKebab, type Field, type FieldType, type Invocation } from './verb.js'
 
 export async function buildBody(
   invocation: Invocation,
@@ -38,15 +13,22 @@ export async function buildBody(
   fields: readonly Field[],
 ): Promise<Fields> {
   const data = await readData(textFlag(invocation, 'data'), invocation.surroundings)
-  const body: Record<string, unknown> = { ...data }
-  for (const field of fields) {
-    const given = invocation.flags[toKebab(field.name)]
-    if (given === undefined) continue
-    if (typeof given === 'boolean') body[field.name] = field.type.kind === 'boolean' ? given : null
-    else if (typeof given === 'string')
-      Object.assign(body, await readField(invocation, api, field, given))
+  const isGiven = ({ name }: Field): boolean => invocation.flags[toKebab(name)] !== undefined
+  const given = fields.filter(isGiven)
+  const body: Record<string, unknown> = leaveOut(data, given)
+  for (const field of given) {
+    const value = invocation.flags[toKebab(field.name)]
+    if (typeof value === 'boolean') body[field.name] = field.type.kind === 'boolean' ? value : null
+    else if (typeof value === 'string')
+      Object.assign(body, await readField(invocation, api, field, value))
   }
   return body
+}
+
+/** The API knows keys in any case, and takes none twice (choices: 2). */
+function leaveOut(data: Fields, given: readonly Field[]): Record<string, unknown> {
+  const names = new Set(given.map(({ name }) => name.toLowerCase()))
+  return Object.fromEntries(Object.entries(data).filter(([key]) => !names.has(key.toLowerCase())))
 }
 
 async function readField(
@@ -61,6 +43,10 @@ async function readField(
       return { [name]: text }
     case 'integer':
       return { [name]: readInteger(name, text) }
+    case 'moment': {
+      const { now } = invocation.surroundings
+      return { [name]: readMoment(toKebab(name), text, now()) }
+    }
     case 'words':
       return { [name]: splitNames(text) }
     case 'grants':
@@ -98,24 +84,4 @@ function readGrant(name: string, text: string): Fields {
       `--${toKebab(name)} has ${JSON.stringify(text)}; TYPE:read or TYPE:write is right`,
     )
   return { type, read: true, write: access === 'write' }
-}
-
-function argumentOf(type: FieldType): string {
-  switch (type.kind) {
-    case 'text':
-    case 'boolean':
-      return 'text'
-    case 'integer':
-      return 'number'
-    case 'words':
-      return 'word,...'
-    case 'grants':
-      return 'type:access,...'
-    case 'source':
-      return 'text|@file|-'
-    case 'reference':
-      return type.of.singular
-    case 'references':
-      return `${type.of.singular},...`
-  }
 }

@@ -1,83 +1,143 @@
 /** Prints results: a table or lines for people, `--json` as the API answered, `--csv` for spreadsheets (choices: 8). */
-import type { Fields } from './api-shapes.js'
+import { isFields, type Fields } from './api-shapes.js'
 import { readField, toCell, toLines, type Column } from './cells.js'
 import { formatCsv } from './csv.js'
-import { toJsonText, toPrintableLine, toPrintableText } from './printable-text.js'
+import { describeAge, readTime } from './human-time.js'
+import { formatObject } from './object-text.js'
+import { toJsonText, toPrintableText } from './printable-text.js'
+import { formatTable } from './table.js'
 
 export interface Output {
   readonly form: 'table' | 'json' | 'csv'
   readonly isTerminal: boolean
+  /** Of the terminal; Infinity without one. */
+  readonly widthColumns: number
   readonly colour: boolean
+  readonly now: () => number
   /** To standard output. */
   write(text: string): void
+  /** Resolves once standard output takes more. */
+  drained(): Promise<void>
+  /** One line beside the result, for people on a terminal only. */
+  tell(line: string): void
 }
+
+/** Chosen by us: written at once of a long list. */
+const rowsAtOnce = 1000
 
 export async function showList(
   output: Output,
   rows: readonly Fields[],
   columns: readonly Column[],
 ): Promise<void> {
-  if (output.form === 'json') {
-    showJson(output, rows)
-    return
+  const toCells = (row: Fields): readonly string[] =>
+    columns.map(({ field }) => toCell(readField(row, field)))
+  switch (output.form) {
+    case 'json':
+      await showJsonList(output, rows)
+      return
+    case 'csv': {
+      const header = columns.map(({ field }) => field)
+      await writePieces(output, rows, {
+        first: formatCsv(header, []),
+        print: (piece) => formatCsv(null, toSafeCells(output, piece.map(toCells))),
+      })
+      return
+    }
+    case 'table': {
+      const titles = columns.map(({ field, title }) => (title ?? field).toUpperCase())
+      const now = output.now()
+      const cells = rows.map((row) => columns.map(({ field }) => toHumanCell(row, field, now)))
+      output.write(formatTable(titles, cells, output))
+    }
   }
-  const cells = rows.map((row) => columns.map(({ field }) => toCell(readField(row, field))))
-  if (output.form === 'csv') {
-    const header = columns.map(({ field }) => field)
-    showCsv(output, header, cells)
-    return
-  }
-  const { formatTable } = await import('./table.js')
-  const titles = columns.map(({ field, title }) => (title ?? field).toUpperCase())
-  output.write(formatTable(titles, cells, { colour: output.colour }))
 }
 
 export function showObject(output: Output, object: Fields): void {
-  if (output.form === 'json') {
-    showJson(output, object)
-    return
+  switch (output.form) {
+    case 'json':
+      output.write(`${toJsonText(object)}\n`)
+      return
+    case 'csv': {
+      const lines = toLines(object)
+      const rows = [lines.map(({ label }) => label), lines.map(({ text }) => text)]
+      output.write(formatCsv(null, toSafeCells(output, rows)))
+      return
+    }
+    case 'table':
+      output.write(formatObject(object, output))
   }
-  const lines = toLines(object)
-  if (output.form === 'csv') {
-    const header = lines.map(({ label }) => label)
-    showCsv(output, header, [lines.map(({ text }) => text)])
-    return
-  }
-  output.write(formatLines(lines))
 }
 
-/** `text` for people, `value` for `--json`. */
+/** `text` for people, `value` for programs. */
 export function showText(output: Output, text: string, value: unknown): void {
   if (output.form === 'json') {
-    showJson(output, value)
+    output.write(`${toJsonText(value)}\n`)
+    return
+  }
+  if (output.form === 'csv') {
+    if (isFields(value)) showObject(output, value)
+    else if (Array.isArray(value)) showRows(output, value.filter(isFields))
     return
   }
   const ending = text === '' || text.endsWith('\n') ? '' : '\n'
   output.write(`${output.isTerminal ? toPrintableText(text) : text}${ending}`)
 }
 
-function showJson(output: Output, value: unknown): void {
-  output.write(`${toJsonText(value)}\n`)
+/** CSV of what has no columns: all its fields. */
+function showRows(output: Output, rows: readonly Fields[]): void {
+  const fields = Object.keys(rows[0] ?? {})
+  const cells = rows.map((row) => fields.map((field) => toCell(row[field])))
+  if (fields.length > 0) output.write(formatCsv(fields, toSafeCells(output, cells)))
+}
+
+/** As JSON.stringify prints the list, without a text of all of it. */
+async function showJsonList(output: Output, rows: readonly Fields[]): Promise<void> {
+  if (rows.length === 0) {
+    output.write('[]\n')
+    return
+  }
+  let separator = '[\n'
+  await writePieces(output, rows, {
+    first: '',
+    print: (piece) => {
+      const text = toJsonText(piece).slice(2, -2)
+      const printed = `${separator}${text}`
+      separator = ',\n'
+      return printed
+    },
+  })
+  output.write('\n]\n')
+}
+
+interface Pieces {
+  readonly first: string
+  readonly print: (rows: readonly Fields[]) => string
+}
+
+/** Waits for a slow reader between them. */
+async function writePieces(
+  output: Output,
+  rows: readonly Fields[],
+  { first, print }: Pieces,
+): Promise<void> {
+  output.write(first)
+  for (let begin = 0; begin < rows.length; begin += rowsAtOnce) {
+    output.write(print(rows.slice(begin, begin + rowsAtOnce)))
+    await output.drained()
+  }
+}
+
+function toHumanCell(row: Fields, field: string, nowMs: number): string {
+  const value = readField(row, field)
+  const atMs = readTime(field, value)
+  return atMs === null ? toCell(value) : describeAge(atMs, nowMs)
 }
 
 /** A spreadsheet gets the values as they are, a terminal does not. */
-function showCsv(
-  output: Output,
-  header: readonly string[],
+function toSafeCells(
+  { isTerminal }: Output,
   rows: readonly (readonly string[])[],
-): void {
-  const shown = output.isTerminal ? rows.map((row) => row.map(toPrintableText)) : rows
-  output.write(formatCsv(header, shown))
-}
-
-/** Texts of several lines stand below, as they are. */
-function formatLines(lines: ReturnType<typeof toLines>): string {
-  const short = lines.filter(({ text }) => !text.includes('\n'))
-  const long = lines.filter(({ text }) => text.includes('\n'))
-  const width = Math.max(0, ...short.map(({ label }) => label.length))
-  const rows = short.map(({ label, text }) =>
-    `${label.padEnd(width)}  ${toPrintableLine(text)}`.trimEnd(),
-  )
-  const blocks = long.map(({ label, text }) => `\n${label}:\n${toPrintableText(text).trimEnd()}`)
-  return `${[...rows, ...blocks].join('\n')}\n`
+): readonly (readonly string[])[] {
+  return isTerminal ? rows.map((row) => row.map(toPrintableText)) : rows
 }

@@ -21,3 +21,12 @@ export async function readPassword(invocation: Invocation, question: string): Pr
     throw usageError('without a terminal --password-stdin or --password-file is needed')
   return promptHidden(question, surroundings)
 }
+
+/** As readPassword; on a terminal it is asked for twice. */
+export async function readNewPassword(invocation: Invocation, question: string): Promise<string> {
+  const password = await readPassword(invocation, question)
+  if (hasPassword(invocation)) return password
+  const again = await promptHidden('The same again: ', invocation.surroundings)
+  if (again !== password) throw usageError('these are two different passwords; nothing was done')
+  return password
+}

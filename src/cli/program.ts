@@ -1,16 +1,16 @@
 /** Reads the command line by the grammar, runs the verb, and turns how it ended into an exit code (choices: 8). */
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../version.js'
-import { CliError, describeError, exitCodes, type ExitCode } from './cli-error.js'
+import { CliError, describeError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { grammar } from './grammar.js'
-import type { Output } from './output.js'
-import { toPrintableText } from './printable-text.js'
-import { defaultContext } from './session-file.js'
+import { readInvocation } from './invocation.js'
+import { toPrintableLine, toPrintableText } from './printable-text.js'
+import { rootHelp } from './root-help.js'
 import {
+  isOfApi,
   toKebab,
-  type ConnectionSettings,
   type Flag,
-  type Invocation,
+  type LocalNoun,
   type Noun,
   type Surroundings,
   type Verb,
@@ -46,7 +46,9 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
   const program = new Command('cachefleet')
     .description('Runs fleets of HTTP caches: files, groups, deploys, and what is true of them.')
     .version(version, '--version', 'print the version')
-    .helpOption('--help', 'print help; also behind a noun or a verb')
+    .helpOption('-h, --help', 'print help; also behind a noun or a verb')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: nameCommand })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -56,7 +58,9 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
           .replace(/^error: /, '')
           .trim()
           .replaceAll('\n', ' ')
-        write(`cachefleet: ${toPrintableText(line)}\n`)
+        const isUnknown = /^unknown (command|option)/.test(line) && !line.includes('(Did you mean')
+        const hint = isUnknown ? '; --help lists what there is' : ''
+        write(`cachefleet: ${toPrintableLine(line)}${hint}\n`)
       },
     })
   for (const flag of grammar.flags) addFlag(program, flag)
@@ -66,28 +70,18 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
   return program
 }
 
-const rootHelp = `
-Variables: CACHEFLEET_SERVER, CACHEFLEET_TOKEN or CACHEFLEET_TOKEN_FILE (instead of a login),
-CACHEFLEET_CA (file of the coordinator's CA), NO_COLOR.
-
-Exit codes: 0 done, 1 refused or no connection, 2 usage, 3 the wait ended with min but without the
-percentage, 4 the wait ended below min, 5 authentication or permission, 130 Ctrl-C.
-
-Example:
-  $ cachefleet login --server http://127.0.0.1:8002 --user admin
-  $ cachefleet agents list`
-
 interface Making {
   readonly program: Command
   readonly surroundings: Surroundings
   readonly ending: Ending
 }
 
-function addNoun(program: Command, noun: Noun, making: Making): void {
+function addNoun(program: Command, noun: Noun | LocalNoun, making: Making): void {
   const command = program
     .command(noun.name)
     .aliases(noun.aliases)
     .description(noun.summary)
+    .helpGroup('Nouns:')
     .helpCommand(false)
     .addHelpText('after', describeExample(noun.example))
   for (const verb of noun.verbs) addVerb(command, verb, making)
@@ -95,14 +89,15 @@ function addNoun(program: Command, noun: Noun, making: Making): void {
 
 function addVerb(parent: Command, verb: Verb, making: Making): void {
   const command = parent
-    .command(verb.name)
+    .command(verb.name, { hidden: verb.isHidden === true })
     .description(verb.summary)
+    .helpGroup('Verbs:')
     .addHelpText('after', describeExample(verb.example))
   for (const argument of verb.arguments ?? []) command.argument(argument)
   for (const flag of verb.flags ?? []) addFlag(command, flag)
   command.action(async () => {
     const { program, surroundings, ending } = making
-    const invocation = readInvocation(program, command, surroundings)
+    const invocation = await readInvocation(program, command, surroundings)
     ending.exitCode = (await verb.run(invocation)) ?? exitCodes.done
   })
 }
@@ -118,77 +113,28 @@ function addFlag(command: Command, { form, summary, repeatable }: Flag): void {
   command.addOption(option)
 }
 
+/** Arguments and flags are told by its own help; the singular of a noun is no news. */
+function nameCommand(command: Command): string {
+  const short = command.aliases().filter((alias) => `${alias}s` !== command.name())
+  return [command.name(), ...short].join(', ')
+}
+
 function describeExample(example: string): string {
   return `\nExample:\n  $ cachefleet ${example}`
 }
 
-function readInvocation(
-  program: Command,
-  command: Command,
-  surroundings: Surroundings,
-): Invocation {
-  const globals: Readonly<Record<string, unknown>> = program.opts()
-  const { server, context } = globals
-  const settings: ConnectionSettings = {
-    server: typeof server === 'string' ? server : undefined,
-    context: typeof context === 'string' ? context : defaultContext,
-    report: (line) => {
-      if (globals['verbose'] === true) surroundings.stderr.write(`${line}\n`)
-    },
-  }
-  return {
-    words: command.args,
-    flags: readFlags(command),
-    output: chooseOutput(globals, surroundings),
-    surroundings,
-    settings,
-    grammar,
-    openApi: async () => (await import('./connection.js')).openApi(settings, surroundings),
-  }
-}
-
-/** By kebab-case name; a `--no-` form has set its positive one to false. */
-function readFlags(command: Command): Readonly<Record<string, unknown>> {
-  const { options } = command
-  const given = options.filter(({ negate }) => !negate).map((option) => option.attributeName())
-  return Object.fromEntries(
-    options
-      // A pair has one value; a lone `--no-` form is true until it is given.
-      .filter((option) => !option.negate || !given.includes(option.attributeName()))
-      .map((option) => [
-        option.name().replace(/^no-/, ''),
-        command.getOptionValue(option.attributeName()) as unknown, // commander types it any
-      ]),
-  )
-}
-
-function chooseOutput(
-  globals: Readonly<Record<string, unknown>>,
-  { stdout, environment }: Surroundings,
-): Output {
-  const isTerminal = stdout.isTTY
-  return {
-    form: globals['json'] === true ? 'json' : globals['csv'] === true ? 'csv' : 'table',
-    isTerminal,
-    // no-color.org: set and not empty.
-    colour: isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb',
-    write: (text) => {
-      stdout.write(text)
-    },
-  }
-}
-
 /** `--locked=false` is what commander knows as `--no-locked`, and `--locked=true` as `--locked` (choices: 8). */
 function joinBooleans(typed: readonly string[]): readonly string[] {
+  const fields = grammar.nouns.filter(isOfApi).flatMap((noun) => noun.fields)
   const booleans = new Set(
-    grammar.nouns.flatMap(({ fields }) =>
-      fields.filter(({ type }) => type.kind === 'boolean').map(({ name }) => toKebab(name)),
-    ),
+    fields.filter(({ type }) => type.kind === 'boolean').map(({ name }) => toKebab(name)),
   )
   const end = typed.indexOf('--')
   return typed.map((text, index) => {
-    const [, name, value] = /^--([a-z-]+)=(true|false)$/.exec(text) ?? []
-    const isOurs = name !== undefined && booleans.has(name) && (end < 0 || index < end)
-    return isOurs ? `--${value === 'true' ? '' : 'no-'}${name}` : text
+    const [, name = '', value = ''] = /^--([a-z-]+)=(.*)$/s.exec(text) ?? []
+    if (!booleans.has(name) || (end >= 0 && index > end)) return text
+    if (value !== 'true' && value !== 'false')
+      throw usageError(`--${name} is ${JSON.stringify(value)}; true or false is right`)
+    return `--${value === 'true' ? '' : 'no-'}${name}`
   })
 }

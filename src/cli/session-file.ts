@@ -60,7 +60,7 @@ export async function changeSession(
   })
 }
 
-async function readSessions(file: string): Promise<Map<string, Session>> {
+export async function readSessions(file: string): Promise<Map<string, Session>> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isMissing(error)) return '{}'
     throw error

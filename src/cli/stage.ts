@@ -3,6 +3,7 @@ import { isFields, nameOf, requireFields, requireList, type Fields } from './api
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { confirm } from './confirm.js'
 import { findId } from './find-object.js'
+import { withClock } from './live-line.js'
 import { buildBody } from './object-body.js'
 import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
@@ -22,7 +23,9 @@ export async function stageGroup(
   const api = await invocation.openApi()
   const body = await buildBody(invocation, api, fields)
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}/stage`
-  const answer = await api.call({ method: 'PUT', path, body, timeoutMs })
+  const { stderr } = invocation.surroundings
+  const call = { method: 'PUT', path, body, timeoutMs } as const
+  const answer = await withClock(stderr, 'loading the stage', () => api.call(call))
   const staged = requireFields(answer.body)
   showText(invocation.output, describeStage(staged), staged)
   if (answer.status !== 202) return exitCodes.done
@@ -36,7 +39,9 @@ export async function dropStage(invocation: Invocation, group: Named): Promise<E
   )
   const api = await invocation.openApi()
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}/delstage`
-  const answer = await api.call({ method: 'PUT', path, timeoutMs })
+  const { stderr } = invocation.surroundings
+  const call = { method: 'PUT', path, timeoutMs } as const
+  const answer = await withClock(stderr, 'dropping the stage', () => api.call(call))
   const left = requireFields(answer.body)
   showText(invocation.output, `${nameGroup(left)}: nothing is staged`, left)
   if (answer.status !== 202) return exitCodes.done

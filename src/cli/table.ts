@@ -15,29 +15,70 @@ const green = new Set(['Running', 'Active', 'applied', 'healthy'])
 const red = new Set(['Failing', 'Down', 'Error', 'failed', 'sick'])
 const yellow = new Set(['Degraded', 'Orphan', 'Deploying', 'Locked', 'wanted', 'applying'])
 
+export interface TableStyle {
+  readonly colour: boolean
+  /** Longer rows are cut where their cells are longest; Infinity: nothing is. */
+  readonly widthColumns?: number
+  readonly indent?: string
+}
+
 export function formatTable(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
-  { colour }: { readonly colour: boolean },
+  { colour, widthColumns = Infinity, indent = '' }: TableStyle,
 ): string {
+  const heads = titles.map(toPrintableLine)
   const shown = rows.map((row) => row.map((cell) => toPrintableLine(takeFirstLine(cell))))
-  const widths = titles.map((title, column) =>
+  const needed = heads.map((title, column) =>
     shown.reduce((width, row) => Math.max(width, widthOf(row[column] ?? '')), widthOf(title)),
   )
-  const printRow = (row: readonly string[], paint: (cell: string) => string): string =>
-    row
-      .map((cell, column) => {
-        const isLast = column === row.length - 1
-        return `${paint(cell)}${isLast ? '' : ' '.repeat((widths[column] ?? 0) - widthOf(cell) + 2)}`
-      })
-      .join('')
-      .trimEnd()
+  const widths = fitWidths(needed, widthColumns - indent.length)
+  const printRow = (row: readonly string[], paint: (cell: string) => string): string => {
+    const cells = row.map((cell, column) => {
+      const width = widths[column] ?? 0
+      const text = cutToWidth(cell, width)
+      return `${paint(text)}${' '.repeat(Math.max(0, width - widthOf(text)))}`
+    })
+    return `${indent}${cells.join('  ')}`.trimEnd()
+  }
   const plain = (cell: string): string => cell
   const lines = [
-    printRow(titles, colour ? (title) => `\x1b[1m${title}\x1b[22m` : plain),
+    printRow(heads, colour ? (title) => `\x1b[1m${title}\x1b[22m` : plain),
     ...shown.map((row) => printRow(row, colour ? paintState : plain)),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** Chosen by us: a column is not made narrower than this, though the table be too wide. */
+const narrowestColumn = 8
+
+/** Of the columns behind these two, which say what a row is about, the widest give way first; then these. */
+const keptColumns = 2
+
+export function fitWidths(needed: readonly number[], widthColumns: number): readonly number[] {
+  const cut = (keptCap: number, cap: number): readonly number[] =>
+    needed.map((width, column) => Math.min(width, column < keptColumns ? keptCap : cap))
+  const fits = (widths: readonly number[]): boolean =>
+    widths.reduce((sum, width) => sum + width, 2 * (needed.length - 1)) <= widthColumns
+  if (!Number.isFinite(widthColumns) || fits(needed)) return needed
+  const widest = Math.max(narrowestColumn, widthColumns)
+  let cap = widest
+  while (cap > narrowestColumn && !fits(cut(widest, cap))) cap -= 1
+  let keptCap = widest
+  while (keptCap > narrowestColumn && !fits(cut(keptCap, cap))) keptCap -= 1
+  return cut(keptCap, cap)
+}
+
+function cutToWidth(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  const kept: string[] = []
+  let left = width - 1
+  for (const character of text) {
+    left -= widthOf(character)
+    if (left < 0) break
+    kept.push(character)
+  }
+  return `${kept.join('')}…`
 }
 
 /** Columns on a terminal. */

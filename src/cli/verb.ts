@@ -16,6 +16,8 @@ export interface Verb {
   readonly flags?: readonly Flag[]
   /** What is typed behind `cachefleet`. */
   readonly example: string
+  /** For programs: help and completion leave it out. */
+  readonly isHidden?: boolean
   /** Without a result: done. */
   readonly run: (invocation: Invocation) => Promise<ExitCode | undefined>
 }
@@ -32,8 +34,10 @@ export interface Flag {
 export interface Named {
   readonly path: string
   readonly singular: string
-  /** Null: by id only. */
+  /** `account.name` reaches into an object; null: by id only. */
   readonly nameField: string | null
+  /** How the API writes a name that may be typed in several ways. */
+  readonly toStoredName?: (typed: string) => string
 }
 
 export interface Field {
@@ -49,6 +53,8 @@ export interface Field {
 
 export type FieldType =
   | { readonly kind: 'text' | 'integer' | 'boolean' }
+  /** Seconds since 1970; typed also as a time from now, or a date. */
+  | { readonly kind: 'moment' }
   /** `openid,profile`. */
   | { readonly kind: 'words' }
   /** `tag:read,file:write`. */
@@ -59,24 +65,36 @@ export type FieldType =
   /** `newNames`: a name is sent as it is, and the API makes what is missing. */
   | { readonly kind: 'references'; readonly of: Named; readonly newNames?: boolean }
 
-export interface Noun extends Named {
+interface NounWords {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
   readonly example: string
+}
+
+/** What the verbs of a noun are made of that stands for objects of the API. */
+export interface NounParts extends Named, NounWords {
   readonly columns: readonly Column[]
   readonly fields: readonly Field[]
+  /** What examples call one; `web` otherwise. */
+  readonly exampleObject?: string
+}
+
+/** With its verbs. */
+export interface Noun extends NounParts {
   readonly verbs: readonly Verb[]
 }
 
-/** What the verbs of a noun are made of. */
-export type NounParts = Omit<Noun, 'verbs'>
+/** What is kept on this machine only. */
+export interface LocalNoun extends NounWords {
+  readonly verbs: readonly Verb[]
+}
 
 export interface Grammar {
   /** Before or behind every noun and verb. */
   readonly flags: readonly Flag[]
   readonly verbs: readonly Verb[]
-  readonly nouns: readonly Noun[]
+  readonly nouns: readonly (Noun | LocalNoun)[]
 }
 
 /** One call of the program, parsed. */
@@ -98,6 +116,8 @@ export interface Surroundings {
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
   readonly now: () => number
+  /** What is said on Ctrl-C from now on; empty: nothing. */
+  readonly setParting: (line: string) => void
 }
 
 export interface ConnectionSettings {
@@ -118,6 +138,10 @@ export function isSet({ flags }: Invocation, name: string): boolean {
   return flags[name] === true
 }
 
+export function isOfApi(noun: Noun | LocalNoun): noun is Noun {
+  return 'path' in noun
+}
+
 /** The parser has checked that it is there. */
 export function word({ words }: Invocation, index: number): string {
   const value = words[index]
@@ -128,4 +152,9 @@ export function word({ words }: Invocation, index: number): string {
 /** `mainVCL` → `main-vcl` (choices: 8). */
 export function toKebab(field: string): string {
   return field.replace(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`)
+}
+
+/** Of the nouns that begin with a vowel, "user" alone is not spoken so. */
+export function withArticle(singular: string): string {
+  return `${/^[aeio]/.test(singular) ? 'an' : 'a'} ${singular}`
 }

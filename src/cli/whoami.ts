@@ -1,5 +1,6 @@
 /** `whoami`: the account, its organization, its role; for a regular user also what it may do. */
 import { nameOf, requireList } from './api-shapes.js'
+import { toCell } from './cells.js'
 import { showObject } from './output.js'
 import type { Invocation } from './verb.js'
 
@@ -16,9 +17,6 @@ export async function showWhoami(invocation: Invocation): Promise<undefined> {
   }
   const { account, organization, role } = whoami
   const granted = requireList(whoami['permissions'])
-  const permissions = granted.map(
-    ({ type, write }) => `${String(type)}${write === true ? ' (write)' : ''}`,
-  )
   // An API token of an administrator may less than its account.
   const mayAll =
     role !== 'regular' &&
@@ -28,6 +26,6 @@ export async function showWhoami(invocation: Invocation): Promise<undefined> {
     account: nameOf(account),
     organization: nameOf(organization) ?? null,
     role,
-    permissions: mayAll ? 'all' : permissions,
+    permissions: mayAll ? 'all' : toCell(granted),
   })
 }

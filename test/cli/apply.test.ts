@@ -395,6 +395,7 @@ async function answerOnTerminal(
     stdout: stdout as unknown as NodeJS.WriteStream,
     stderr: stderr as unknown as NodeJS.WriteStream,
     now: Date.now,
+    setParting: () => undefined,
   })
   await eventually('it asks', () => said.err.includes('[y/N]'))
   stdin?.write(await answer())

@@ -123,7 +123,9 @@ void t.test('deploying', async (t) => {
     }
     t.match(await cli('vg', 'state', 'all'), { out: /stateName +Active/ })
     t.match(await cli('vg', 'history', 'all'), { out: /deploy +all\.vcl +1 +ok/ })
-    t.match(await cli('vg', 'get', 'all'), { out: /agentStates\[0\] +agent=\S+ state=applied/ })
+    t.match(await cli('vg', 'get', 'all'), {
+      out: /agentStates:\n +AGENT +STATE .*\n +\S+ +applied/,
+    })
     const refused = await cli('vg', 'delete', 'all', '--yes')
     t.match(refused, { code: exitCodes.refused, err: /undeploy it first \(trace/ })
   })
@@ -242,8 +244,11 @@ void t.test('deploying', async (t) => {
         const { agentStates } = await stand.readGroup(id)
         return agentStates.length === 1
       })
+      let err = ''
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
       child.kill('SIGINT')
       t.equal(await endOf(child), exitCodes.interrupted)
+      t.match(err, /^cachefleet: no longer waiting; the work goes on: .* state stopped\n$/)
     })
     await eventually('it is deployed', async () => (await stand.readGroup(id)).deployed)
     await undeploy(t, stand, 'stopped')

@@ -1,42 +1,13 @@
 /** The life of every kind of object through the client, what it prints, and files from a folder. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
-import { enrol, startClient, type Client, type Json } from '../coordinator/controller/client.js'
-import { addOrganization } from '../store/rows.js'
-import { call, makeHome, run, type Environment, type Ran, type RunOptions } from './run-cli.js'
+import { enrol, type Json } from '../coordinator/controller/client.js'
+import { startDesk, type Desk } from './desk.js'
+import { call, run } from './run-cli.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
-
-interface Desk {
-  readonly api: Client
-  readonly environment: Environment
-  readonly folder: string
-  cli(words: readonly string[], options?: Partial<RunOptions>): Promise<Ran>
-  /** Fails the test unless it is exit 0. */
-  json(...words: string[]): Promise<Json>
-  list(...words: string[]): Promise<Json[]>
-}
-
-async function startDesk(t: Test): Promise<Desk> {
-  const api = await startClient(t)
-  const home = await makeHome(t)
-  const environment = { ...home, CACHEFLEET_SERVER: api.base, CACHEFLEET_TOKEN: api.token }
-  const folder = join(dirname(home.XDG_CONFIG_HOME), 'work')
-  await mkdir(folder, { recursive: true })
-  const cli: Desk['cli'] = (words, options) => call(words, { environment, ...options })
-  const read = async (words: readonly string[]): Promise<unknown> => {
-    const { code, out, err } = await cli([...words, '--json'])
-    if (code !== 0) t.fail(`${words.join(' ')}: exit ${code}: ${err}`)
-    return JSON.parse(out)
-  }
-  return {
-    ...{ api, environment, folder, cli },
-    json: (...words) => read(words) as Promise<Json>, // verbs about one object answer it
-    list: (...words) => read([...words]) as Promise<Json[]>, // lists are arrays of objects
-  }
-}
 
 interface Life {
   readonly noun: string
@@ -187,7 +158,10 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
       for (const form of [[], ['--json'], ['--csv']])
         t.match(await desk.cli([noun, 'list', ...form]), { code: 0, err: '' }, noun)
     t.match(await desk.list('sessions', 'list'), [{ account: { name: 'root' } }])
-    t.match(await desk.cli(['sessions', 'delete', 'root', '--yes']), { code: 2, err: /by its id/ })
+    t.match(await desk.cli(['sessions', 'delete', 'root', '--yes']), {
+      code: 1,
+      err: /"root" was not found/,
+    })
     t.match(await desk.cli(['apilog', 'list', '--take', '5']), { code: 0, out: /^ID +CREATED/ })
   })
 })
@@ -230,7 +204,8 @@ void t.test('organizations, accounts, users, permissions and API tokens', async 
   t.match(await desk.json('users', 'update', id, '--role', 'administrator'), {
     role: 'administrator',
   })
-  await desk.json('users', 'update', id, '--role', 'regular')
+  await desk.json('users', 'update', 'anna', '--role', 'regular')
+  t.match(await desk.json('users', 'get', 'anna'), { id: annaUser?.['id'] }, 'by its account')
 
   const permission = await desk.json(
     ...['perm', 'add', '--account', 'anna', '--type', 'tag', '--write', '--organization', 'red'],
@@ -246,11 +221,13 @@ void t.test('organizations, accounts, users, permissions and API tokens', async 
   const environment = { ...desk.environment, CACHEFLEET_TOKEN: String(token['accessToken']) }
   t.match(await call(['tags', 'list'], { environment }), { code: 0 })
   t.match(await call(['agents', 'list'], { environment }), { code: exitCodes.denied })
-  t.match(await call(['whoami'], { environment }), { out: /file \(write\), tag/ })
+  t.match(await call(['whoami'], { environment }), { out: /file:write, tag:read/ })
   t.match(await desk.cli(['whoami']), { out: /permissions +all/ })
-  t.match(await desk.cli(['sessions', 'list']), { out: /ci +type=file/ })
+  t.match(await desk.cli(['sessions', 'list']), { out: /ci +file:write, tag:read/ })
   t.match(await desk.cli(['sessions', 'add', ...words, 'tag']), { code: 2, err: /TYPE:read/ })
 
+  const ended = await desk.cli(['sessions', 'delete', 'ci', '--yes'])
+  t.match(ended, { code: 0 }, 'an API token by its label')
   t.match(await desk.cli(['org', 'unassign', 'red', '--account', 'anna']), { code: 2 })
   t.match(await desk.json('org', 'unassign', 'red', '--account', 'anna', '--yes'), { name: 'red' })
   t.match(await desk.cli(['accounts', 'update', 'anna', ...withPassword]), { code: 0 })
@@ -258,25 +235,6 @@ void t.test('organizations, accounts, users, permissions and API tokens', async 
     for (const form of [[], ['--csv']])
       t.match(await desk.cli([noun, 'list', ...form]), { code: 0, err: '' }, noun)
   t.match(await api.list('/permissions'), [], 'what it might do went with it')
-})
-
-void t.test('names stand for ids', async (t) => {
-  const desk = await startDesk(t)
-  const first = await desk.json('tags', 'add', '--name', 'web')
-  const acme = await addOrganization(desk.api.service.store.queries, 'acme')
-  const second = await desk.api.expect(201, 'POST', '/tags', {
-    name: 'web',
-    organization: { id: acme },
-  })
-
-  const ambiguous = await desk.cli(['tags', 'get', 'web'])
-  t.equal(ambiguous.code, exitCodes.refused)
-  for (const tag of [first, second])
-    t.ok(ambiguous.err.includes(String(tag['id'])), 'both are named')
-  t.match(ambiguous.err, /of organization acme/)
-  const unknown = await desk.cli(['deployments', 'add', '--name', 'x', '--tags', 'nosuch,web'])
-  t.match(unknown, { code: exitCodes.refused, err: /tag "nosuch" was not found/ })
-  t.match(await desk.json('tags', 'get', String(second['id'])), { organization: { name: 'acme' } })
 })
 
 void t.test('lists are filtered, sorted and cut by the coordinator', async (t) => {
@@ -317,6 +275,30 @@ void t.test('what is printed', async (t) => {
     t.equal(empty.out, 'id,name,static,organization\r\n')
   })
 
+  await t.test('of what is a text for people is CSV and JSON for programs too', async (t) => {
+    const path = join(desk.folder, 'x.vcl')
+    await writeFile(path, main)
+    await desk.json('files', 'add', path)
+    await desk.cli(['files', 'update', 'x.vcl', '--source', `${main}# two\n`])
+    const words = ['files', 'diff', 'x.vcl', '--from', '1', '--to', '2']
+    t.match(await desk.cli([...words, '--csv']), { code: 0, out: /^from,to,diff\r\n1,2,"/ })
+    t.match(await desk.cli([...words, '--json']), { out: /^\{\n {2}"from": 1/ })
+    t.match(await desk.cli(['files', 'diff', desk.folder, '--csv']), {
+      ...{ code: 1, out: /^name,diff\r\nx\.vcl,"/ },
+    })
+  })
+
+  await t.test(
+    'beside a list, on a terminal: how many more there are, or that there is none',
+    async (t) => {
+      const tell = async (...words: string[]) =>
+        (await desk.cli(['tags', 'list', ...words], { terminal: true })).err
+      t.equal(await tell('--take', '2'), `2 of ${names.length} tags\n`)
+      t.equal(await tell('--filter', 'name=nothing'), 'no tags\n')
+      t.equal(await tell(), '')
+    },
+  )
+
   await t.test('as a table has colour on a terminal only, and no acting character', async (t) => {
     await enrol(api, 'edge-1')
     const plain = await desk.cli(['agents', 'list'])
@@ -347,8 +329,19 @@ void t.test('on a terminal a deletion is asked about', async (t) => {
   const no = await desk.cli(words, { terminal: true, input: 'n\n' })
   t.match(no, { code: exitCodes.refused, err: /delete tag "web"\? \[y\/N\]/ })
   t.equal((await desk.list('tags', 'list')).length, 1)
+  const ended = await desk.cli(words, { terminal: true, input: '' })
+  t.match(ended, { code: exitCodes.refused, err: /nothing was done/ })
   t.match(await desk.cli(words, { terminal: true, input: 'y\n' }), { code: 0 })
   t.strictSame(await desk.list('tags', 'list'), [])
+})
+
+void t.test('a deletion that ends early says how far it came', async (t) => {
+  const desk = await startDesk(t)
+  for (const name of ['a', 'b', 'c']) await desk.json('tags', 'add', '--name', name)
+  await desk.json('deployments', 'add', '--name', 'x', '--tags', 'c')
+  const ran = await desk.cli(['tags', 'delete', 'a', 'b', 'c', '--yes'])
+  t.match(ran, { code: exitCodes.refused, err: /; 2 before it are gone \(trace \w+\)\n$/ })
+  t.match(await desk.list('tags', 'list'), [{ name: 'c' }])
 })
 
 void t.test('a closed pipe ends the client silently, at any length', async (t) => {
@@ -430,6 +423,19 @@ void t.test('files', async (t) => {
     t.match(between, { code: 0, out: /^\+# changed/m })
   })
 
+  await t.test('are given back as they are stored, each version of them', async (t) => {
+    t.match(await desk.cli(['files', 'get', 'a.vcl', '--content']), {
+      ...{ code: 0, out: 'sub a_one { }\n# changed\n', err: '' },
+    })
+    t.match(await desk.cli(['files', 'versions', 'a.vcl', '1', '--content']), {
+      ...{ code: 0, out: 'sub a_one { }\n' },
+    })
+    t.match(await desk.json('files', 'versions', 'a.vcl', '1'), { version: 1 })
+    t.match(await desk.cli(['files', 'versions', 'a.vcl', '9']), { code: 1, err: /not found/ })
+    t.match(await desk.cli(['files', 'versions', 'a.vcl', 'x']), { code: 2, err: /no version/ })
+    t.match(await desk.cli(['files', 'versions', 'a.vcl', '--content']), { code: 2 })
+  })
+
   await t.test('that the folder lost are deleted only when asked, and never in use', async (t) => {
     await desk.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
     await rm(join(folder, 'b.vcl'))
@@ -442,5 +448,10 @@ void t.test('files', async (t) => {
       'main.vcl in use 1',
     ])
     t.equal((await desk.list('files', 'list')).length, 2)
+    const empty = join(desk.folder, 'empty')
+    await mkdir(empty)
+    const refused = await desk.cli(['files', 'upload', empty, '--delete'])
+    t.match(refused, { code: exitCodes.usage, err: /has no \*\.vcl/ })
+    t.equal((await desk.list('files', 'list')).length, 2, 'nothing was deleted')
   })
 })

@@ -5,7 +5,7 @@ import t from 'tap'
 import { toCell, toLines } from '../../src/cli/cells.js'
 import { CliError, describeError, exitCodes } from '../../src/cli/cli-error.js'
 import { formatCsv } from '../../src/cli/csv.js'
-import { describeProgress } from '../../src/cli/deploy-progress.js'
+import { describeDeploying } from '../../src/cli/deploy-progress.js'
 import { hasShare, judgeWaitEnd, readGroup } from '../../src/cli/deploy-verdict.js'
 import { isId, splitNames } from '../../src/cli/find-object.js'
 import { toSource } from '../../src/cli/given-text.js'
@@ -13,7 +13,7 @@ import { grammar } from '../../src/cli/grammar.js'
 import { toJsonText, toPrintableLine, toPrintableText } from '../../src/cli/printable-text.js'
 import { formatTable } from '../../src/cli/table.js'
 import { toKebab } from '../../src/cli/verb.js'
-import { call } from './run-cli.js'
+import { call, makeHome } from './run-cli.js'
 
 const here = { environment: {} }
 
@@ -189,9 +189,9 @@ void t.test('the share is of the placed agents', (t) => {
 
 void t.test('progress counts what has loaded, then what has applied', (t) => {
   const loading = group(1, place(1, 'applied', 1), place(2, 'applying', 1))
-  t.equal(describeProgress(loading, 1), 'site: 1/2 loaded')
+  t.equal(describeDeploying(loading, 1), 'site: 1/2 loaded')
   const applying = group(2, place(1, 'applied', 2), place(2, 'failed', 1), place(3, 'wanted', 1))
-  t.equal(describeProgress(applying, 1), 'site: 1/3 applied, 1 failed')
+  t.equal(describeDeploying(applying, 1), 'site: 1/3 applied, 1 failed')
   t.end()
 })
 
@@ -216,6 +216,46 @@ void t.test(
   },
 )
 
+void t.test('what is misspelt is told with what may be meant', async (t) => {
+  const table: [string, RegExp][] = [
+    ['vclgroup deplyo 1', /unknown command 'deplyo' \(Did you mean deploy\?\)\n$/],
+    ['agnets list', /unknown command 'agnets' \(Did you mean agents\?\)\n$/],
+    ['tags list --flter a=b', /unknown option '--flter' \(Did you mean --filter\?\)\n$/],
+    ['quux', /unknown command 'quux'; --help lists what there is\n$/],
+  ]
+  for (const [words, message] of table)
+    t.match(await call(words.split(' '), here), { code: exitCodes.usage, out: '', err: message })
+})
+
+void t.test('every example is understood', async (t) => {
+  const examples = [
+    ...grammar.verbs.map(({ example }) => example),
+    ...grammar.nouns.flatMap(({ example, verbs }) => [
+      example,
+      ...verbs.map((verb) => verb.example),
+    ]),
+  ]
+  const nowhere = { CACHEFLEET_SERVER: 'http://127.0.0.1:1', CACHEFLEET_TOKEN: 'x' }
+  const environment = { ...(await makeHome(t)), ...nowhere }
+  for (const example of examples) {
+    const [command = ''] = example.split(' > ')
+    const words = command.match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? []
+    const { err } = await call(words, { environment })
+    t.notMatch(err, /unknown (command|option)|too many|argument missing|missing required/, example)
+    t.notMatch(err, /no whole number|is right$/, example)
+  }
+})
+
+void t.test('help speaks of an agent and a tag, and of no verb for programs only', async (t) => {
+  const { out: agent } = await call(['agents', '-h'], here)
+  t.match(agent, /changes an agent/)
+  const { out: tag } = await call(['tag', '--help'], here)
+  t.match(tag, /makes a tag/)
+  const { out: root } = await call(['--help'], here)
+  t.notMatch(root, /complete-names/)
+  for (const { name } of grammar.nouns) t.match(root, new RegExp(`^ {2}${name}\\b`, 'm'))
+})
+
 void t.test(
   'usage errors are exit 2, one line on standard error, nothing on standard output',
   async (t) => {
@@ -223,6 +263,7 @@ void t.test(
       ['nosuchnoun'],
       ['tags', 'nosuchverb'],
       ['tags', 'list', '--no-such-flag'],
+      ['accounts', 'update', '1', '--locked=yes'],
       ['tags', 'get'],
       ['tags', 'get', '1', '2'],
       ['tags', 'delete', '--yes'],

@@ -363,6 +363,6 @@ void t.test('a login by an identity provider', async (t) => {
     t.match(JSON.parse((await call(cleared, { environment })).out), { roleClaim: 'roles' })
     t.equal(await stored(), null)
     t.match(await call(['idps', 'list'], { environment }), { out: /idp\.example/ })
-    t.match(await call(['idp', 'delete', at, '--yes'], { environment }), { code: 0 })
+    t.match(await call(['idp', 'delete', 'blue', '--yes'], { environment }), { code: 0 })
   })
 })

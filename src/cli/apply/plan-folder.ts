@@ -3,7 +3,7 @@ import { applyKinds, keyOf, referencesOf, type ApplyKind } from '../../domain/ap
 import { planApply, type ApplyPlan } from '../../domain/apply-plan.js'
 import { findNameProblem } from '../../domain/names.js'
 import type { Api } from '../api.js'
-import { isFields, nameOf, type Fields } from '../api-shapes.js'
+import { idOf, isFields, nameOf, type Fields } from '../api-shapes.js'
 import { exitCodes, usageError } from '../cli-error.js'
 import { isSet, textFlag, type Invocation } from '../verb.js'
 import { Ids, type Sides } from './bodies.js'
@@ -11,7 +11,7 @@ import { Complaints } from './complaints.js'
 import { readDocuments } from './documents.js'
 import { openFolder } from './folder.js'
 import { requireAll } from './may-apply.js'
-import { idOf, readPresent, type Present } from './present.js'
+import { readPresent, type Present } from './present.js'
 import { readWanted, type WantedEntry } from './wanted.js'
 
 export interface Applying {

@@ -1,7 +1,7 @@
 /** The organization's objects as they are now, in the form in which documents want them. */
 import type { ApplyFields, ApplyKind, Pins, PresentObject } from '../../domain/apply-objects.js'
 import type { Api } from '../api.js'
-import { isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
+import { idOf, isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
 import { nouns } from './wanted.js'
 
 export interface Present {
@@ -105,8 +105,4 @@ function namesOf(references: unknown): readonly string[] {
 function versionOf(file: unknown): number | null {
   const version = isFields(file) ? file['version'] : undefined
   return typeof version === 'number' ? version : null
-}
-
-export function idOf(reference: unknown): unknown {
-  return isFields(reference) ? reference['id'] : null
 }

@@ -43,6 +43,7 @@ export async function readValue(
       return readReference(value)
     case 'references':
       return readReferences(value)
+    case 'moment':
     case 'words':
     case 'grants':
       throw new Error('no document has such a field')

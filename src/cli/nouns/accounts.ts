@@ -1,5 +1,5 @@
 /** `cachefleet accounts`. */
-import { fieldFlags } from '../object-body.js'
+import { fieldFlags } from '../field-flags.js'
 import { deleteVerb, getVerb, listVerb } from '../object-verbs.js'
 import { passwordFlags } from '../password-flags.js'
 import type { Noun, NounParts } from '../verb.js'
@@ -11,6 +11,7 @@ export const account = {
   singular: 'account',
   path: '/accounts',
   nameField: 'name',
+  exampleObject: 'anna',
   summary: 'who may log in',
   example: 'accounts add anna --password-file anna.txt',
   columns: [
@@ -57,7 +58,7 @@ export const accounts: Noun = {
     {
       name: 'update',
       summary: 'changes an account; what is not given stays',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: [...fieldFlags(account.fields, 'update'), ...passwordFlags],
       example: 'accounts update anna --locked',
       run: async (invocation) =>

@@ -9,6 +9,7 @@ export const agent = {
   singular: 'agent',
   path: '/agents',
   nameField: 'name',
+  exampleObject: 'edge-1',
   summary: 'caches with their agents: state, what they hold, reading commands',
   example: 'agents list --filter stateName=Down',
   columns: [
@@ -45,7 +46,7 @@ export const agents: Noun = {
     {
       name: 'set-param',
       summary: 'sets a parameter of the cache and keeps it set',
-      arguments: ['<id>', '<name>', '[value]'],
+      arguments: ['<id|name>', '<name>', '[value]'],
       flags: [{ form: '--reset', summary: 'back to its default, without a value' }],
       example: 'agents set-param edge-1 default_ttl 60',
       run: async (invocation) => (await import('../agent-settings.js')).setParam(invocation, agent),
@@ -53,7 +54,7 @@ export const agents: Noun = {
     {
       name: 'set-backend',
       summary: 'sets the health of a backend, in all VCLs or of <group id>.<backend>, and keeps it',
-      arguments: ['<id>', '<backend>', '<healthy|sick|auto>'],
+      arguments: ['<id|name>', '<backend>', '<healthy|sick|auto>'],
       example: 'agents set-backend edge-1 default sick',
       run: async (invocation) =>
         (await import('../agent-settings.js')).setBackend(invocation, agent),
@@ -61,7 +62,7 @@ export const agents: Noun = {
     {
       name: 'command',
       summary: 'sends one of the allowed commands to the cache',
-      arguments: ['<id>', '<text...>'],
+      arguments: ['<id|name>', '<text...>'],
       example: 'agents command edge-1 -- vcl.list',
       run: async (invocation) =>
         (await import('../agent-questions.js')).sendCommand(invocation, agent),
@@ -69,7 +70,7 @@ export const agents: Noun = {
     {
       name: 'unlock',
       summary: "lets a locked agent take this coordinator's word from now on",
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       example: 'agents unlock edge-1',
       run: async (invocation) =>
         (await import('../agent-questions.js')).unlockAgent(invocation, agent),
@@ -81,7 +82,7 @@ function ask(question: string, summary: string): Verb {
   return {
     name: question,
     summary,
-    arguments: ['<id>'],
+    arguments: ['<id|name>'],
     example: `agents ${question} edge-1`,
     run: async (invocation: Invocation) =>
       (await import('../agent-questions.js')).askAgent(invocation, agent, question),

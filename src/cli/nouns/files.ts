@@ -1,7 +1,7 @@
 /** `cachefleet files`: VCL and other files, their versions, and a folder of them at once. */
-import { deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
-import { fieldFlags } from '../object-body.js'
-import type { Noun, NounParts } from '../verb.js'
+import { deleteVerb, idArgument, listVerb, updateVerb } from '../object-verbs.js'
+import { fieldFlags } from '../field-flags.js'
+import type { Flag, Noun, NounParts } from '../verb.js'
 import { agent } from './agents.js'
 
 export const file = {
@@ -10,6 +10,7 @@ export const file = {
   singular: 'file',
   path: '/files',
   nameField: 'name',
+  exampleObject: 'main.vcl',
   summary: 'VCL and other files, with their versions',
   example: 'files add main.vcl',
   columns: [
@@ -37,11 +38,20 @@ export const file = {
   ],
 } satisfies NounParts
 
+const contentFlag: Flag = { form: '--content', summary: 'its bytes, as they are stored' }
+
 export const files: Noun = {
   ...file,
   verbs: [
     listVerb(file, '--filter "name=*.vcl"'),
-    getVerb(file),
+    {
+      name: 'get',
+      summary: 'shows a file; with --content nothing but what is in it',
+      arguments: [idArgument(file)],
+      flags: [contentFlag],
+      example: 'files get main.vcl --content > main.vcl',
+      run: async (invocation) => (await import('../file-content.js')).getFile(invocation, file),
+    },
     {
       name: 'add',
       summary: 'makes a file of a path, or of standard input (-), named like the path',
@@ -81,9 +91,10 @@ export const files: Noun = {
     },
     {
       name: 'versions',
-      summary: 'lists the versions of a file',
-      arguments: ['<id>'],
-      example: 'files versions main.vcl',
+      summary: 'lists the versions of a file, or shows one',
+      arguments: ['<id|name>', '[version]'],
+      flags: [contentFlag],
+      example: 'files versions main.vcl 3 --content',
       run: async (invocation) =>
         (await import('../file-content.js')).listVersions(invocation, file),
     },
@@ -91,7 +102,7 @@ export const files: Noun = {
       name: 'diff',
       summary:
         'what changed between two versions; or between the coordinator and a folder (exit 1)',
-      arguments: ['<id|dir>'],
+      arguments: ['<id|name|dir>'],
       flags: [
         { form: '--from <version>', summary: 'the earlier version' },
         { form: '--to <version>', summary: 'the later version' },

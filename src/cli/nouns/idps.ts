@@ -1,6 +1,6 @@
 /** `cachefleet idps`. */
-import { fieldFlags } from '../object-body.js'
-import { deleteVerb, getVerb, listVerb } from '../object-verbs.js'
+import { fieldFlags } from '../field-flags.js'
+import { deleteVerb, getVerb, idArgument, listVerb } from '../object-verbs.js'
 import type { Flag, Noun, NounParts } from '../verb.js'
 import { organization } from './organizations.js'
 
@@ -9,7 +9,8 @@ const idp = {
   aliases: ['idp'],
   singular: 'identity provider',
   path: '/idps',
-  nameField: null,
+  nameField: 'organization.name',
+  exampleObject: 'shop',
   summary: "where an organization's people log in (OpenID Connect)",
   example: 'idps add --base-url https://idp.example.com --client-id fleet --client-secret-stdin',
   columns: [
@@ -69,13 +70,13 @@ export const idps: Noun = {
     {
       name: 'update',
       summary: 'changes an identity provider; what is not given stays',
-      arguments: ['<id>'],
+      arguments: [idArgument(idp)],
       flags: [
         ...fieldFlags(idp.fields, 'update'),
         ...secretFlags,
         { form: '--no-client-secret', summary: 'none: a client without a secret' },
       ],
-      example: 'idps update 7 --role-claim realm_access.roles',
+      example: 'idps update shop --role-claim realm_access.roles',
       run: async (invocation) => (await import('../change-idp.js')).updateIdp(invocation, idp),
     },
     deleteVerb(idp),

@@ -9,6 +9,7 @@ const joinToken = {
   singular: 'jointoken',
   path: '/jointokens',
   nameField: 'label',
+  exampleObject: 'edge',
   summary: 'what lets new agents in; the token is shown once',
   example: 'jointokens add --label edge --max-uses 10 --tags web',
   columns: [
@@ -23,7 +24,7 @@ const joinToken = {
   fields: [
     { name: 'label', type: { kind: 'text' }, summary: 'what it is for' },
     { name: 'maxUses', type: { kind: 'integer' }, summary: 'agents it lets in; 1 unless given' },
-    { name: 'expires', type: { kind: 'integer' }, summary: 'seconds since 1970; else never' },
+    { name: 'expires', type: { kind: 'moment' }, summary: 'never unless given' },
     {
       name: 'tags',
       type: { kind: 'references', of: tag, newNames: true },
@@ -36,7 +37,7 @@ export const joinTokens: Noun = {
   ...joinToken,
   verbs: [
     listVerb(joinToken, '--sort created:desc'),
-    addVerb(joinToken, '--label edge --max-uses 10'),
+    addVerb(joinToken, '--label edge --max-uses 10 --expires 7d'),
     deleteVerb(joinToken),
   ],
 }

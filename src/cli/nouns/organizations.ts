@@ -9,6 +9,7 @@ export const organization = {
   singular: 'organization',
   path: '/organizations',
   nameField: 'name',
+  exampleObject: 'shop',
   summary: 'separate owners of objects on one fleet',
   example: 'organizations add --name shop',
   columns: [
@@ -50,7 +51,7 @@ export const organizations: Noun = {
     {
       name: 'assign',
       summary: 'makes an account a user: the first as administrator, later ones as regular',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: [accountFlag],
       example: 'organizations assign shop --account anna',
       run: async (invocation) =>
@@ -59,7 +60,7 @@ export const organizations: Noun = {
     {
       name: 'unassign',
       summary: 'takes an account out, with what it may do there',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: [accountFlag, yesFlag],
       example: 'organizations unassign shop --account anna --yes',
       run: async (invocation) =>

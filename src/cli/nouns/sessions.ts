@@ -7,7 +7,8 @@ const session = {
   aliases: ['session'],
   singular: 'session',
   path: '/sessions',
-  nameField: null,
+  nameField: 'label',
+  exampleObject: 'ci',
   summary: 'who is logged in, and API tokens for programs',
   example: 'sessions list --sort lastUsed:desc',
   columns: [
@@ -23,8 +24,8 @@ const session = {
     { name: 'label', type: { kind: 'text' }, summary: 'what the token is for' },
     {
       name: 'expire',
-      type: { kind: 'integer' },
-      summary: 'seconds since 1970, at most a year away',
+      type: { kind: 'moment' },
+      summary: 'when it ends, at most a year away',
     },
     {
       name: 'permissions',
@@ -38,7 +39,7 @@ export const sessions: Noun = {
   ...session,
   verbs: [
     listVerb(session, '--sort lastUsed:desc'),
-    addVerb(session, '--label ci --expire 1798761600 --permissions tag:read,file:write'),
+    addVerb(session, '--label ci --expire 90d --permissions tag:read,file:write'),
     deleteVerb(session),
   ],
 }

@@ -9,7 +9,8 @@ const user = {
   aliases: ['user'],
   singular: 'user',
   path: '/users',
-  nameField: null,
+  nameField: 'account.name',
+  exampleObject: 'anna',
   summary: 'accounts in an organization, as administrators or regular users',
   example: 'users list --filter role=administrator',
   columns: [

@@ -1,6 +1,6 @@
 /** `cachefleet vclgroups`: what is deployed, and deploying it. */
 import { yesFlag } from '../confirm.js'
-import { fieldFlags } from '../object-body.js'
+import { fieldFlags } from '../field-flags.js'
 import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import type { Field, Flag, Noun, NounParts } from '../verb.js'
 import { deployment } from './deployments.js'
@@ -14,6 +14,7 @@ const group = {
   singular: 'vclgroup',
   path: '/vclgroups',
   nameField: 'name',
+  exampleObject: 'site',
   summary: 'what is deployed: a main VCL, its includes, and where it goes',
   example: 'vclgroups deploy site --wait 60s',
   columns: [
@@ -104,7 +105,7 @@ export const vclGroups: Noun = {
     {
       name: 'deploy',
       summary: 'puts the group on its caches: all load it, then all switch to it',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: waitFlags,
       example: 'vclgroups deploy site --wait 60s --percent 90',
       run: async (invocation) => (await import('../deploy.js')).deployGroup(invocation, group),
@@ -112,7 +113,7 @@ export const vclGroups: Noun = {
     {
       name: 'undeploy',
       summary: 'takes the group from all its caches',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: [...waitFlags, yesFlag],
       example: 'vclgroups undeploy site --yes',
       run: async (invocation) => (await import('../deploy.js')).undeployGroup(invocation, group),
@@ -121,7 +122,7 @@ export const vclGroups: Noun = {
       name: 'reload',
       summary:
         'compiles what the group serves once more, such as for changed host names of backends',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: waitFlags,
       example: 'vclgroups reload site',
       run: async (invocation) => (await import('../deploy.js')).reloadGroup(invocation, group),
@@ -129,7 +130,7 @@ export const vclGroups: Noun = {
     {
       name: 'rollback',
       summary: 'goes back to an earlier revision, without one to the previous',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: [
         { form: '--revision <number>', summary: 'as `history` tells it' },
         ...waitFlags,
@@ -142,7 +143,7 @@ export const vclGroups: Noun = {
       name: 'stage',
       summary:
         'tries other sources of a group on all agents with these tags, beside what it serves',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: fieldFlags(stageFields, 'add'),
       example: 'vclgroups stage site --tags canary --main-vcl next.vcl --domains next.example.com',
       run: async (invocation) =>
@@ -151,7 +152,7 @@ export const vclGroups: Noun = {
     {
       name: 'promote',
       summary: 'makes what is staged the group’s own, deploys it, and ends the stage',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: [...waitFlags, yesFlag],
       example: 'vclgroups promote site --wait 60s --yes',
       run: async (invocation) => (await import('../deploy.js')).promoteGroup(invocation, group),
@@ -159,7 +160,7 @@ export const vclGroups: Noun = {
     {
       name: 'delstage',
       summary: 'drops what is staged; the group itself stays as it is',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: [yesFlag],
       example: 'vclgroups delstage site --yes',
       run: async (invocation) => (await import('../stage.js')).dropStage(invocation, group),
@@ -167,7 +168,7 @@ export const vclGroups: Noun = {
     {
       name: 'validate',
       summary: 'checks the placement and compiles on one fitting agent, changing nothing',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       flags: [{ form: '--agents <which>', summary: 'one (the default) or all that fit' }],
       example: 'vclgroups validate site --agents all',
       run: async (invocation) => (await import('../deploy.js')).validateGroup(invocation, group),
@@ -175,14 +176,14 @@ export const vclGroups: Noun = {
     {
       name: 'state',
       summary: 'shows the state of a group',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       example: 'vclgroups state site',
       run: async (invocation) => (await import('../group-views.js')).showState(invocation, group),
     },
     {
       name: 'placement',
       summary: 'shows which agents are chosen for a group, which are not, and why',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       example: 'vclgroups placement site',
       run: async (invocation) =>
         (await import('../group-views.js')).showPlacement(invocation, group),
@@ -190,14 +191,14 @@ export const vclGroups: Noun = {
     {
       name: 'routing',
       summary: 'shows the generated VCL that routes to a group, on each agent',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       example: 'vclgroups routing site',
       run: async (invocation) => (await import('../group-views.js')).showRouting(invocation, group),
     },
     {
       name: 'history',
       summary: 'shows what happened to a group, newest first',
-      arguments: ['<id>'],
+      arguments: ['<id|name>'],
       example: 'vclgroups history site',
       run: async (invocation) => (await import('../group-views.js')).showHistory(invocation, group),
     },

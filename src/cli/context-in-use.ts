@@ -1,0 +1,47 @@
+/**
+ * Which of this user's logins counts: `--context`, else the one that `contexts use` wrote beside the session file, else
+ * the one named default. Chosen by us: a file of its own, so that the session file holds logins and nothing else.
+ */
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { usageError } from './cli-error.js'
+import { defaultContext, sessionFilePath, type Environment } from './session-file.js'
+
+const nameForm = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+
+/** `given`: of `--context`. Throws CliError for what is no name of a context. */
+export async function chooseContext(
+  given: string | undefined,
+  environment: Environment,
+): Promise<string> {
+  if (given !== undefined) return checkContextName(given)
+  const text = await readFile(contextFilePath(environment), 'utf8').catch(() => '')
+  return nameForm.test(text.trim()) ? text.trim() : defaultContext
+}
+
+/** Null: the one named default again. */
+export async function writeContextInUse(
+  environment: Environment,
+  name: string | null,
+): Promise<void> {
+  const path = contextFilePath(environment)
+  if (name === null || name === defaultContext) {
+    await rm(path, { force: true })
+    return
+  }
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}`
+  await writeFile(draft, `${checkContextName(name)}\n`, { mode: 0o600 })
+  await rename(draft, path)
+}
+
+function checkContextName(name: string): string {
+  if (nameForm.test(name)) return name
+  throw usageError(
+    `${JSON.stringify(name)} is no name of a context; up to 64 letters, digits, and . _ @ - are right`,
+  )
+}
+
+function contextFilePath(environment: Environment): string {
+  return join(dirname(sessionFilePath(environment)), 'context')
+}

@@ -1,0 +1,60 @@
+/** `contexts list|use|delete`: reads and changes what is kept on this machine; no coordinator is asked. */
+import { CliError, exitCodes } from './cli-error.js'
+import { confirm } from './confirm.js'
+import { writeContextInUse } from './context-in-use.js'
+import { showList, showText } from './output.js'
+import { changeSession, readSessions, sessionFilePath, type Session } from './session-file.js'
+import { word, type Invocation } from './verb.js'
+
+const columns = [
+  { field: 'name' },
+  { field: 'inUse', title: 'in use' },
+  { field: 'server' },
+  { field: 'account' },
+  { field: 'organization' },
+  { field: 'refreshExpire', title: 'ends' },
+]
+
+export async function listContexts(invocation: Invocation): Promise<undefined> {
+  const { settings, surroundings, output } = invocation
+  const sessions = await readSessions(sessionFilePath(surroundings.environment))
+  const rows = [...sessions].map(([name, { server, account, organization, refreshExpire }]) => ({
+    ...{ name, inUse: name === settings.context },
+    ...{ server, account, organization, refreshExpire },
+  }))
+  await showList(output, rows, columns)
+  if (rows.length === 0) output.tell('no login; cachefleet login makes one')
+}
+
+export async function takeContext(invocation: Invocation): Promise<undefined> {
+  const { environment } = invocation.surroundings
+  const name = word(invocation, 0)
+  const { server, account } = await findLogin(invocation, name)
+  await writeContextInUse(environment, name)
+  showText(invocation.output, `${name} is in use: ${account} at ${server}`, {
+    ...{ name, server, account },
+  })
+}
+
+export async function forgetContexts(invocation: Invocation): Promise<undefined> {
+  const { settings, surroundings, words } = invocation
+  const { environment } = surroundings
+  for (const name of words) await findLogin(invocation, name)
+  const names = words.map((name) => JSON.stringify(name)).join(', ')
+  await confirm(invocation, `forget the login ${names}`)
+  for (const name of words) {
+    await changeSession(sessionFilePath(environment), name, () => Promise.resolve(null))
+    if (name === settings.context) await writeContextInUse(environment, null)
+  }
+}
+
+async function findLogin({ surroundings }: Invocation, name: string): Promise<Session> {
+  const sessions = await readSessions(sessionFilePath(surroundings.environment))
+  const session = sessions.get(name)
+  if (session) return session
+  const known = sessions.size === 0 ? 'none' : [...sessions.keys()].join(', ')
+  throw new CliError(
+    exitCodes.refused,
+    `there is no login of the context ${JSON.stringify(name)}; there are: ${known}`,
+  )
+}

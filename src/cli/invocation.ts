@@ -1,0 +1,76 @@
+/** From what the parser read to what a verb is given: words, flags, where its output goes, which coordinator. */
+import { once } from 'node:events'
+import type { Command } from 'commander'
+import { grammar } from './grammar.js'
+import type { Output } from './output.js'
+import { toPrintableLine } from './printable-text.js'
+import type { ConnectionSettings, Invocation, Surroundings } from './verb.js'
+
+export async function readInvocation(
+  program: Command,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Invocation> {
+  const globals: Readonly<Record<string, unknown>> = program.opts()
+  const { server, context } = globals
+  const { chooseContext } = await import('./context-in-use.js')
+  const settings: ConnectionSettings = {
+    server: typeof server === 'string' ? server : undefined,
+    context: await chooseContext(
+      typeof context === 'string' ? context : undefined,
+      surroundings.environment,
+    ),
+    report: (line) => {
+      if (globals['verbose'] === true) surroundings.stderr.write(`${line}\n`)
+    },
+  }
+  return {
+    words: command.args,
+    flags: readFlags(command),
+    output: chooseOutput(globals, surroundings),
+    surroundings,
+    settings,
+    grammar,
+    openApi: async () => (await import('./connection.js')).openApi(settings, surroundings),
+  }
+}
+
+/** By kebab-case name; a `--no-` form has set its positive one to false. */
+function readFlags(command: Command): Readonly<Record<string, unknown>> {
+  const { options } = command
+  const given = options.filter(({ negate }) => !negate).map((option) => option.attributeName())
+  return Object.fromEntries(
+    options
+      // A pair has one value; a lone `--no-` form is true until it is given.
+      .filter((option) => !option.negate || !given.includes(option.attributeName()))
+      .map((option) => [
+        option.name().replace(/^no-/, ''),
+        command.getOptionValue(option.attributeName()) as unknown, // commander types it any
+      ]),
+  )
+}
+
+function chooseOutput(
+  globals: Readonly<Record<string, unknown>>,
+  { stdout, stderr, environment, now }: Surroundings,
+): Output {
+  const isTerminal = stdout.isTTY
+  return {
+    form: globals['json'] === true ? 'json' : globals['csv'] === true ? 'csv' : 'table',
+    isTerminal,
+    // A terminal that does not say how wide it is says 0, or nothing.
+    widthColumns: isTerminal ? stdout.columns || Infinity : Infinity,
+    now,
+    // no-color.org: set and not empty.
+    colour: isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb',
+    write: (text) => {
+      stdout.write(text)
+    },
+    drained: async () => {
+      if (stdout.writableNeedDrain) await once(stdout, 'drain')
+    },
+    tell: (line) => {
+      if (stdout.isTTY && stderr.isTTY) stderr.write(`${toPrintableLine(line)}\n`)
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/** `cachefleet contexts`: the logins of this user on this machine. Chosen by us: choices 8 names `--context` only. */
+import { yesFlag } from '../confirm.js'
+import type { LocalNoun } from '../verb.js'
+
+export const contexts: LocalNoun = {
+  name: 'contexts',
+  aliases: ['context'],
+  summary: 'your logins on this machine, one for each --context, and which is in use',
+  example: 'contexts use production',
+  verbs: [
+    {
+      name: 'list',
+      summary: 'lists your logins',
+      example: 'contexts list',
+      run: async (invocation) => (await import('../contexts.js')).listContexts(invocation),
+    },
+    {
+      name: 'use',
+      summary: 'makes one of them the one that counts without --context',
+      arguments: ['<name>'],
+      example: 'contexts use production',
+      run: async (invocation) => (await import('../contexts.js')).takeContext(invocation),
+    },
+    {
+      name: 'delete',
+      summary: 'forgets a login without telling its coordinator; logout does both',
+      arguments: ['<name...>'],
+      flags: [yesFlag],
+      example: 'contexts delete staging --yes',
+      run: async (invocation) => (await import('../contexts.js')).forgetContexts(invocation),
+    },
+  ],
+}

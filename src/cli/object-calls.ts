@@ -1,0 +1,90 @@
+/** What list, get, add, update and delete do, for every noun alike. */
+import { requireFields } from './api-shapes.js'
+import { CliError, usageError } from './cli-error.js'
+import { confirm } from './confirm.js'
+import { findId, findIds } from './find-object.js'
+import { buildBody } from './object-body.js'
+import { showList, showObject } from './output.js'
+import { isSet, textFlag, word, type Invocation, type NounParts } from './verb.js'
+
+export async function listObjects(invocation: Invocation, noun: NounParts): Promise<undefined> {
+  const query = readListQuery(invocation)
+  const api = await invocation.openApi()
+  const { rows, total } = await api.readPage(noun.path, query)
+  await showList(invocation.output, rows, noun.columns)
+  if (rows.length === 0) invocation.output.tell(`no ${noun.name}`)
+  else if (total !== null && total > rows.length)
+    invocation.output.tell(`${rows.length} of ${total} ${noun.name}`)
+}
+
+export async function getObject(invocation: Invocation, noun: NounParts): Promise<undefined> {
+  const api = await invocation.openApi()
+  const id = await findId(api, noun, word(invocation, 0))
+  showObject(invocation.output, await api.readObject(`${noun.path}/${id}`))
+}
+
+export async function addObject(invocation: Invocation, noun: NounParts): Promise<undefined> {
+  const api = await invocation.openApi()
+  const body = await buildBody(invocation, api, noun.fields)
+  const made = await api.call({ method: 'POST', path: noun.path, body })
+  showObject(invocation.output, requireFields(made.body))
+}
+
+export async function updateObject(invocation: Invocation, noun: NounParts): Promise<undefined> {
+  const api = await invocation.openApi()
+  const body = await buildBody(invocation, api, noun.fields)
+  if (Object.keys(body).length === 0) throw usageError('nothing to change is given')
+  const id = await findId(api, noun, word(invocation, 0))
+  const query = forceQuery(invocation)
+  const changed = await api.call({ method: 'PUT', path: `${noun.path}/${id}`, query, body })
+  showObject(invocation.output, requireFields(changed.body))
+}
+
+/** Ends at the first one that is refused, and says how many went before. */
+export async function deleteObjects(invocation: Invocation, noun: NounParts): Promise<undefined> {
+  const { words, output } = invocation
+  const names = words.map((name) => JSON.stringify(name)).join(', ')
+  await confirm(invocation, `delete ${noun.singular} ${names}`)
+  const api = await invocation.openApi()
+  const ids = await findIds(api, noun, words)
+  const query = forceQuery(invocation)
+  for (const [gone, id] of ids.entries()) {
+    const deleting = api.call({ method: 'DELETE', path: `${noun.path}/${id}`, query })
+    await deleting.catch((error: unknown) => {
+      throw gone > 0 && error instanceof CliError ? afterOthers(error, gone) : error
+    })
+  }
+  output.tell(ids.length === 1 ? `${noun.singular} ${names} is gone` : `${ids.length} are gone`)
+}
+
+function afterOthers({ exitCode, message, refusal }: CliError, gone: number): CliError {
+  return new CliError(
+    exitCode,
+    `${message}; ${gone} before it ${gone === 1 ? 'is' : 'are'} gone`,
+    refusal,
+  )
+}
+
+/** Throws CliError for a filter without a pattern. */
+export function readListQuery(invocation: Invocation): Readonly<Record<string, string>> {
+  const query: Record<string, string> = {}
+  const filters: unknown = invocation.flags['filter']
+  for (const filter of Array.isArray(filters) ? filters.map(String) : []) {
+    const [, field, pattern] = /^([^=]+)=(.*)$/s.exec(filter) ?? []
+    if (field === undefined || pattern === undefined)
+      throw usageError(
+        `--filter is ${JSON.stringify(filter)}; FIELD=PATTERN is right, like name=web*`,
+      )
+    if (field in query) throw usageError(`--filter has ${field} twice; comma is any-of`)
+    query[field] = pattern
+  }
+  for (const name of ['sort', 'take']) {
+    const value = textFlag(invocation, name)
+    if (value !== undefined) query[name] = value
+  }
+  return query
+}
+
+function forceQuery(invocation: Invocation): Readonly<Record<string, string>> {
+  return isSet(invocation, 'force') ? { force: 'true' } : {}
+}

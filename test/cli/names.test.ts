@@ -1,0 +1,65 @@
+/** Names where ids are taken: whose, of what form, and how many at once. */
+import t from 'tap'
+import { exitCodes } from '../../src/cli/cli-error.js'
+import type { Json } from '../coordinator/controller/client.js'
+import { addOrganization } from '../store/rows.js'
+import { startDesk } from './desk.js'
+
+void t.test('names stand for ids', async (t) => {
+  const desk = await startDesk(t)
+  const { api } = desk
+  const own = await desk.json('tags', 'add', '--name', 'web')
+  const organizations = [
+    await addOrganization(api.service.store.queries, 'acme'),
+    await addOrganization(api.service.store.queries, 'blue'),
+  ]
+  const others: Json[] = []
+  for (const id of organizations)
+    for (const name of ['web', 'edge'])
+      others.push(await api.expect(201, 'POST', '/tags', { name, organization: { id } }))
+
+  await t.test('the own one, where others have the same name', async (t) => {
+    t.match(await desk.json('tags', 'get', 'web'), { id: own['id'] })
+    const id = String(others[0]?.['id'])
+    t.match(await desk.json('tags', 'get', id), { organization: { name: 'acme' } })
+  })
+
+  await t.test('not where several others are called so: all are named', async (t) => {
+    const ambiguous = await desk.cli(['tags', 'get', 'edge'])
+    t.equal(ambiguous.code, exitCodes.refused)
+    for (const { id, name } of others)
+      if (name === 'edge') t.ok(ambiguous.err.includes(String(id)), 'both are named')
+    t.match(ambiguous.err, /of organization acme\).*\(of organization blue\)/)
+  })
+
+  await t.test('one that is not there is told', async (t) => {
+    const unknown = await desk.cli(['deployments', 'add', '--name', 'x', '--tags', 'nosuch,web'])
+    t.match(unknown, { code: exitCodes.refused, err: /tag "nosuch" was not found/ })
+  })
+
+  await t.test('one that looks like an id has a backslash before it', async (t) => {
+    const year = await desk.json('tags', 'add', '--name', '2024')
+    const slashed = await desk.json('tags', 'add', '--name', '\\2024')
+    t.match(await desk.cli(['tags', 'get', '2024']), { code: 1, err: /2024 was not found/ })
+    t.match(await desk.json('tags', 'get', '\\2024'), { id: year['id'] })
+    t.match(await desk.json('tags', 'get', '\\\\2024'), { id: slashed['id'] })
+    t.match(await desk.json('dep', 'add', '--name', 'y', '--tags', '\\2024,web'), {
+      tags: [{ id: own['id'] }, { id: year['id'] }],
+    })
+  })
+
+  await t.test('domains in any spelling', async (t) => {
+    await desk.json('domains', 'add', '--fqdn', '*.münchen.example')
+    for (const typed of ['*.MÜNCHEN.example', '*.xn--mnchen-3ya.example', '*.münchen.example.'])
+      t.match(await desk.json('domains', 'get', typed), { fqdn: '*.xn--mnchen-3ya.example' })
+  })
+
+  await t.test('hundreds in as few calls as addresses hold', async (t) => {
+    const names = Array.from({ length: 60 }, (_, index) => `${index} ${'ü'.repeat(40)}`)
+    for (const name of names) await api.expect(201, 'POST', '/tags', { name })
+    const ran = await desk.cli(['tags', 'delete', ...names, '--yes', '--verbose'])
+    t.equal(ran.code, 0, ran.err)
+    const lists = ran.err.split('\n').filter((line) => line.startsWith('GET '))
+    t.ok(lists.length > 1 && lists.length < 10, `${lists.length} calls`)
+  })
+})

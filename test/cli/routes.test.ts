@@ -1,0 +1,140 @@
+/** Everything the API can do can be done from here: each operation it documents is asked for by a command, or says why not. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { resourceRoutes } from '../../src/coordinator/controller/resources.js'
+import { enrol } from '../coordinator/controller/client.js'
+import { eventually } from '../support/eventually.js'
+import { startController } from '../support/start-controller.js'
+import { startDesk, type Desk } from './desk.js'
+
+/** Ids are of nothing: what is asked for matters here, not what comes of it. `site` is a group. */
+const commands: Readonly<Record<string, string>> = {
+  'POST /auth/login': 'login --user root --password-stdin',
+  'POST /auth/logout': 'logout',
+  'GET /auth/whoami': 'whoami',
+  'GET /auth/oidc/{organization}': 'login --oidc --org nobody',
+  'GET /sessions': 'sessions list',
+  'POST /sessions': 'sessions add --label ci --expire 1d --permissions tag:read',
+  'DELETE /sessions/{id}': 'sessions delete 99 --yes',
+  ...crud('organizations', '--name x'),
+  'PUT /organizations/{id}/assign': 'organizations assign 99 --account 99',
+  'PUT /organizations/{id}/unassign': 'organizations unassign 99 --account 99 --yes',
+  ...crud('accounts', 'x --password-stdin'),
+  ...crud('users', '--account 99'),
+  ...crud('permissions', '--account 99 --type tag'),
+  ...crud('idps', '--base-url https://idp.example --client-id x'),
+  'GET /agents': 'agents list',
+  'GET /agents/{id}': 'agents get 99',
+  'PUT /agents/{id}': 'agents update 99 --no-tags',
+  'DELETE /agents/{id}': 'agents delete 99 --yes',
+  'GET /agents/{id}/vcls': 'agents vcls 99',
+  'GET /agents/{id}/params': 'agents params 99',
+  'GET /agents/{id}/backends': 'agents backends 99',
+  'GET /agents/{id}/bans': 'agents bans 99',
+  'GET /agents/{id}/panic': 'agents panic 99',
+  'POST /agents/{id}/command': 'agents command 99 -- ping',
+  'PUT /agents/{id}/params/{name}': 'agents set-param 99 default_ttl 1',
+  'PUT /agents/{id}/backends/{name}/{health}': 'agents set-backend 99 default sick',
+  'PUT /agents/{id}/unlock': 'agents unlock 99',
+  ...crud('tags', '--name x'),
+  ...crud('files', '--name x --source x'),
+  'POST /files/compile': 'files compile 99',
+  'GET /files/{id}/versions': 'files versions 99',
+  'GET /files/{id}/versions/{n}': 'files versions 99 1',
+  'GET /files/{id}/diff': 'files diff 99 --from 1 --to 2',
+  ...crud('deployments', '--name x'),
+  ...crud('domains', '--fqdn x.example'),
+  ...crud('vclgroups', '--name x --main-vcl 99'),
+  'POST /vclgroups/placement': 'apply -f config/example-fleet --plan',
+  'PUT /vclgroups/{id}/deploy': 'vclgroups deploy site --detach',
+  'PUT /vclgroups/{id}/undeploy': 'vclgroups undeploy site --yes',
+  'PUT /vclgroups/{id}/reload': 'vclgroups reload site --detach',
+  'PUT /vclgroups/{id}/rollback': 'vclgroups rollback site --detach --yes',
+  'PUT /vclgroups/{id}/promote': 'vclgroups promote site --detach --yes',
+  'PUT /vclgroups/{id}/stage': 'vclgroups stage site --tags 99',
+  'PUT /vclgroups/{id}/delstage': 'vclgroups delstage site --yes',
+  'PUT /vclgroups/{id}/validate': 'vclgroups validate site',
+  'GET /vclgroups/{id}/state': 'vclgroups state site',
+  'GET /vclgroups/{id}/placement': 'vclgroups placement site',
+  'GET /vclgroups/{id}/routing': 'vclgroups routing site',
+  'GET /vclgroups/{id}/history': 'vclgroups history site',
+  'GET /jointokens': 'jointokens list',
+  'POST /jointokens': 'jointokens add --label x',
+  'DELETE /jointokens/{id}': 'jointokens delete 99 --yes',
+  'GET /apilogs': 'apilogs list',
+  // Last: it ends the sessions.
+  'PUT /auth/password': 'password --password-stdin',
+}
+
+const configFolder = join(import.meta.dirname, '../../config')
+
+const withoutCommand: Readonly<Record<string, string>> = {
+  'GET /events': 'events and apilogs tail, which go on until they are ended (events.test.ts)',
+  'POST /auth/refresh': 'every command does it when its access token has ended (session.test.ts)',
+  'GET /auth/oidc/callback': "the provider sends a person's browser there (session.test.ts)",
+  'POST /auth/oidc/token': 'the end of login --oidc (session.test.ts)',
+  'GET /vcls': 'a shorthand of GET /files',
+  'POST /vcls': 'a shorthand of POST /files',
+}
+
+void t.test('every operation of the API has a command, or a reason to have none', async (t) => {
+  const desk = await startDesk(t)
+  const { environment, api } = desk
+  await makeGroup(desk)
+  const operations = await readOperations(t)
+  const known = [...Object.keys(commands), ...Object.keys(withoutCommand)]
+  t.strictSame(operations.toSorted(), known.toSorted())
+
+  const input = 'correct horse battery\nanother horse battery\n'
+  // A login and its end are of a session; the rest goes by the token.
+  const session = { ...environment, CACHEFLEET_TOKEN: '' }
+  for (const [operation, text] of Object.entries(commands)) {
+    api.lines.length = 0
+    const isOfSession = /^(login|logout)/.test(text)
+    const words = text.split(' ').map((word) => word.replace(/^config\//, `${configFolder}/`))
+    const ran = await desk.cli(words, {
+      input,
+      environment: isOfSession ? session : environment,
+    })
+    t.not(ran.code, 2, `${text}: ${ran.err}`)
+    await eventually(`${operation} by: ${text}`, () => api.lines.some(isCallOf(operation)))
+  }
+})
+
+function crud(noun: string, add: string): Readonly<Record<string, string>> {
+  return {
+    [`GET /${noun}`]: `${noun} list`,
+    [`POST /${noun}`]: `${noun} add ${add}`,
+    [`GET /${noun}/{id}`]: `${noun} get 99`,
+    [`PUT /${noun}/{id}`]: `${noun} update 99 --data {"x":1}`,
+    [`DELETE /${noun}/{id}`]: `${noun} delete 99 --yes`,
+  }
+}
+
+async function makeGroup(desk: Desk): Promise<void> {
+  await enrol(desk.api, 'edge-1')
+  const path = join(desk.folder, 'main.vcl')
+  await writeFile(path, 'vcl 4.1;\nbackend default none;\n')
+  await desk.json('files', 'add', path)
+  await desk.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
+}
+
+/** As the coordinator documents them. */
+async function readOperations(t: Test): Promise<readonly string[]> {
+  const whole = await startController(t, { resources: resourceRoutes, withEvents: true })
+  const { body } = await whole.call('GET', '/docs/openapi.json')
+  const paths = body['paths'] as Record<string, Record<string, unknown>> // by path and method
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => ['get', 'post', 'put', 'delete'].includes(method))
+      .map((method) => `${method.toUpperCase()} ${path.replace(/^\/api\/v1/, '')}`),
+  )
+}
+
+/** Whether a line of the coordinator's log tells of such a call. */
+function isCallOf(operation: string): (line: Record<string, unknown>) => boolean {
+  const [method = '', path = ''] = operation.split(' ')
+  const form = new RegExp(`^/api/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+  return (line) => line['method'] === method && form.test(String(line['path']))
+}
