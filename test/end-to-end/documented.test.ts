@@ -152,6 +152,13 @@ async function tryObjects(stand: Stand): Promise<void> {
   await done('getFileVersion', { at: { ...file, n: 1 } })
   await done('diffFileVersions', { at: file, query: '?from=1&to=2' })
   await done('compileFiles', { body: { mainVCL: file } })
+  await done('planPlacement', {
+    body: {
+      groups: [{ ...group, name: 'site', domains: [], deployments: ['web'] }],
+      deployments: [{ ...deployment, name: 'web', min: 1, max: 1, tags: [tag] }],
+    },
+  })
+  await done('listenToEvents')
   await tryVerbs(stand, { group, tag: stageTag })
   await readAll(stand, { Agent: agent, Tag: tag, File: file, Domain: domain, VclGroup: group })
   await readAll(stand, { Deployment: deployment })

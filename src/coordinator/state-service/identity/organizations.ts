@@ -75,7 +75,7 @@ export async function createOrganization(
 ): Promise<OrganizationRecord> {
   requireSystemAdministrator(actor)
   const fields = merge(wanted, {
-    name: '',
+    name: parseOrganizationName(wanted.name),
     accessTtlSeconds: defaultAccessTtl,
     refreshTtlSeconds: defaultRefreshTtl,
     locked: false,
