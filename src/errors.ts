@@ -23,6 +23,7 @@ export type ErrorKey =
   | 'domain'
   | 'vclgroup'
   | 'deploy'
+  | 'invalidation'
   | 'organization'
   | 'account'
   | 'user'

@@ -48,3 +48,10 @@ export const credentialsChangedSubject = 'credentials.changed'
 export const loginAttemptSubject = 'login.attempt'
 /** Tags, deployments or groups changed what placement follows. The value is `{}`. */
 export const placementInputsSubject = 'placement.inputs'
+/**
+ * A hint that the invalidation log has new entries: sessions deliver them. The value is `{dropped: [id]}`, of entries that
+ * are not to be delivered any more.
+ */
+export const invalidationsLoggedSubject = 'invalidation.logged'
+/** A hint that entries ended: who waits for them looks again. The value is `{ids}`. */
+export const invalidationsEndedSubject = 'invalidation.ended'

@@ -20,6 +20,7 @@ import type {
   SigningKeysTable,
   UsersTable,
 } from './schema-identity.js'
+import type { InvalidationTables } from './schema-invalidations.js'
 import type {
   PlacementDomainsTable,
   PlacementsTable,
@@ -278,7 +279,7 @@ export interface HistoryTable {
   sha: string
 }
 
-export interface Tables {
+export interface Tables extends InvalidationTables {
   settings: SettingsTable
   organizations: OrganizationsTable
   accounts: AccountsTable

@@ -23,6 +23,7 @@ import { AgentSession, type SessionParts } from './agent-session.js'
 import { closeCodes } from './close-codes.js'
 import { createDesiredSender } from './desired-sender.js'
 import { admitAgent, refuseUpgrade, toRefusal } from './handshake.js'
+import { createInvalidationDelivery } from './invalidation-delivery.js'
 import { startLinkCheck } from './link-check.js'
 import { createLiveness } from './liveness.js'
 
@@ -78,6 +79,7 @@ export function createAgentGateway(
   const heartbeats = createHeartbeatRecorder(service, log, { heard, gone: revoke })
   const reports = createReportRecorder(service, log)
   const adopter = createAdopter(service, log, (agentId) => sessions.has(agentId))
+  const delivery = createInvalidationDelivery(service, log)
   const liveness = createLiveness(service, log)
   const limits = createLoginLimits(service, 'agents')
   const parts: SessionParts = {
@@ -87,6 +89,7 @@ export function createAgentGateway(
     reports,
     sender,
     adopter,
+    delivery,
     sessions,
     helloTimeoutMs: options.helloTimeoutMs ?? helloTimeoutMs,
   }
@@ -180,6 +183,7 @@ export function createAgentGateway(
     for (const session of [...sessions.values(), ...greeting])
       session.end(closeCodes.goingAway, 'the coordinator stops')
     await adopter.close()
+    await delivery.close()
     await heartbeats.close()
     await reports.close()
   }

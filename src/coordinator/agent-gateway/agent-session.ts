@@ -21,6 +21,7 @@ import {
   type Subscription,
 } from '../../bus/bus.js'
 import { createContext, newTraceId, type Context } from '../../context.js'
+import type { Capability } from '../../domain/capability.js'
 import { FleetError } from '../../errors.js'
 import type {
   AgentToCoordinator,
@@ -50,7 +51,9 @@ import type { Adopter } from './adopter.js'
 import { closeCodes } from './close-codes.js'
 import type { DesiredSender } from './desired-sender.js'
 import { LinkSocket, type LinkReceiver } from './link-socket.js'
+import type { InvalidationDelivery, Recipient } from './invalidation-delivery.js'
 import { PendingAnswers, type OfferedAnswer } from './pending-answers.js'
+import { ReceivedSequence } from './received-sequence.js'
 
 /** What all sessions of a gateway share. */
 export interface SessionParts {
@@ -60,15 +63,20 @@ export interface SessionParts {
   readonly reports: ReportRecorder
   readonly sender: DesiredSender
   readonly adopter: Adopter
+  readonly delivery: InvalidationDelivery
   /** The live ones by agent. */
   readonly sessions: Map<number, AgentSession>
   readonly helloTimeoutMs: number
 }
 
+const catchingUp = {
+  engineState: 'unknown',
+  engineError: 'catching up with invalidations that it missed',
+} as const
 /** Chosen by us: what an agent may say between hello and welcome. */
 const backlogLimit = 16
 
-export class AgentSession implements LinkReceiver {
+export class AgentSession implements LinkReceiver, Recipient {
   /** What the store knows this link by. */
   readonly linkId = randomUUID()
   readonly #parts: SessionParts
@@ -81,10 +89,10 @@ export class AgentSession implements LinkReceiver {
   #agent: RegisteredAgent | null = null
   #agentVersion = version
   #readOnly = true
+  #canInvalidate = false
   #condition: EngineCondition | null = null
   #offer: Offer | null = null
-  #received = 0
-  #askedFullState = false
+  readonly #received = new ReceivedSequence()
   #subscriptions: readonly Subscription[] = []
 
   constructor(parts: SessionParts, socket: WebSocket, credential: Credential) {
@@ -94,6 +102,23 @@ export class AgentSession implements LinkReceiver {
     this.#helloTimer = setTimeout(() => {
       this.end(closeCodes.protocolError, `no hello within ${parts.helloTimeoutMs} ms`)
     }, parts.helloTimeoutMs)
+  }
+
+  /** 0 before it is known. */
+  get agentId(): number {
+    return this.#agent?.agentId ?? 0
+  }
+
+  mayBeSent(): boolean {
+    return this.isLive && this.#canInvalidate && this.#condition?.lockedBecause === null
+  }
+
+  send(message: Parameters<Recipient['send']>[0]): boolean {
+    return this.#link.send(message) !== null
+  }
+
+  caughtUp(): void {
+    this.#recordCondition()
   }
 
   get isLive(): boolean {
@@ -157,7 +182,7 @@ export class AgentSession implements LinkReceiver {
       if (message.kind !== 'hello') throw new MalformedMessage('the first message is hello')
       clearTimeout(this.#helloTimer)
       this.#phase = 'greeting'
-      this.#received = message.sequence
+      this.#received.begin(message.sequence)
       void this.#greet(message) // catches all
     }
   }
@@ -165,7 +190,7 @@ export class AgentSession implements LinkReceiver {
   /** An agent of the next minor version may say what is not known here (choices: 4, Skew). */
   ignores(): boolean {
     if (!this.isLive || !isNewerMinor(version, this.#agentVersion)) return false
-    this.#received += 1
+    this.#received.skip()
     return true
   }
 
@@ -177,6 +202,7 @@ export class AgentSession implements LinkReceiver {
     if (!this.#agent) return
     const { agentId } = this.#agent
     this.#parts.sessions.delete(agentId)
+    this.#parts.delivery.remove(this)
     this.#parts.heartbeats.forget(agentId)
     // Of a coordinator that stops the bus says so, and a fleet of writes would only keep it.
     if (code !== closeCodes.goingAway)
@@ -196,7 +222,10 @@ export class AgentSession implements LinkReceiver {
         this.#credential.kind === 'joining'
           ? await registerAgent(service, context, this.#credential, hello)
           : await recognizeAgent(service, context, this.#credential, hello)
-      if (this.#link.isOpen && (await this.#claim(agent))) this.#enter(agent, hello, context)
+      if (!this.#link.isOpen || !(await this.#claim(agent))) return
+      await this.#parts.delivery.add(this, agent.wasAway)
+      if (this.#link.isOpen) this.#enter(agent, hello, context)
+      else this.#parts.delivery.remove(this)
     } catch (error) {
       if (error instanceof FleetError) {
         const isTemporary = error.kind === 'unavailable' || error.kind === 'timed-out'
@@ -228,7 +257,7 @@ export class AgentSession implements LinkReceiver {
     const { service, sender, adopter } = this.#parts
     const { agentId } = agent
     this.#agentVersion = hello.agentVersion
-    this.#readOnly = agent.readOnly
+    this.#setCapabilities(hello.capabilities)
     this.#phase = 'live'
     this.#subscriptions = [
       ...this.#subscriptions,
@@ -275,6 +304,9 @@ export class AgentSession implements LinkReceiver {
       case 'answer':
         this.#answers.answer(message)
         return
+      case 'invalidated':
+        this.#parts.delivery.take(agentId, message)
+        return
       case 'drift':
         this.#parts.reports.recordDrift(agentId, message.drift, message.traceId)
         return
@@ -283,30 +315,48 @@ export class AgentSession implements LinkReceiver {
 
   /** What is missing is made up for by the full state; what came again is not taken twice. */
   #isInSequence({ sequence }: AgentToCoordinator): boolean {
-    const expected = this.#received + 1
-    if (sequence !== expected && !this.#askedFullState) {
-      this.#parts.log.warn({ ...this.#names, expected, sequence }, 'messages are missing')
-      this.#askedFullState = true
+    const { isNew, missing } = this.#received.take(sequence)
+    if (missing) {
+      this.#parts.log.warn({ ...this.#names, ...missing }, 'messages are missing')
       this.#link.send({ kind: 'reportFullState', traceId: newTraceId() })
     }
-    if (sequence < expected) return false
-    this.#received = sequence
-    return true
+    return isNew
   }
 
   #learn(condition: EngineCondition): void {
     if (!this.#agent) return
+    const before = this.#condition
     // An unlocked agent is sent everything anew.
-    if (this.#condition && this.#condition.lockedBecause !== null) this.#offer = null
+    if (before && before.lockedBecause !== null) this.#offer = null
     this.#condition = condition
-    const { agentId } = this.#agent
-    this.#parts.heartbeats.record({ agentId, readOnly: this.#readOnly }, condition)
+    const isBack = condition.engineState === 'running' && before?.engineState !== 'running'
+    if (isBack || before?.lockedBecause !== condition.lockedBecause)
+      this.#parts.delivery.wake(this.agentId, isBack)
+    this.#recordCondition()
+  }
+
+  /** Chosen by us: an agent that has not caught up is Failing: its cache may serve what was to be removed. */
+  #recordCondition(): void {
+    const { heartbeats, delivery } = this.#parts
+    const { agentId } = this
+    const condition = this.#condition
+    if (!condition) return
+    const isBehind = condition.engineState === 'running' && delivery.isBehind(agentId)
+    heartbeats.record(
+      { agentId, readOnly: this.#readOnly },
+      isBehind ? { ...condition, ...catchingUp } : condition,
+    )
+  }
+
+  #setCapabilities(capabilities: readonly Capability[]): void {
+    this.#readOnly = !capabilities.includes('deploy')
+    this.#canInvalidate = capabilities.includes('invalidate')
   }
 
   async #takeFullState(agentId: number, state: FullState): Promise<void> {
     const { service, log, adopter } = this.#parts
-    this.#askedFullState = false
-    this.#readOnly = !state.capabilities.includes('deploy')
+    this.#received.fullStateCame()
+    this.#setCapabilities(state.capabilities)
     this.#learn(state.condition)
     const context = createContext(log, state.traceId)
     try {

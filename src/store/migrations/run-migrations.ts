@@ -12,6 +12,7 @@ import { stageTables } from './0006-stages.js'
 import { adoptionColumns } from './0007-adoption.js'
 import { identityTables } from './0010-identity.js'
 import { identityProviderTables } from './0011-identity-providers.js'
+import { invalidationTables } from './0040-invalidations.js'
 import type { Migration } from './migration.js'
 
 const migrations: readonly Migration[] = [
@@ -24,6 +25,7 @@ const migrations: readonly Migration[] = [
   adoptionColumns,
   identityTables,
   identityProviderTables,
+  invalidationTables,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

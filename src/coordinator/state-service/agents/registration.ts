@@ -3,7 +3,7 @@
  * a known one is compared with its row and only what differs is written (choices: 4).
  */
 import type { Context } from '../../../context.js'
-import { stateOfLiveAgent } from '../../../domain/agent-state.js'
+import { agentStates, stateOfLiveAgent } from '../../../domain/agent-state.js'
 import { capabilities } from '../../../domain/capability.js'
 import { idleEngine } from '../../../domain/desired-engine.js'
 import { FleetError } from '../../../errors.js'
@@ -42,6 +42,8 @@ export interface RegisteredAgent {
   readonly keyDigest: string
   readonly desiredRevision: number
   readonly readOnly: boolean
+  /** It was Down, or had not caught up when its last link ended: it is not Running before it has done what it missed. */
+  readonly wasAway: boolean
   /** Why it must not be changed: as it says, or as its coordinator id and revision say. */
   readonly lockedBecause: string | null
 }
@@ -191,7 +193,8 @@ async function keepAgent(
     (await replaceAgent(
       queries,
       known.id,
-      { ...columns, ...toCondition(hello.condition, { readOnly }) },
+      // Down until its first heartbeat: it may have to catch up.
+      { ...columns, ...toCondition(hello.condition, { readOnly }), state: known.state },
       now,
     ))
   if (!isReplaced) throw nameTaken(joining.name)
@@ -210,6 +213,7 @@ function toRegistered(
     keyDigest: row.keyDigest,
     desiredRevision: row.desiredRevision,
     readOnly: isReadOnly(hello),
+    wasAway: row.state !== agentStates.Running,
     lockedBecause: hello.condition.lockedBecause ?? findLockReason(service, row, hello),
   }
 }
