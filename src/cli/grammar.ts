@@ -1,6 +1,7 @@
 /** Everything that may be typed: the verbs without a noun, and the nouns in the order of the help. */
 import { accountVerbs } from './account-verbs.js'
 import { completionVerb } from './completion-verb.js'
+import { invalidationVerbs } from './invalidation-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
@@ -8,6 +9,7 @@ import { deployments } from './nouns/deployments.js'
 import { domains } from './nouns/domains.js'
 import { files } from './nouns/files.js'
 import { idps } from './nouns/idps.js'
+import { invalidations } from './nouns/invalidations.js'
 import { joinTokens } from './nouns/jointokens.js'
 import { organizations } from './nouns/organizations.js'
 import { permissions } from './nouns/permissions.js'
@@ -27,9 +29,9 @@ const globalFlags: readonly Flag[] = [
 
 export const grammar: Grammar = {
   flags: globalFlags,
-  verbs: [...accountVerbs, completionVerb],
+  verbs: [...accountVerbs, ...invalidationVerbs, completionVerb],
   nouns: [
-    ...[agents, tags, files, deployments, domains, vclGroups],
+    ...[agents, tags, files, deployments, domains, vclGroups, invalidations],
     ...[organizations, accounts, users, permissions, sessions, idps],
     ...[joinTokens, apiLogs],
   ],
