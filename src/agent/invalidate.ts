@@ -79,7 +79,8 @@ export class Invalidator {
       })
       if (outcome.trouble !== null) this.#drop()
       const { results, trouble } = outcome
-      if (!this.#parts.report({ results, trouble: cut(trouble) }, first.context.traceId)) this.#drop()
+      if (!this.#parts.report({ results, trouble: cut(trouble) }, first.context.traceId))
+        this.#drop()
     }
     this.#isBusy = false
   }
@@ -93,7 +94,8 @@ export class Invalidator {
     const obstacle = this.#parts.findObstacle()
     if (obstacle !== null) return { results: [], trouble: obstacle }
     const emptySince = await this.#findEmptySince(turn)
-    const isNeeded = ({ createdAt }: Queued): boolean => emptySince === null || createdAt >= emptySince
+    const isNeeded = ({ createdAt }: Queued): boolean =>
+      emptySince === null || createdAt >= emptySince
     const [first] = turn
     if (first?.order.purge) return this.#purge(first, isNeeded(first))
     return this.#ban(turn, isNeeded)
@@ -133,7 +135,8 @@ export class Invalidator {
 
   async #purge({ order }: Queued, isNeeded: boolean): Promise<TurnOutcome> {
     const { position, purge } = order
-    if (!isNeeded || !purge) return { results: [{ position, result: 'done', error: null }], trouble: null }
+    if (!isNeeded || !purge)
+      return { results: [{ position, result: 'done', error: null }], trouble: null }
     const sent = await sendPurges(this.#parts.http, purge)
     if (sent.trouble !== null) return { results: [], trouble: sent.trouble }
     const result = sent.isDone ? 'done' : 'failed'
@@ -187,7 +190,11 @@ function toCommands(order: BanOrder | null): Planned {
 function toTerm([field, operator, value]: readonly [string, string, string]): BanTerm {
   const isPattern = operator === '~' || operator === '!~'
   // What is no operator the cache refuses in its own words.
-  return { field, operator: operator as BanOperator, value: isPattern ? writeBlanksAsEscapes(value) : value }
+  return {
+    field,
+    operator: operator as BanOperator,
+    value: isPattern ? writeBlanksAsEscapes(value) : value,
+  }
 }
 
 /** The cache's own answer, and not that of a manager whose child is gone (mgt_cli.c: 101, 400). */

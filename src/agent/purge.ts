@@ -22,10 +22,7 @@ const timeoutMs = 10_000
 const namedLimit = 3
 
 /** Never rejects. */
-export async function sendPurges(
-  target: PurgeTarget,
-  order: PurgeOrder,
-): Promise<PurgeOutcome> {
+export async function sendPurges(target: PurgeTarget, order: PurgeOrder): Promise<PurgeOutcome> {
   const connections = new Agent({ keepAlive: true, maxSockets: sideBySide })
   const waiting = [...order.requests]
   const failed: string[] = []
@@ -36,7 +33,9 @@ export async function sendPurges(
         const status = await sendPurge(target, connections, { ...order, ...next })
         if (status < 200 || status > 299) failed.push(`${next.host}${next.path}: ${status}`)
       } catch (error) {
-        faults.push(`the cache was not reached: ${error instanceof Error ? error.message : String(error)}`)
+        faults.push(
+          `the cache was not reached: ${error instanceof Error ? error.message : String(error)}`,
+        )
       }
   }
   await Promise.all(Array.from({ length: sideBySide }, work))
@@ -77,7 +76,10 @@ function sendPurge(
       },
     )
     // Of the whole request: an answer that trickles must not hold up the log.
-    const late = setTimeout(() => call.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    const late = setTimeout(
+      () => call.destroy(new Error(`no answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    )
     call.on('error', reject)
     call.on('close', () => {
       clearTimeout(late)

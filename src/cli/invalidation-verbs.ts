@@ -54,8 +54,13 @@ export const invalidationVerbs: readonly Verb[] = [
     run: async (invocation) => {
       const { sendInvalidation } = await import('./invalidate.js')
       const { words } = invocation
-      const expressions = words.length === 1 ? { expression: word(invocation, 0) } : { expressions: words }
-      return sendInvalidation(invocation, { type: 'ban', ...expressions }, { targets, others: [ttl] })
+      const expressions =
+        words.length === 1 ? { expression: word(invocation, 0) } : { expressions: words }
+      return sendInvalidation(
+        invocation,
+        { type: 'ban', ...expressions },
+        { targets, others: [ttl] },
+      )
     },
   },
   {
@@ -71,7 +76,11 @@ export const invalidationVerbs: readonly Verb[] = [
     run: async (invocation) => {
       const { sendInvalidation } = await import('./invalidate.js')
       const { words: urls } = invocation
-      return sendInvalidation(invocation, { type: 'purge', urls }, { targets, others: [ttl, method] })
+      return sendInvalidation(
+        invocation,
+        { type: 'purge', urls },
+        { targets, others: [ttl, method] },
+      )
     },
   },
 ]

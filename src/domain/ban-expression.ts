@@ -20,8 +20,7 @@ export type BanOperator = (typeof matchOperators)[number] | (typeof durationOper
 export const expressionLimitBytes = 4096
 
 /** A header name of 127 characters panics the child of 7.1.1. */
-const matchField =
-  /^(?:req\.url|obj\.status|(?:req|obj)\.http\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,126})$/
+const matchField = /^(?:req\.url|obj\.status|(?:req|obj)\.http\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,126})$/
 const durationField = /^obj\.(?:ttl|age|grace|keep)$/
 /** varnish's own durations (vnum.c); the unit is required. */
 const duration = /^\d{1,15}(?:\.\d{1,15})?(?:ms|[smhdwy])$/
@@ -57,7 +56,9 @@ export function parseBanExpression(text: string): readonly BanTerm[] {
 
 /** The same terms in one form: values in quotes where they need them. */
 export function printBanExpression(terms: readonly BanTerm[]): string {
-  return terms.map(({ field, operator, value }) => `${field} ${operator} ${quote(value)}`).join(' && ')
+  return terms
+    .map(({ field, operator, value }) => `${field} ${operator} ${quoteWord(value)}`)
+    .join(' && ')
 }
 
 /** Only objects of this group (choices: 3, the prologue marks them). */
@@ -71,7 +72,8 @@ function splitWords(text: string): Word[] {
   const pattern = /"((?:[^"\\]|\\[^])*)"|"|[^ "]+/g
   let end = -1
   for (const { 0: whole, 1: quoted, index: at } of text.matchAll(pattern)) {
-    if (at === end) throw refusal(text, at, 'a blank must stand between two words, and no quote in one')
+    if (at === end)
+      throw refusal(text, at, 'a blank must stand between two words, and no quote in one')
     if (whole === '"') throw refusal(text, at, 'this quote is not closed')
     const isQuoted = quoted !== undefined
     const word = isQuoted ? quoted.replace(/\\(["\\])/g, '$1') : whole
@@ -83,7 +85,11 @@ function splitWords(text: string): Word[] {
 
 function readTerm(text: string, [field, operator, value]: readonly Word[]): BanTerm {
   if (!field || !operator || !value)
-    throw refusal(text, text.length, 'the expression ends, a term is a field, an operator and a value')
+    throw refusal(
+      text,
+      text.length,
+      'the expression ends, a term is a field, an operator and a value',
+    )
   const isDuration = durationField.test(field.text)
   if (field.isQuoted || !(isDuration || matchField.test(field.text)))
     throw refusal(
@@ -122,7 +128,8 @@ function findValueProblem({ text }: Word, operator: BanOperator): string | null 
   return null
 }
 
-function quote(value: string): string {
+/** As a word of an expression. */
+export function quoteWord(value: string): string {
   if (value !== '' && !/[ "]/.test(value)) return value
   return `"${value.replace(/["\\]/g, '\\$&')}"`
 }
@@ -137,6 +144,6 @@ function describe(character: string): string {
 }
 
 function refusal(text: string, index: number, reason: string): FleetError {
-  const position = [...text.slice(0, index)].length + 1
+  const position = Array.from(text.slice(0, index)).length + 1
   return new FleetError('invalid', 'invalidation', `expression, position ${position}: ${reason}`)
 }

@@ -14,7 +14,9 @@ export function warnOfBan(terms: readonly BanTerm[]): readonly string[] {
       `${ofRequest.field} is known only while a request is served: the cache's lurker cannot use this ban, ` +
         'which stays in its list until the oldest object is gone; compare an obj.http header instead',
     )
-  const hidden = terms.find(({ field }) => field.toLowerCase() === `obj.http.${groupHeader}`.toLowerCase())
+  const hidden = terms.find(
+    ({ field }) => field.toLowerCase() === `obj.http.${groupHeader}`.toLowerCase(),
+  )
   if (hidden) warnings.push(`${groupHeader} is set by cachefleet; a target says the same`)
   if (terms.every(matchesAll)) warnings.push('this ban matches every object of its targets')
   return warnings
@@ -25,6 +27,6 @@ function matchesAll({ field, operator, value }: BanTerm): boolean {
   if (operator === '~') return /^\^?(?:\.|\.\*|\/)?\$?$/.test(value) && !/^\^?\/\$$/.test(value)
   if (field === 'obj.status') return operator === '!=' && !/^[1-9]\d\d$/.test(value)
   if (/^obj\.(?:age|ttl|grace|keep)$/.test(field))
-    return (operator === '>=' && /^0+(?:\.0+)?[a-z]+$/.test(value)) && field !== 'obj.ttl'
+    return operator === '>=' && /^0+(?:\.0+)?[a-z]+$/.test(value) && field !== 'obj.ttl'
   return false
 }

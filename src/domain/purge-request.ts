@@ -13,7 +13,9 @@ const reserved =
 /** Throws FleetError 'invalid'. */
 export function parsePurgeMethod(method: string): string {
   if (methodForm.test(method) && method !== 'CONNECT') return method
-  throw invalid(`method ${shown(method)}: capital letters, digits, dash and underscore are right, as PURGE`)
+  throw invalid(
+    `method ${shown(method)}: capital letters, digits, dash and underscore are right, as PURGE`,
+  )
 }
 
 /** Throws FleetError 'invalid'. */

@@ -20,12 +20,17 @@ export function parsePurgeUrl(text: string): PurgeUrl {
   if (text.length > urlLimitCharacters)
     throw refusal(text, `it has ${text.length} characters, at most ${urlLimitCharacters} are right`)
   if (!/^[!-~]*$/.test(text))
-    throw refusal(text, 'a URL holds no blanks, controls or letters outside of ASCII; write %XX for them')
+    throw refusal(
+      text,
+      'a URL holds no blanks, controls or letters outside of ASCII; write %XX for them',
+    )
   const [, authority, path = '', fragment] = form.exec(text) ?? []
-  if (authority === undefined) throw refusal(text, 'it is not absolute; https://www.example.com/path is')
+  if (authority === undefined)
+    throw refusal(text, 'it is not absolute; https://www.example.com/path is')
   if (fragment === '#') throw refusal(text, 'what follows # is never sent to a cache; leave it out')
   const host = authority.toLowerCase()
-  if (!hostForm.test(host)) throw refusal(text, 'it has no host name, or one with other signs in it')
+  if (!hostForm.test(host))
+    throw refusal(text, 'it has no host name, or one with other signs in it')
   return { host, path: path.startsWith('/') ? path : `/${path}` }
 }
 

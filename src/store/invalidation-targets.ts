@@ -38,7 +38,10 @@ export async function readTargetAgents(
   if (agentIds) agents = agents.where('id', 'in', [...agentIds])
   if (groupIds)
     agents = agents.where('id', 'in', (e) =>
-      e.selectFrom('placements').select('agentId').where('groupId', 'in', [...groupIds]),
+      e
+        .selectFrom('placements')
+        .select('agentId')
+        .where('groupId', 'in', [...groupIds]),
     )
   for (const tagId of tagIds ?? [])
     agents = agents.where('id', 'in', (e) =>

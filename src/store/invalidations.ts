@@ -21,7 +21,14 @@ type Row = Readonly<Selectable<InvalidationsTable>>
 
 export interface InvalidationRecord extends Omit<
   Row,
-  'organizationId' | 'type' | 'content' | 'target' | 'warnings' | 'outcome' | 'failed' | 'exceptions'
+  | 'organizationId'
+  | 'type'
+  | 'content'
+  | 'target'
+  | 'warnings'
+  | 'outcome'
+  | 'failed'
+  | 'exceptions'
 > {
   /** Null: the system administrator's. */
   readonly organization: NamedReference | null
@@ -118,7 +125,10 @@ async function takePosition(queries: Queries): Promise<number> {
 }
 
 /** Answers its id. Call last in a transaction: others that append wait for its commit. */
-export async function appendInvalidation(queries: Queries, entry: NewInvalidation): Promise<number> {
+export async function appendInvalidation(
+  queries: Queries,
+  entry: NewInvalidation,
+): Promise<number> {
   const { content, target, warnings, ttlSeconds, createdAt, outcome, ...columns } = entry
   const { id } = await queries
     .insertInto('invalidations')
@@ -244,16 +254,25 @@ export async function findEndedBehind(queries: Queries, kept: number): Promise<n
 
 type SelectedRow = Row & { readonly organizationName: string | null }
 
-export function toInvalidation({ organizationName, organizationId, ...row }: SelectedRow): InvalidationRecord {
-  const { type: _, failed: __, ...columns } = row
-  // Written above.
+export function toInvalidation(row: SelectedRow): InvalidationRecord {
+  // JSON and states are written above.
   return {
-    ...columns,
-    organization: toOwner({ organizationId, organizationName }),
+    id: row.id,
+    organization: toOwner(row),
+    position: row.position,
     content: JSON.parse(row.content) as InvalidationContent,
     target: JSON.parse(row.target) as TargetRecord,
     warnings: JSON.parse(row.warnings) as string[],
+    account: row.account,
+    traceId: row.traceId,
+    ttlSeconds: row.ttlSeconds,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    expiresAt: row.expiresAt,
+    setId: row.setId,
+    attemptSetId: row.attemptSetId,
     outcome: row.outcome as InvalidationOutcome | null,
+    finishedAt: row.finishedAt,
     exceptions: JSON.parse(row.exceptions) as Exception[],
   }
 }

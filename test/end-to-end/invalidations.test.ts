@@ -64,7 +64,7 @@ async function makeSite(t: Test, stand: Stand, name: string): Promise<number> {
 
 for (const [way, coordinators] of ways)
   void t.test(`invalidations, ${way}`, async (t) => {
-    const stand = await startStand(t, { coordinators })
+    const stand = await startStand(t, { coordinators, heartbeatSeconds: 1 })
     await untilAgent(stand, 'Running')
     const { api, cache } = stand
     const shop = await makeSite(t, stand, 'shop')
@@ -72,7 +72,10 @@ for (const [way, coordinators] of ways)
     const hitsOf = async (host: string, path = '/') => (await ask(cache, host, { path })).hits
     const store = async (path = '/'): Promise<void> => {
       for (const host of ['shop.example', 'blog.example'])
-        await eventually(`${host}${path} is stored`, async () => Number(await hitsOf(host, path)) > 0)
+        await eventually(
+          `${host}${path} is stored`,
+          async () => Number(await hitsOf(host, path)) > 0,
+        )
     }
 
     await t.test('a ban for a group leaves the objects of others', async (t) => {
@@ -143,54 +146,64 @@ for (const [way, coordinators] of ways)
       stand.startAgent()
       await untilAgent(stand, 'Running')
       const seen = stand.port.commands.flatMap((line) => /x-number == (\d+)/.exec(line)?.[1] ?? [])
-      t.same(seen, missed.map((_, index) => String(index + 1)))
+      t.same(
+        seen,
+        missed.map((_, index) => String(index + 1)),
+      )
       for (const entry of missed)
         t.match(await untilEnded(api, entry), { stateName: 'Completed', done: 1 })
     })
 
-    await t.test('a cache that is gone is tried again; one that started empty has nothing to do', async (t) => {
-      stand.port.setFault('close')
-      const ban = { type: 'ban', expression: 'obj.http.x-late == 1', target: { all: true } }
-      const entry = await invalidate(api, ban)
-      await eventually('it is tried again', async () =>
-        (await readInvalidation(api, entry.id)).stateName === 'Retrying',
-      )
-      stand.port.setFault('none')
-      t.match(await untilEnded(api, entry), { stateName: 'Completed', done: 1 })
+    await t.test(
+      'a cache that is gone is tried again; one that started empty has nothing to do',
+      async (t) => {
+        stand.port.setFault('close')
+        const ban = { type: 'ban', expression: 'obj.http.x-late == 1', target: { all: true } }
+        const entry = await invalidate(api, ban)
+        await eventually(
+          'it is tried again',
+          async () => (await readInvalidation(api, entry.id)).stateName === 'Retrying',
+        )
+        stand.port.setFault('none')
+        t.match(await untilEnded(api, entry), { stateName: 'Completed', done: 1 })
 
-      await stand.agent.kill()
-      await untilAgent(stand, 'Down')
-      const empty = await invalidate(api, { ...ban, expression: 'obj.http.x-empty == 1' })
-      await new Promise((resume) => setTimeout(resume, 1500)) // the margin of clocks in src/agent/child-age.ts
-      await cache.restart()
-      stand.port.forget()
-      stand.startAgent()
-      t.match(await untilEnded(api, empty), { stateName: 'Completed', done: 1 })
-      t.notOk(stand.port.commands.some((line) => line.includes('x-empty')))
-      await untilAgent(stand, 'Running')
-    })
+        await stand.agent.kill()
+        await untilAgent(stand, 'Down')
+        const empty = await invalidate(api, { ...ban, expression: 'obj.http.x-empty == 1' })
+        await new Promise((resume) => setTimeout(resume, 1500)) // the margin of clocks in src/agent/child-age.ts
+        await cache.restart()
+        stand.port.forget()
+        stand.startAgent()
+        t.match(await untilEnded(api, empty), { stateName: 'Completed', done: 1 })
+        t.notOk(stand.port.commands.some((line) => line.includes('x-empty')))
+        await untilAgent(stand, 'Running')
+      },
+    )
 
-    await t.test('what nobody could do in time has expired; what is cancelled is not done', async (t) => {
-      await stand.agent.kill()
-      const ban = { type: 'ban', expression: 'obj.http.x-old == 1', target: { all: true } }
-      const short = await invalidate(api, { ...ban, ttl: 1 })
-      const cancelled = await invalidate(api, ban)
-      t.equal((await api.call('DELETE', `/invalidations/${cancelled.id}`)).status, 409)
-      t.equal((await api.call('PUT', `/invalidations/${cancelled.id}/cancel`)).status, 200)
-      t.match(await untilEnded(api, short), {
-        stateName: 'Failed',
-        results: [{ state: 'expired' }],
-      })
-      t.match(await readInvalidation(api, cancelled.id), {
-        stateName: 'Cancelled',
-        results: [{ state: 'cancelled' }],
-      })
-      stand.port.forget()
-      stand.startAgent()
-      await untilAgent(stand, 'Running')
-      t.match(await runToEnd(api, { ...ban, expression: 'obj.http.x-new == 1' }), { done: 1 })
-      t.notOk(stand.port.commands.some((line) => line.includes('x-old')))
-    })
+    await t.test(
+      'what nobody could do in time has expired; what is cancelled is not done',
+      async (t) => {
+        await stand.agent.kill()
+        const ban = { type: 'ban', expression: 'obj.http.x-old == 1', target: { all: true } }
+        const short = await invalidate(api, { ...ban, ttl: 1 })
+        const cancelled = await invalidate(api, ban)
+        t.equal((await api.call('DELETE', `/invalidations/${cancelled.id}`)).status, 409)
+        t.equal((await api.call('PUT', `/invalidations/${cancelled.id}/cancel`)).status, 200)
+        t.match(await untilEnded(api, short), {
+          stateName: 'Failed',
+          results: [{ state: 'expired' }],
+        })
+        t.match(await readInvalidation(api, cancelled.id), {
+          stateName: 'Cancelled',
+          results: [{ state: 'cancelled' }],
+        })
+        stand.port.forget()
+        stand.startAgent()
+        await untilAgent(stand, 'Running')
+        t.match(await runToEnd(api, { ...ban, expression: 'obj.http.x-new == 1' }), { done: 1 })
+        t.notOk(stand.port.commands.some((line) => line.includes('x-old')))
+      },
+    )
   })
 
 void t.test('a root group’s purge is its own VCL’s business', async (t) => {

@@ -19,13 +19,14 @@ import { createLoginLimits } from '../state-service/identity/login-limits.js'
 import type { StateService } from '../state-service/service.js'
 import { createAdopter } from './adopter.js'
 import { createAgentHttp, type HandleRequest } from './agent-http.js'
-import { AgentSession, type SessionParts } from './agent-session.js'
+import { AgentSession } from './agent-session.js'
 import { closeCodes } from './close-codes.js'
 import { createDesiredSender } from './desired-sender.js'
 import { admitAgent, refuseUpgrade, toRefusal } from './handshake.js'
 import { createInvalidationDelivery } from './invalidation-delivery.js'
 import { startLinkCheck } from './link-check.js'
 import { createLiveness } from './liveness.js'
+import type { SessionParts } from './session-parts.js'
 
 export interface AgentGateway {
   /** For the HTTP server's 'upgrade' event. Answers every request itself, also one of another path (404). */

@@ -12,7 +12,6 @@
  * ```
  */
 import { randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import {
   instructionSubject,
@@ -21,7 +20,6 @@ import {
   type Subscription,
 } from '../../bus/bus.js'
 import { createContext, newTraceId, type Context } from '../../context.js'
-import type { Capability } from '../../domain/capability.js'
 import { FleetError } from '../../errors.js'
 import type {
   AgentToCoordinator,
@@ -35,8 +33,6 @@ import { version } from '../../version.js'
 import type { Credential } from '../state-service/agents/agent-credentials.js'
 import type { DesiredState } from '../state-service/agents/agent-desired.js'
 import { claimAgentLink, releaseAgentLink } from '../state-service/agents/agent-links.js'
-import type { ReportRecorder } from '../state-service/agents/agent-reports.js'
-import type { HeartbeatRecorder } from '../state-service/agents/heartbeat.js'
 import type { InstructionReply, InstructionRequest } from '../state-service/agents/instruct.js'
 import {
   recognizeAgent,
@@ -44,35 +40,16 @@ import {
   updateDescription,
   type RegisteredAgent,
 } from '../state-service/agents/registration.js'
-import type { StateService } from '../state-service/service.js'
 import { isNewerMinor } from '../state-service/agents/version-skew.js'
 import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
-import type { Adopter } from './adopter.js'
 import { closeCodes } from './close-codes.js'
-import type { DesiredSender } from './desired-sender.js'
 import { LinkSocket, type LinkReceiver } from './link-socket.js'
-import type { InvalidationDelivery, Recipient } from './invalidation-delivery.js'
+import type { Recipient } from './invalidation-delivery.js'
 import { PendingAnswers, type OfferedAnswer } from './pending-answers.js'
 import { ReceivedSequence } from './received-sequence.js'
+import { SaidCondition } from './said-condition.js'
+import type { SessionParts } from './session-parts.js'
 
-/** What all sessions of a gateway share. */
-export interface SessionParts {
-  readonly service: StateService
-  readonly log: Logger
-  readonly heartbeats: HeartbeatRecorder
-  readonly reports: ReportRecorder
-  readonly sender: DesiredSender
-  readonly adopter: Adopter
-  readonly delivery: InvalidationDelivery
-  /** The live ones by agent. */
-  readonly sessions: Map<number, AgentSession>
-  readonly helloTimeoutMs: number
-}
-
-const catchingUp = {
-  engineState: 'unknown',
-  engineError: 'catching up with invalidations that it missed',
-} as const
 /** Chosen by us: what an agent may say between hello and welcome. */
 const backlogLimit = 16
 
@@ -88,9 +65,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   #phase: 'waiting' | 'greeting' | 'live' = 'waiting'
   #agent: RegisteredAgent | null = null
   #agentVersion = version
-  #readOnly = true
-  #canInvalidate = false
-  #condition: EngineCondition | null = null
+  readonly #said: SaidCondition
   #offer: Offer | null = null
   readonly #received = new ReceivedSequence()
   #subscriptions: readonly Subscription[] = []
@@ -99,6 +74,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#parts = parts
     this.#credential = credential
     this.#link = new LinkSocket(socket, this)
+    this.#said = new SaidCondition(parts)
     this.#helloTimer = setTimeout(() => {
       this.end(closeCodes.protocolError, `no hello within ${parts.helloTimeoutMs} ms`)
     }, parts.helloTimeoutMs)
@@ -110,7 +86,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   mayBeSent(): boolean {
-    return this.isLive && this.#canInvalidate && this.#condition?.lockedBecause === null
+    return this.isLive && this.#said.mayInvalidate
   }
 
   send(message: Parameters<Recipient['send']>[0]): boolean {
@@ -118,7 +94,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   caughtUp(): void {
-    this.#recordCondition()
+    this.#said.record()
   }
 
   get isLive(): boolean {
@@ -145,9 +121,8 @@ export class AgentSession implements LinkReceiver, Recipient {
 
   /** Whether the agent should be sent its desired state now, as far as the store's row says. */
   needsApply(known: KnownRevisions): boolean {
-    const condition = this.#condition
-    if (!this.isLive || !condition) return false
-    if (this.#readOnly || condition.lockedBecause !== null) return false
+    const condition = this.#said.newest
+    if (!this.isLive || !condition || !this.#said.mayBeChanged) return false
     return needsApply(condition, this.#offer, known, performance.now())
   }
 
@@ -224,8 +199,7 @@ export class AgentSession implements LinkReceiver, Recipient {
           : await recognizeAgent(service, context, this.#credential, hello)
       if (!this.#link.isOpen || !(await this.#claim(agent))) return
       await this.#parts.delivery.add(this, agent.wasAway)
-      if (this.#link.isOpen) this.#enter(agent, hello, context)
-      else this.#parts.delivery.remove(this)
+      this.#enter(agent, hello, context)
     } catch (error) {
       if (error instanceof FleetError) {
         const isTemporary = error.kind === 'unavailable' || error.kind === 'timed-out'
@@ -245,7 +219,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     if (isFirst) {
       this.#agent = agent
       sessions.set(agentId, this)
-      this.#subscriptions = [service.bus.respond(linkSubject(agentId), () => this.#proveAlive())]
+      this.#subscriptions = [service.bus.respond(linkSubject(agentId), () => this.#link.proveAlive())]
       if (await claimAgentLink(service, this.#credential, { agentId, linkId: this.linkId }))
         return this.#link.isOpen
     }
@@ -254,10 +228,14 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   #enter(agent: RegisteredAgent, hello: Hello, context: Context): void {
+    if (!this.#link.isOpen) {
+      this.#parts.delivery.remove(this)
+      return
+    }
     const { service, sender, adopter } = this.#parts
     const { agentId } = agent
     this.#agentVersion = hello.agentVersion
-    this.#setCapabilities(hello.capabilities)
+    this.#said.begin(agentId, hello.capabilities)
     this.#phase = 'live'
     this.#subscriptions = [
       ...this.#subscriptions,
@@ -324,39 +302,15 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   #learn(condition: EngineCondition): void {
-    if (!this.#agent) return
-    const before = this.#condition
     // An unlocked agent is sent everything anew.
-    if (before && before.lockedBecause !== null) this.#offer = null
-    this.#condition = condition
-    const isBack = condition.engineState === 'running' && before?.engineState !== 'running'
-    if (isBack || before?.lockedBecause !== condition.lockedBecause)
-      this.#parts.delivery.wake(this.agentId, isBack)
-    this.#recordCondition()
-  }
-
-  /** Chosen by us: an agent that has not caught up is Failing: its cache may serve what was to be removed. */
-  #recordCondition(): void {
-    const { heartbeats, delivery } = this.#parts
-    const { agentId } = this
-    const condition = this.#condition
-    if (!condition) return
-    const isBehind = condition.engineState === 'running' && delivery.isBehind(agentId)
-    heartbeats.record(
-      { agentId, readOnly: this.#readOnly },
-      isBehind ? { ...condition, ...catchingUp } : condition,
-    )
-  }
-
-  #setCapabilities(capabilities: readonly Capability[]): void {
-    this.#readOnly = !capabilities.includes('deploy')
-    this.#canInvalidate = capabilities.includes('invalidate')
+    if (this.#said.isLocked) this.#offer = null
+    this.#said.learn(condition)
   }
 
   async #takeFullState(agentId: number, state: FullState): Promise<void> {
     const { service, log, adopter } = this.#parts
     this.#received.fullStateCame()
-    this.#setCapabilities(state.capabilities)
+    this.#said.setCapabilities(state.capabilities)
     this.#learn(state.condition)
     const context = createContext(log, state.traceId)
     try {
@@ -379,8 +333,9 @@ export class AgentSession implements LinkReceiver, Recipient {
         ...this.#offer,
         answer: { atMs: performance.now(), isRefusal: result === 'refused' },
       }
-    if (result === 'applied' && this.#condition)
-      this.#learn({ ...this.#condition, heldRevision: revision, effectiveRevision: revision })
+    const { newest } = this.#said
+    if (result === 'applied' && newest)
+      this.#learn({ ...newest, heldRevision: revision, effectiveRevision: revision })
   }
 
   #ask({ question, traceId, timeoutMs }: InstructionRequest): Promise<InstructionReply> {
@@ -389,12 +344,5 @@ export class AgentSession implements LinkReceiver, Recipient {
     return sequence === null
       ? Promise.resolve({ result: 'lost', value: null, error: 'its link is closing' })
       : this.#answers.wait(sequence, timeoutMs)
-  }
-
-  /** Rejects when the agent is not there: this link then ends, and makes room for its next one. */
-  async #proveAlive(): Promise<unknown> {
-    if (await this.#link.isAnswering()) return { alive: true }
-    this.cutOff('the agent did not answer a ping')
-    throw new FleetError('unavailable', 'agent', 'the agent did not answer a ping')
   }
 }

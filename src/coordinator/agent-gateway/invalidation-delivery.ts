@@ -67,7 +67,10 @@ const messageBytes = 512 * 1024
 /** Chosen by us: agents a turn of the event loop; one takes about 30 µs. */
 const agentsPerTurn = 200
 
-export function createInvalidationDelivery(service: StateService, log: Logger): InvalidationDelivery {
+export function createInvalidationDelivery(
+  service: StateService,
+  log: Logger,
+): InvalidationDelivery {
   const deliveries = new Map<number, Delivery>()
   /** What was sent and is not recorded of agents that left. */
   const unrecorded = new Map<number, ReadonlySet<number>>()

@@ -5,7 +5,10 @@
 import type { Logger } from 'pino'
 import { invalidationsLoggedSubject } from '../../bus/bus.js'
 import { readDropped } from '../state-service/invalidations/invalidation-hints.js'
-import type { DeliverableEntry, InvalidationLog } from '../state-service/invalidations/invalidation-log.js'
+import type {
+  DeliverableEntry,
+  InvalidationLog,
+} from '../state-service/invalidations/invalidation-log.js'
 import type { StateService } from '../state-service/service.js'
 
 export interface InvalidationTail {

@@ -145,7 +145,11 @@ export const invalidationBody = Type.Object(
     headers: Type.Optional(orNull(Type.Record(Type.String(), Type.String()))),
     ttl: Type.Optional(
       orNull(
-        Type.Integer({ minimum: 1, maximum: ttlLimitSeconds, description: 'Seconds; 24 h unless given' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: ttlLimitSeconds,
+          description: 'Seconds; 24 h unless given',
+        }),
       ),
     ),
   },

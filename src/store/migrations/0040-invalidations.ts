@@ -7,7 +7,11 @@ export const invalidationTables: Migration = {
     const { id, integer, text } = dialect
     const { table, index } = makeStatementWriters(dialect)
     return [
-      table('invalidationLog', `id ${integer} not null primary key`, `position ${integer} not null`),
+      table(
+        'invalidationLog',
+        `id ${integer} not null primary key`,
+        `position ${integer} not null`,
+      ),
       `insert into "invalidationLog" values (1, 0)`,
       table('invalidationSets', `id ${id}`, `digest ${text} not null unique`),
       table(

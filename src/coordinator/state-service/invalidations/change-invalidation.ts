@@ -66,7 +66,8 @@ export async function retryInvalidation(
 ): Promise<InvalidationRecord> {
   await service.store.decide(async (queries) => {
     const entry = await readCurrent(queries, id)
-    if (entry.outcome === invalidationStates.Completed) throw ended(entry, 'every agent has done it')
+    if (entry.outcome === invalidationStates.Completed)
+      throw ended(entry, 'every agent has done it')
     if (entry.outcome === null) return
     const bad = new Set(entry.exceptions.filter(isBad).flatMap(({ agents }) => agents))
     const members = (await readSets(queries, [entry.setId])).get(entry.setId) ?? []

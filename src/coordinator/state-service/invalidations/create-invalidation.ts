@@ -15,11 +15,7 @@ import type { Actor } from '../../../domain/permission.js'
 import { parsePurgeUrl } from '../../../domain/purge-url.js'
 import { parsePurgeHeaders, parsePurgeMethod } from '../../../domain/purge-request.js'
 import { FleetError } from '../../../errors.js'
-import {
-  appendInvalidation,
-  hasOpen,
-  findInvalidation,
-} from '../../../store/invalidations.js'
+import { appendInvalidation, hasOpen, findInvalidation } from '../../../store/invalidations.js'
 import { isAway, keepSet, type TargetAgent } from '../../../store/invalidation-targets.js'
 import { ownerOf } from '../../../store/scope.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -114,7 +110,12 @@ function parseContent(request: InvalidationRequest): InvalidationContent {
   return content
 }
 
-function parseBan({ expression, expressions, urls, ...rest }: InvalidationRequest): InvalidationContent {
+function parseBan({
+  expression,
+  expressions,
+  urls,
+  ...rest
+}: InvalidationRequest): InvalidationContent {
   if (urls !== undefined || rest.method != null || rest.headers != null)
     throw invalid('urls, method and headers belong to a purge; a ban has expression or expressions')
   if ((expression === undefined) === (expressions === undefined))

@@ -3,7 +3,10 @@ import { invalidationsEndedSubject, invalidationsLoggedSubject } from '../../../
 import type { StateService } from '../service.js'
 
 /** There are new entries, or these are not to be delivered any more. */
-export function tellInvalidationsLogged(service: StateService, dropped: readonly number[] = []): void {
+export function tellInvalidationsLogged(
+  service: StateService,
+  dropped: readonly number[] = [],
+): void {
   service.bus.publish(invalidationsLoggedSubject, { dropped })
 }
 

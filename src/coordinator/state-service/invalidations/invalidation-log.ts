@@ -47,7 +47,9 @@ export function openInvalidationLog({ store }: StateService): InvalidationLog {
   }
 
   async function complete(entries: readonly LogEntry[]): Promise<readonly DeliverableEntry[]> {
-    const unknown = new Set(entries.map(({ attemptSetId }) => attemptSetId).filter((id) => !sets.has(id)))
+    const unknown = new Set(
+      entries.map(({ attemptSetId }) => attemptSetId).filter((id) => !sets.has(id)),
+    )
     for (const [setId, members] of await readSets(queries, [...unknown]))
       sets.set(setId, new Map(members.map(({ agentId, reach }) => [agentId, reach])))
     const secrets = await readSecrets(entries)
@@ -111,7 +113,10 @@ export function composeOrder(entry: DeliverableEntry, agentId: number): Composed
   return made
 }
 
-function toOrder({ position, content, secrets }: DeliverableEntry, reach: Reach): InvalidationOrder {
+function toOrder(
+  { position, content, secrets }: DeliverableEntry,
+  reach: Reach,
+): InvalidationOrder {
   if (content.type === 'ban') {
     const expressions = content.expressions.map((terms) =>
       terms.map(({ field, operator, value }) => [field, operator, value] as const),

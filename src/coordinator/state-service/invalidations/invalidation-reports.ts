@@ -78,7 +78,8 @@ export function createInvalidationRecorder(
       tellInvalidationsEnded(service, ended)
       for (const { agentId, results } of turns) recorded(agentId, results.at(-1)?.position ?? 0)
     } catch (error) {
-      if (!failing) log.error({ err: error, reports: turns.length }, 'invalidation reports cannot be written')
+      if (!failing)
+        log.error({ err: error, reports: turns.length }, 'invalidation reports cannot be written')
       failing = true
       waiting = [...turns, ...waiting]
     }

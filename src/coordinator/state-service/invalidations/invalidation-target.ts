@@ -6,7 +6,12 @@ import {
   reachOfPurge,
   type TouchableGroup,
 } from '../../../domain/invalidation-reach.js'
-import { hostName, listHoldingNames, parsePurgeUrl, type HeldName } from '../../../domain/purge-url.js'
+import {
+  hostName,
+  listHoldingNames,
+  parsePurgeUrl,
+  type HeldName,
+} from '../../../domain/purge-url.js'
 import { selectDomains } from '../../../store/domains.js'
 import type { TargetRecord } from '../../../store/invalidations.js'
 import {
