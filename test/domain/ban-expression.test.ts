@@ -14,7 +14,24 @@ import { FleetError } from '../../src/errors.js'
 
 /** Pieces that mean something to one of the readers on the way. */
 const nasty = fc.constantFrom(
-  ...['<<', '<', '\\x3c', '\\074', '\\74', '&&', '||', '"', '\\', '\\"', '\\\\', '\\n', '\\000', ' ', '%', '~'],
+  ...[
+    '<<',
+    '<',
+    '\\x3c',
+    '\\074',
+    '\\74',
+    '&&',
+    '||',
+    '"',
+    '\\',
+    '\\"',
+    '\\\\',
+    '\\n',
+    '\\000',
+    ' ',
+    '%',
+    '~',
+  ],
   ...['a', 'EOF', '\u00e9', '\u{1f600}', "'", '#', ';', '{', '\\Q', '(?x)', '\\c'],
 )
 const text = fc.oneof(
@@ -26,7 +43,10 @@ const operator = fc.constantFrom('==', '!=', '~', '!~', '>', '<=')
 const wildExpression = fc
   .array(fc.tuple(field, operator, text), { minLength: 1, maxLength: 3 })
   .map((terms) => terms.map((words) => words.join(' ')).join(' && '))
-const anything = fc.oneof(wildExpression, fc.array(text).map((parts) => parts.join(' ')))
+const anything = fc.oneof(
+  wildExpression,
+  fc.array(text).map((parts) => parts.join(' ')),
+)
 
 function parse(expression: string): readonly BanTerm[] | FleetError {
   try {
@@ -150,7 +170,13 @@ void t.test('warnings name what the lurker cannot use and what takes everything'
   t.match(warn('req.url ~ ^/a'), /lurker/)
   t.equal(warn('obj.http.x-url ~ ^/a'), '')
   t.equal(warn('obj.age > 1h'), '')
-  for (const all of ['req.url ~ .', 'req.url ~ /', 'obj.status != 0', 'obj.http.x ~ .*', 'obj.age >= 0s'])
+  for (const all of [
+    'req.url ~ .',
+    'req.url ~ /',
+    'obj.status != 0',
+    'obj.http.x ~ .*',
+    'obj.age >= 0s',
+  ])
     t.match(warn(all), /every object/, all)
   for (const some of ['req.url ~ ^/$', 'obj.status != 200', 'req.url ~ . && obj.status == 404'])
     t.notMatch(warn(some), /every object/, some)

@@ -15,64 +15,87 @@ import { addExceptions, judgeOpenState, type Exception } from '../../src/domain/
 import { reachOfBan, reachOfPurge } from '../../src/domain/invalidation-reach.js'
 import { listResults, summarize } from '../../src/domain/invalidation-results.js'
 import { parsePurgeHeaders, parsePurgeMethod } from '../../src/domain/purge-request.js'
-import { findHolder, hostName, listHoldingNames, parsePurgeUrl } from '../../src/domain/purge-url.js'
+import {
+  findHolder,
+  hostName,
+  listHoldingNames,
+  parsePurgeUrl,
+} from '../../src/domain/purge-url.js'
 
 /** An agent and a coordinator: what is sent, done, lost and recorded, in any order that can be. */
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('send' as const), count: fc.nat({ max: 80 }) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('work' as const), count: fc.nat({ max: 40 }) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('record' as const), count: fc.nat({ max: 9 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('fault' as const, 'relink' as const), count: fc.constant(0) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('send' as const), count: fc.nat({ max: 80 }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('work' as const), count: fc.nat({ max: 40 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('record' as const), count: fc.nat({ max: 9 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom('fault' as const, 'relink' as const),
+      count: fc.constant(0),
+    }),
+  },
 )
 
-void t.test('nothing is skipped or overtaken, and at most a window is ahead of what is recorded', (t) => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      let window: DeliveryWindow = openWindow(0)
-      let agent: number[] = []
-      let isAgentBroken = false
-      let reported = 0
-      const done: number[] = []
-      for (const { do: what, count } of steps) {
-        if (what === 'send') {
-          const room = Math.min(count, findRoom(window, Number.POSITIVE_INFINITY))
-          const from = Math.max(lastSent(window), reported)
-          const positions = Array.from({ length: room }, (_, index) => from + index + 1)
-          if (window.isRestart && room > 0) {
+void t.test(
+  'nothing is skipped or overtaken, and at most a window is ahead of what is recorded',
+  (t) => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let window: DeliveryWindow = openWindow(0)
+        let agent: number[] = []
+        let isAgentBroken = false
+        let reported = 0
+        const done: number[] = []
+        for (const { do: what, count } of steps) {
+          if (what === 'send') {
+            const room = Math.min(count, findRoom(window, Number.POSITIVE_INFINITY))
+            const from = Math.max(lastSent(window), reported)
+            const positions = Array.from({ length: room }, (_, index) => from + index + 1)
+            if (window.isRestart && room > 0) {
+              agent = []
+              isAgentBroken = false
+            }
+            if (room > 0) window = noteSent(window, positions)
+            if (!isAgentBroken) agent.push(...positions)
+          } else if (what === 'work') {
+            const turn = agent.splice(0, count)
+            done.push(...turn)
+            reported = turn.at(-1) ?? reported
+          } else if (what === 'record') {
+            window = noteRecorded(window, Math.max(window.recorded, reported - count))
+          } else if (what === 'fault') {
             agent = []
-            isAgentBroken = false
+            isAgentBroken = true
+            window = noteFault(window, reported, 0)
+          } else {
+            // The link is another one: the agent forgets, and the store tells how far it is.
+            agent = []
+            isAgentBroken = true
+            reported = window.recorded
+            window = openWindow(window.recorded)
           }
-          if (room > 0) window = noteSent(window, positions)
-          if (!isAgentBroken) agent.push(...positions)
-        } else if (what === 'work') {
-          const turn = agent.splice(0, count)
-          done.push(...turn)
-          reported = turn.at(-1) ?? reported
-        } else if (what === 'record') {
-          window = noteRecorded(window, Math.max(window.recorded, reported - count))
-        } else if (what === 'fault') {
-          agent = []
-          isAgentBroken = true
-          window = noteFault(window, reported, 0)
-        } else {
-          // The link is another one: the agent forgets, and the store tells how far it is.
-          agent = []
-          isAgentBroken = true
-          reported = window.recorded
-          window = openWindow(window.recorded)
+          if (window.inFlight.length > windowEntries) throw new Error('more than a window')
         }
-        if (window.inFlight.length > windowEntries) throw new Error('more than a window')
-      }
-      let newest = 0
-      for (const position of done) {
-        if (position > newest + 1) throw new Error(`${position} came after ${newest}`)
-        newest = Math.max(newest, position)
-      }
-    }),
-    { numRuns: 1000 },
-  )
-  t.end()
-})
+        let newest = 0
+        for (const position of done) {
+          if (position > newest + 1) throw new Error(`${position} came after ${newest}`)
+          newest = Math.max(newest, position)
+        }
+      }),
+      { numRuns: 1000 },
+    )
+    t.end()
+  },
+)
 
 void t.test('faults in a row are tried less and less often', (t) => {
   let window = noteSent(openWindow(0), [1, 2])
@@ -108,32 +131,38 @@ void t.test('exceptions that are alike share a row, and an agent is in one of th
   t.end()
 })
 
-void t.test('an organization reaches its own groups, and all where the root group is its own', (t) => {
-  const group = (groupId: number, isRoot = false) => ({ groupId, isRoot })
-  t.same(reachOfBan(false, []), { groups: null })
-  t.same(reachOfBan(true, []), { groups: [] })
-  t.same(reachOfBan(true, [group(7), group(3), group(7)]), { groups: [3, 7] })
-  t.same(reachOfBan(true, [group(3, true)]), { groups: null })
+void t.test(
+  'an organization reaches its own groups, and all where the root group is its own',
+  (t) => {
+    const group = (groupId: number, isRoot = false) => ({ groupId, isRoot })
+    t.same(reachOfBan(false, []), { groups: null })
+    t.same(reachOfBan(true, []), { groups: [] })
+    t.same(reachOfBan(true, [group(7), group(3), group(7)]), { groups: [3, 7] })
+    t.same(reachOfBan(true, [group(3, true)]), { groups: null })
 
-  const held = [
-    { fqdn: '*.example', groupId: 1 },
-    { fqdn: 'www.example', groupId: 2 },
-  ]
-  const hosts = ['www.example', 'a.b.example', 'example']
-  t.same(reachOfPurge(hosts, [group(1), group(2)], held), { holders: [2, 1, null] })
-  t.same(
-    reachOfPurge(hosts, [group(1)], held),
-    { holders: [null, 1, null] },
-    'another organization’s group answers for www.example, though a wildcard would match',
-  )
-  t.same(reachOfPurge(hosts, [group(9, true)], []), { holders: [0, 0, 0] })
-  t.end()
-})
+    const held = [
+      { fqdn: '*.example', groupId: 1 },
+      { fqdn: 'www.example', groupId: 2 },
+    ]
+    const hosts = ['www.example', 'a.b.example', 'example']
+    t.same(reachOfPurge(hosts, [group(1), group(2)], held), { holders: [2, 1, null] })
+    t.same(
+      reachOfPurge(hosts, [group(1)], held),
+      { holders: [null, 1, null] },
+      'another organization’s group answers for www.example, though a wildcard would match',
+    )
+    t.same(reachOfPurge(hosts, [group(9, true)], []), { holders: [0, 0, 0] })
+    t.end()
+  },
+)
 
 void t.test('a host is held by an exact name, else by the longest wildcard', (t) => {
   const label = fc.constantFrom('a', 'b', 'c')
   const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'))
-  const fqdn = fc.oneof(name, name.map((one) => `*.${one}`))
+  const fqdn = fc.oneof(
+    name,
+    name.map((one) => `*.${one}`),
+  )
   fc.assert(
     fc.property(name, fc.uniqueArray(fqdn), (host, names) => {
       const held = names.map((one, groupId) => ({ fqdn: one, groupId }))
@@ -159,7 +188,12 @@ void t.test('a URL is taken as it is sent, its host in lower case', (t) => {
   t.equal(hostName({ host: 'a.example.:80' }), 'a.example')
   for (const url of [
     ...['', '/a', 'a.example/b', 'ftp://a.example/', 'http:///a', 'http://', 'http://a b/'],
-    ...['http://a.example/#b', 'http://a.example/\r\nX: y', 'http://ä.example/', 'http://u@a.example/'],
+    ...[
+      'http://a.example/#b',
+      'http://a.example/\r\nX: y',
+      'http://ä.example/',
+      'http://u@a.example/',
+    ],
     ...['http://a.example/ b', `http://a.example/${'a'.repeat(5000)}`, 'http://a.example:x/'],
   ])
     t.throws(() => parsePurgeUrl(url), { kind: 'invalid' }, JSON.stringify(url.slice(0, 40)))
@@ -178,18 +212,28 @@ void t.test('headers and methods cannot make another request of it', (t) => {
   t.end()
 })
 
-void t.test('an entry waits for agents that are away, and is retried where one has trouble', (t) => {
-  const agent = (isAway: boolean, hasTrouble = false) => ({ isAway, hasTrouble })
-  t.equal(judgeOpenState([agent(true), agent(true)]), 5)
-  t.equal(judgeOpenState([agent(true), agent(false)]), 1)
-  t.equal(judgeOpenState([agent(true), agent(false, true)]), 4)
-  t.equal(judgeOpenState([]), 1)
-  t.end()
-})
+void t.test(
+  'an entry waits for agents that are away, and is retried where one has trouble',
+  (t) => {
+    const agent = (isAway: boolean, hasTrouble = false) => ({ isAway, hasTrouble })
+    t.equal(judgeOpenState([agent(true), agent(true)]), 5)
+    t.equal(judgeOpenState([agent(true), agent(false)]), 1)
+    t.equal(judgeOpenState([agent(true), agent(false, true)]), 4)
+    t.equal(judgeOpenState([]), 1)
+    t.end()
+  },
+)
 
 void t.test('n of m follows from cursors and exceptions', (t) => {
   const member = (agentId: number, position: number | null) => ({
-    ...{ agentId, position, name: `a${agentId}`, isAway: false, movedAt: position && 50, trouble: null },
+    ...{
+      agentId,
+      position,
+      name: `a${agentId}`,
+      isAway: false,
+      movedAt: position && 50,
+      trouble: null,
+    },
   })
   const entry = {
     ...{ position: 10, createdAt: 1, outcome: null, finishedAt: null },

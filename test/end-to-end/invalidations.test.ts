@@ -3,6 +3,13 @@ import t, { type Test } from 'tap'
 import type { ApiClient } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
 import { answering } from '../agent/cache-sight.js'
+import {
+  invalidate,
+  readInvalidation,
+  runToEnd,
+  untilEnded,
+  type Invalidation,
+} from './invalidation-calls.js'
 import { ask, startOrigin } from './origin.js'
 import { agentTag, expectDone, startStand, untilAgent, ways, type Stand } from './stand.js'
 
@@ -12,42 +19,10 @@ sub vcl_backend_response { set beresp.ttl = 1h; set beresp.http.x-url = bereq.ur
 sub vcl_deliver { set resp.http.X-Hits = obj.hits; }
 `
 
-interface Invalidation {
-  readonly id: number
-  readonly state: number
-  readonly stateName: string
-  readonly done: number
-  readonly total: number
-  readonly warnings: readonly string[]
-  readonly results: readonly { readonly state: string; readonly error: string | null }[]
-}
-
 async function make(api: ApiClient, path: string, body: object): Promise<number> {
   const made = await api.call('POST', path, body)
   if (made.status !== 201) throw new Error(`${path}: ${made.status} ${made.text}`)
   return (JSON.parse(made.text) as { id: number }).id // all that is made has an id
-}
-
-async function invalidate(api: ApiClient, body: object): Promise<Invalidation> {
-  const answer = await api.call('POST', '/invalidations', body)
-  if (answer.status !== 202) throw new Error(`answered ${answer.status}: ${answer.text}`)
-  return JSON.parse(answer.text) as Invalidation // the API's own view
-}
-
-async function readInvalidation(api: ApiClient, id: number): Promise<Invalidation> {
-  return JSON.parse((await api.call('GET', `/invalidations/${id}`)).text) as Invalidation // as above
-}
-
-/** Until it has ended. */
-function untilEnded(api: ApiClient, { id }: Invalidation): Promise<Invalidation> {
-  return eventually(`invalidation ${id} has ended`, async () => {
-    const entry = await readInvalidation(api, id)
-    return [2, 3, 6].includes(entry.state) ? entry : undefined
-  })
-}
-
-async function runToEnd(api: ApiClient, body: object): Promise<Invalidation> {
-  return untilEnded(api, await invalidate(api, body))
 }
 
 async function makeSite(t: Test, stand: Stand, name: string): Promise<number> {

@@ -219,7 +219,9 @@ export class AgentSession implements LinkReceiver, Recipient {
     if (isFirst) {
       this.#agent = agent
       sessions.set(agentId, this)
-      this.#subscriptions = [service.bus.respond(linkSubject(agentId), () => this.#link.proveAlive())]
+      this.#subscriptions = [
+        service.bus.respond(linkSubject(agentId), () => this.#link.proveAlive()),
+      ]
       if (await claimAgentLink(service, this.#credential, { agentId, linkId: this.linkId }))
         return this.#link.isOpen
     }
