@@ -64,6 +64,13 @@ export async function readLogOfAgent(
   return rows.map(toEntry)
 }
 
+/** Whether the log has something that this agent has not done. */
+export async function hasMissedEntries(queries: Queries, agentId: number): Promise<boolean> {
+  const [cursor] = await readCursors(queries, [agentId])
+  const missed = await readLogOfAgent(queries, agentId, cursor?.position ?? 0, 1)
+  return missed.length > 0
+}
+
 /** The newest position. */
 export async function readLogEnd(queries: Queries): Promise<number> {
   const { position } = await queries

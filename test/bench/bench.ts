@@ -14,6 +14,7 @@ import { measureCoordinators } from './coordinators.js'
 import { measureEngine } from './engine.js'
 import { printFigure, type Report } from './figure.js'
 import { fleetOf } from './fleet.js'
+import { measureInvalidations } from './invalidation.js'
 import { measureLogin } from './login.js'
 import { measurePlacement } from './placement.js'
 import { measureSwap } from './swap.js'
@@ -31,6 +32,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'fleet-5000': fleetOf(5_000, null),
   arrival: measureAgentsArriving,
   coordinators: measureCoordinators,
+  invalidations: measureInvalidations,
   swap: measureSwap,
   placement: measurePlacement,
   bundle: measureBundle,

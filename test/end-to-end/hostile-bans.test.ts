@@ -1,5 +1,6 @@
 /** Bans that are after something else than objects: nothing of them is run, changes a parameter, or restarts the child. */
 import t from 'tap'
+import { eventually } from '../support/eventually.js'
 import { invalidate, untilEnded } from './invalidation-calls.js'
 import { agentName, startStand, untilAgent, type Stand } from './stand.js'
 
@@ -53,6 +54,7 @@ void t.test('hostile bans', async (t) => {
     params: await cache.adm('param.show', 'changed'),
     vcls: await cache.adm('vcl.list'),
   })
+  await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
   const before = await readCache()
   const target = { all: true }
 

@@ -152,7 +152,7 @@ export function createInvalidationDelivery(
 
   function serveLater(delivery: Delivery): void {
     if (delivery.retry) clearTimeout(delivery.retry)
-    const waitMs = Math.max(1, delivery.window.notBeforeMs - performance.now())
+    const waitMs = Math.ceil(Math.max(1, delivery.window.notBeforeMs - performance.now()))
     delivery.retry = setTimeout(() => {
       delivery.retry = null
       if (deliveries.get(delivery.recipient.agentId) === delivery) serve(delivery)
@@ -173,7 +173,13 @@ export function createInvalidationDelivery(
     noteWhetherCaughtUp(delivery)
     const { recipient } = delivery
     if (!recipient.mayBeSent()) return
-    const room = findRoom(delivery.window, performance.now())
+    const now = performance.now()
+    // A timer may fire a little too early.
+    if (now < delivery.window.notBeforeMs) {
+      serveLater(delivery)
+      return
+    }
+    const room = findRoom(delivery.window, now)
     const chosen: DeliverableEntry[] = []
     while (chosen.length < room) {
       const next = takeNext(delivery)
