@@ -1,11 +1,11 @@
 /** What became of an entry on each of its agents, put together from how far they are and from what the entry lists. */
 import {
-  invalidationStates,
   isBad,
   judgeOpenState,
   type Exception,
   type InvalidationOutcome,
   type InvalidationState,
+  type PendingAgent,
   type ResultState,
 } from './invalidation.js'
 
@@ -88,12 +88,31 @@ export function summarize(
   return { state: judgeOpenState(pending), done, total }
 }
 
-/** Of an entry that ended nobody's progress counts any more. */
-export function summarizeEnded(
-  { outcome, exceptions }: EntryProgress,
-  memberIds: ReadonlySet<number>,
+/** What many entries share: all their agents, and those of an attempt with the slowest first. */
+export interface SharedProgress {
+  readonly memberIds: ReadonlySet<number>
+  readonly slowestFirst: readonly MemberProgress[]
+}
+
+export function sortBySlowness(members: readonly MemberProgress[]): readonly MemberProgress[] {
+  return members.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0))
+}
+
+/** The same without a look at each agent: whoever has passed the entry is not looked at. */
+export function summarizeShared(
+  { outcome, exceptions, position }: EntryProgress,
+  { memberIds, slowestFirst }: SharedProgress,
 ): InvalidationSummary {
+  const total = memberIds.size
   const bad = exceptions.filter(isBad).flatMap(({ agents }) => agents)
-  const done = memberIds.size - bad.filter((id) => memberIds.has(id)).length
-  return { state: outcome ?? invalidationStates.Running, done, total: memberIds.size }
+  const failed = bad.filter((id) => memberIds.has(id)).length
+  if (outcome !== null) return { state: outcome, done: total - failed, total }
+  const known = new Set(exceptions.flatMap(({ agents }) => agents))
+  const pending: PendingAgent[] = []
+  for (const member of slowestFirst) {
+    if ((member.position ?? 0) >= position) break
+    if (known.has(member.agentId)) continue
+    pending.push({ isAway: member.isAway, hasTrouble: member.trouble !== null })
+  }
+  return { state: judgeOpenState(pending), done: total - failed - pending.length, total }
 }

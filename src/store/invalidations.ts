@@ -76,6 +76,35 @@ export function selectInvalidations(queries: Queries, scope: Scope) {
     .where(within(scope, 'invalidations'))
 }
 
+/** What states are judged by: not what may be long. */
+export const progressColumns = [
+  'invalidations.id',
+  'invalidations.position',
+  'invalidations.createdAt',
+  'invalidations.finishedAt',
+  'invalidations.outcome',
+  'invalidations.exceptions',
+  'invalidations.setId',
+  'invalidations.attemptSetId',
+] as const
+
+export type ProgressRow = Pick<
+  Row,
+  | 'id'
+  | 'position'
+  | 'createdAt'
+  | 'finishedAt'
+  | 'outcome'
+  | 'exceptions'
+  | 'setId'
+  | 'attemptSetId'
+>
+
+export function toProgress(row: ProgressRow) {
+  const exceptions = JSON.parse(row.exceptions) as Exception[] // written below
+  return { ...row, exceptions, outcome: row.outcome as InvalidationOutcome | null }
+}
+
 export async function findInvalidation(
   queries: Queries,
   scope: Scope,

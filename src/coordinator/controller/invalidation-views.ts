@@ -83,7 +83,7 @@ export const invalidationSchema = Type.Object(
   closed,
 )
 
-export function toListedView({ entry, summary }: ListedInvalidation) {
+export function toListedView({ entry, summary }: Omit<ListedInvalidation, 'id'>) {
   const { content } = entry
   return {
     id: entry.id,

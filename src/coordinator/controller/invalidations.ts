@@ -16,6 +16,7 @@ import {
   viewInvalidation,
   type InvalidationRecord,
 } from '../state-service/invalidations/invalidation-view.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import type { StateService } from '../state-service/service.js'
 import {
   invalidationBody,
@@ -52,8 +53,8 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       query: listQuerySchema(invalidationListFields),
       answers: { 200: Type.Array(listedInvalidationSchema) },
       handle: async ({ actor, query }) => {
-        const { rows, total } = await listInvalidations(service, actor, query)
-        return answerList(rows.map(toListedView), total)
+        const found = await listInvalidations(service, actor, query)
+        return answerList(mapRows(found, toListedView), found.total)
       },
     }),
     route({

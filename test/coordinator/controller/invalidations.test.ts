@@ -201,7 +201,7 @@ async function placeGroup(
     .execute()
 }
 
-function acknowledge(agent: LinkAgent, { entries }: Invalidate): void {
+function acknowledge(agent: LinkAgent, { entries }: Pick<Invalidate, 'entries'>): void {
   const results = entries.map(({ position }) => ({
     position,
     result: 'done' as const,
@@ -282,7 +282,7 @@ void t.test(
       results: [{ position: 100, result: 'done', error: null }],
       trouble: null,
     })
-    acknowledge(agent, { entries: sent().slice(64) } as Invalidate)
+    acknowledge(agent, { entries: sent().slice(64) })
     await eventually('the rest is sent', () => sent().length === 128 + 26)
     t.equal(sent().at(-1)?.position, 100, 'what was not in flight counts for nothing')
   },

@@ -2,9 +2,11 @@
 import { groupBy } from '../../../domain/group-by.js'
 import {
   listResults,
+  sortBySlowness,
   summarize,
-  summarizeEnded,
+  summarizeShared,
   type AgentResult,
+  type EntryProgress,
   type InvalidationSummary,
   type MemberProgress,
 } from '../../../domain/invalidation-results.js'
@@ -15,8 +17,11 @@ import {
   findInvalidation as findInvalidationRow,
   invalidationColumns,
   selectInvalidations,
+  progressColumns,
   toInvalidation,
+  toProgress,
   type InvalidationRecord,
+  type ProgressRow,
 } from '../../../store/invalidations.js'
 import { readMembersProgress } from '../../../store/invalidation-targets.js'
 import { readList } from '../../../store/list-query.js'
@@ -26,7 +31,9 @@ import {
   takeComputed,
   type ListAnswer,
   type ListParameters,
+  type SplitQuery,
 } from '../objects/computed-list.js'
+import { readInPieces, type LongListAnswer } from '../objects/long-list.js'
 import { scopeOf, type StateService } from '../service.js'
 
 export type { InvalidationRecord } from '../../../store/invalidations.js'
@@ -75,41 +82,65 @@ export function viewEntry(
   return { entry, results, summary: summarize(entry, members, results) }
 }
 
-export type ListedInvalidation = Omit<InvalidationView, 'results'>
+/** Without the results of each agent. */
+export type ListedInvalidation = Omit<InvalidationView, 'results'> & { readonly id: number }
+
+type EntryInSets = EntryProgress & { readonly setId: number; readonly attemptSetId: number }
 
 export async function listInvalidations(
   service: StateService,
   actor: Actor,
   query: ListParameters,
-): Promise<ListAnswer<ListedInvalidation>> {
+): Promise<LongListAnswer<ListedInvalidation>> {
   const { queries } = service.store
   const list = parseListQuery(query, fields, 'invalidation')
   const split = splitQuery(list, (field) => field in computedFields)
-  const found = await readList(
-    selectInvalidations(queries, scopeOf(actor)),
-    split.stored,
-    invalidationColumns,
+  const entries = selectInvalidations(queries, scopeOf(actor))
+  const progress = entries.clearSelect().select(progressColumns)
+  const found = await readList(progress, split.stored, invalidationColumns)
+  const chosen = split.computed === null ? found : await takeByState(queries, split, found)
+  const { rows } = await readInPieces(
+    chosen.rows.map(({ id }) => id),
+    async (ids) =>
+      summarizeAll(
+        queries,
+        (await entries.where('invalidations.id', 'in', [...ids]).execute()).map(toInvalidation),
+        (entry, summary) => ({ id: entry.id, entry, summary }),
+      ),
   )
-  const rows = await summarizeAll(queries, found.rows.map(toInvalidation))
-  return takeComputed(split, { rows, total: found.total }, ({ summary: { state } }, field) =>
+  return { rows, total: chosen.total }
+}
+
+async function takeByState(
+  queries: Queries,
+  split: SplitQuery,
+  { rows, total }: ListAnswer<ProgressRow>,
+): Promise<ListAnswer<{ readonly id: number }>> {
+  const entries = rows.map(toProgress)
+  const states = await summarizeAll(queries, entries, ({ id }, { state }) => ({ id, state }))
+  return takeComputed(split, { rows: states, total }, ({ state }, field) =>
     field === 'state' ? state : invalidationStateName(state),
   )
 }
 
-async function summarizeAll(
+async function summarizeAll<Entry extends EntryInSets, Row>(
   queries: Queries,
-  entries: readonly InvalidationRecord[],
-): Promise<ListedInvalidation[]> {
+  entries: readonly Entry[],
+  toRow: (entry: Entry, summary: InvalidationSummary) => Row,
+): Promise<Row[]> {
   const setIds = new Set(entries.flatMap(({ setId, attemptSetId }) => [setId, attemptSetId]))
   const sets = groupBy(await readMembersProgress(queries, [...setIds]), ({ setId }) => setId)
   const idsOf = new Map(
     [...sets].map(([setId, members]) => [setId, new Set(members.map(({ agentId }) => agentId))]),
   )
-  const none: ReadonlySet<number> = new Set()
-  return entries.map((entry) => {
-    const { setId, attemptSetId, outcome } = entry
-    if (outcome !== null) return { entry, summary: summarizeEnded(entry, idsOf.get(setId) ?? none) }
-    const attempted = idsOf.get(attemptSetId) ?? none
-    return { entry, summary: viewEntry(entry, sets.get(setId) ?? [], attempted).summary }
-  })
+  const slowest = new Map([...sets].map(([setId, members]) => [setId, sortBySlowness(members)]))
+  return entries.map((entry) =>
+    toRow(
+      entry,
+      summarizeShared(entry, {
+        memberIds: idsOf.get(entry.setId) ?? new Set(),
+        slowestFirst: slowest.get(entry.attemptSetId) ?? [],
+      }),
+    ),
+  )
 }
