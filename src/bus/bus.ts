@@ -49,8 +49,8 @@ export const loginAttemptSubject = 'login.attempt'
 /** Tags, deployments or groups changed what placement follows. The value is `{}`. */
 export const placementInputsSubject = 'placement.inputs'
 /**
- * A hint that the invalidation log has new entries: sessions deliver them. The value is `{dropped: [id]}`, of entries that
- * are not to be delivered any more.
+ * A hint that the invalidation log has new entries: sessions deliver them. The value is `{dropped: [id], isRetry}`: entries
+ * that are not to be delivered any more, and whether those that wait after a fault shall be tried at once.
  */
 export const invalidationsLoggedSubject = 'invalidation.logged'
 /** A hint that entries ended: who waits for them looks again. The value is `{ids}`. */

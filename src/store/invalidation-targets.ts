@@ -52,8 +52,21 @@ export async function readTargetAgents(
   return rows.map(({ capabilities, ...row }) => ({
     ...row,
     state: row.state as AgentState,
-    capabilities: JSON.parse(capabilities) as Capability[],
+    capabilities: parseCapabilities(capabilities),
   }))
+}
+
+/** A fleet has a handful of different ones. */
+const parsed = new Map<string, readonly Capability[]>()
+const parsedMost = 100
+
+function parseCapabilities(json: string): readonly Capability[] {
+  const known = parsed.get(json)
+  if (known) return known
+  if (parsed.size >= parsedMost) parsed.clear()
+  const capabilities = JSON.parse(json) as Capability[] // as registration writes it
+  parsed.set(json, capabilities)
+  return capabilities
 }
 
 export interface GroupOnAgent {
@@ -184,7 +197,7 @@ export async function readMembersProgress(
   return rows.map(({ id, state, capabilities, ...row }) => ({
     ...row,
     agentId: id,
-    isAway: isAway(state as AgentState, JSON.parse(capabilities) as Capability[]), // as TargetAgent
+    isAway: isAway(state as AgentState, parseCapabilities(capabilities)), // as TargetAgent
   }))
 }
 

@@ -8,6 +8,7 @@ export interface Invalidation {
   readonly stateName: string
   readonly done: number
   readonly total: number
+  readonly created: string
   readonly warnings: readonly string[]
   readonly results: readonly { readonly state: string; readonly error: string | null }[]
 }

@@ -145,7 +145,10 @@ for (const [way, coordinators] of ways)
         await stand.agent.kill()
         await untilAgent(stand, 'Down')
         const empty = await invalidate(api, { ...ban, expression: 'obj.http.x-empty == 1' })
-        await new Promise((resume) => setTimeout(resume, 1500)) // the margin of clocks in src/agent/child-age.ts
+        await eventually(
+          'it is older than the margin of src/agent/child-age.ts',
+          () => Date.now() - Date.parse(empty.created) > 1500,
+        )
         await cache.restart()
         stand.port.forget()
         stand.startAgent()

@@ -10,8 +10,10 @@ import {
   retryNow,
   type DeliveryWindow,
 } from '../../domain/delivery-window.js'
+import { invalidationsLoggedSubject } from '../../bus/bus.js'
 import type { Invalidated } from '../../messages/agent-to-coordinator.js'
 import type { Invalidate } from '../../messages/coordinator-to-agent.js'
+import { readIsRetry } from '../state-service/invalidations/invalidation-hints.js'
 import {
   composeOrder,
   openInvalidationLog,
@@ -78,6 +80,11 @@ export function createInvalidationDelivery(
   let reads = 0
   const entries = openInvalidationLog(service)
   const tail = createInvalidationTail(service, log, { entries, grown: serveAll })
+  const retries = service.bus.subscribe(invalidationsLoggedSubject, (hint) => {
+    if (!readIsRetry(hint)) return
+    for (const delivery of deliveries.values()) delivery.window = retryNow(delivery.window)
+    serveAll()
+  })
   const recorder = createInvalidationRecorder(service, log, (agentId, position) => {
     const delivery = deliveries.get(agentId)
     if (!delivery) return
@@ -109,6 +116,7 @@ export function createInvalidationDelivery(
     isBehind: (agentId) => deliveries.get(agentId)?.behindUntil != null,
     close: async () => {
       tail.close()
+      retries.close()
       for (const { retry } of deliveries.values()) if (retry) clearTimeout(retry)
       await recorder.close()
     },

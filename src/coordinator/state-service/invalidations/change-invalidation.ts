@@ -1,6 +1,10 @@
 /** Cancels, retries and deletes entries of the invalidation log (choices: 5). */
-import { addExceptions, invalidationStates, isBad } from '../../../domain/invalidation.js'
-import { invalidationStateName } from '../../../domain/invalidation.js'
+import {
+  addExceptions,
+  invalidationStateName,
+  invalidationStates,
+  isBad,
+} from '../../../domain/invalidation.js'
 import { FleetError } from '../../../errors.js'
 import {
   appendAgain,
@@ -13,7 +17,11 @@ import {
 import { keepSet, readMembersProgress, readSets } from '../../../store/invalidation-targets.js'
 import type { Queries } from '../../../store/store.js'
 import type { StateService } from '../service.js'
-import { tellInvalidationsEnded, tellInvalidationsLogged } from './invalidation-hints.js'
+import {
+  tellInvalidationsEnded,
+  tellInvalidationsLogged,
+  tellInvalidationsRetried,
+} from './invalidation-hints.js'
 import { findInvalidation as findVisible } from './invalidation-view.js'
 import type { Actor } from '../../../domain/permission.js'
 
@@ -76,7 +84,7 @@ export async function retryInvalidation(
     const exceptions = entry.exceptions.filter((one) => !isBad(one))
     await appendAgain(queries, entry, { attemptSetId, exceptions }, service.now())
   })
-  tellInvalidationsLogged(service)
+  tellInvalidationsRetried(service)
   return readAgain(service, actor, id)
 }
 

@@ -16,7 +16,12 @@ import { parsePurgeUrl } from '../../../domain/purge-url.js'
 import { parsePurgeHeaders, parsePurgeMethod } from '../../../domain/purge-request.js'
 import { FleetError } from '../../../errors.js'
 import { appendInvalidation, hasOpen, findInvalidation } from '../../../store/invalidations.js'
-import { isAway, keepSet, type TargetAgent } from '../../../store/invalidation-targets.js'
+import {
+  isAway,
+  keepSet,
+  type SetMember,
+  type TargetAgent,
+} from '../../../store/invalidation-targets.js'
 import { ownerOf } from '../../../store/scope.js'
 import { scopeOf, type StateService } from '../service.js'
 import { tellInvalidationsLogged } from './invalidation-hints.js'
@@ -44,6 +49,8 @@ export interface InvalidationRequest {
 
 /** Chosen by us: entries that wait for agents; a store holds as many at some 10 kB. */
 const openLimit = 100_000
+/** Chosen by us: a cache takes some seconds for as many. */
+const bansPerAgentMost = 10_000
 /** Chosen by us: warnings of one entry. */
 const warningsLimit = 20
 
@@ -68,6 +75,7 @@ export async function createInvalidation(
     const target = await findTarget(queries, scope, request.target)
     const agents = await readAbleAgents(queries, scope, target)
     const members = await findMembers(queries, scope, { agents, target, content })
+    requireFewBans(content, members)
     const reached = keepReached(members)
     const setId = await keepSet(queries, members)
     const id = await appendInvalidation(queries, {
@@ -94,6 +102,20 @@ export async function createInvalidation(
     'invalidation logged',
   )
   return view
+}
+
+/** An expression becomes a ban for each group that it is narrowed to. */
+function requireFewBans(content: InvalidationContent, members: readonly SetMember[]): void {
+  if (content.type !== 'ban') return
+  const groups = Math.max(
+    0,
+    ...members.map(({ reach }) => ('groups' in reach ? (reach.groups?.length ?? 1) : 0)),
+  )
+  const bans = groups * content.expressions.length
+  if (bans > bansPerAgentMost)
+    throw invalid(
+      `it would be ${bans} bans on one agent, ${groups} for each expression; at most ${bansPerAgentMost} are right`,
+    )
 }
 
 /** Of a new entry nobody has heard. */

@@ -2,6 +2,15 @@
 import { invalidationsEndedSubject, invalidationsLoggedSubject } from '../../../bus/bus.js'
 import type { StateService } from '../service.js'
 
+/** Who waits after a fault shall try at once. */
+export function tellInvalidationsRetried(service: StateService): void {
+  service.bus.publish(invalidationsLoggedSubject, { dropped: [], isRetry: true })
+}
+
+export function readIsRetry(hint: unknown): boolean {
+  return typeof hint === 'object' && hint !== null && 'isRetry' in hint && hint.isRetry === true
+}
+
 /** There are new entries, or these are not to be delivered any more. */
 export function tellInvalidationsLogged(
   service: StateService,
