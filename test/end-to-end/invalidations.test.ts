@@ -37,8 +37,10 @@ async function makeSite(t: Test, stand: Stand, name: string): Promise<number> {
   return id
 }
 
+/** Side by side: most of it is waiting. */
+t.jobs = 3
 for (const [way, coordinators] of ways)
-  void t.test(`invalidations, ${way}`, async (t) => {
+  void t.test(`invalidations, ${way}`, { buffered: true, timeout: 300_000 }, async (t) => {
     const stand = await startStand(t, { coordinators, heartbeatSeconds: 1 })
     await untilAgent(stand, 'Running')
     const { api, cache } = stand
@@ -122,7 +124,7 @@ for (const [way, coordinators] of ways)
       await untilAgent(stand, 'Running')
       const seen = stand.port.commands.flatMap((line) => /x-number == (\d+)/.exec(line)?.[1] ?? [])
       t.same(
-        seen,
+        [...new Set(seen)], // a link that broke meanwhile may repeat some
         missed.map((_, index) => String(index + 1)),
       )
       for (const entry of missed)
@@ -184,8 +186,8 @@ for (const [way, coordinators] of ways)
     )
   })
 
-void t.test('a root group’s purge is its own VCL’s business', async (t) => {
-  const stand = await startStand(t)
+void t.test('a root group’s purge is its own VCL’s business', { buffered: true }, async (t) => {
+  const stand = await startStand(t, { heartbeatSeconds: 1 })
   await untilAgent(stand, 'Running')
   const { api } = stand
   const file = await api.makeFile('root.vcl', answering('root'))
