@@ -30,3 +30,40 @@ function matchesAll({ field, operator, value }: BanTerm): boolean {
     return operator === '>=' && /^0+(?:\.0+)?[a-z]+$/.test(value) && field !== 'obj.ttl'
   return false
 }
+
+/** Origins send these of their own accord, or the cache sets them. */
+const commonHeaders = new Set([
+  ...['age', 'cache-control', 'content-encoding', 'content-language', 'content-length'],
+  ...['content-type', 'date', 'etag', 'expires', 'last-modified', 'link', 'location', 'pragma'],
+  ...[
+    'server',
+    'set-cookie',
+    'surrogate-control',
+    'surrogate-key',
+    'vary',
+    'via',
+    'x-varnish',
+    'xkey',
+  ],
+])
+
+/** Names in lower case of headers of objects that these terms compare and that not every origin sends. */
+export function listOwnHeaders(terms: readonly BanTerm[]): readonly string[] {
+  const names = terms.map(({ field }) => /^obj\.http\.(.+)$/.exec(field)?.[1]?.toLowerCase())
+  return names.filter((name) => name !== undefined).filter((name) => !commonHeaders.has(name))
+}
+
+/** `sources`: the VCL that serves on the targets; without any nothing is known. */
+export function warnOfHeaders(
+  headers: readonly string[],
+  sources: readonly string[],
+): readonly string[] {
+  if (sources.length === 0) return []
+  const text = sources.join('\n').toLowerCase()
+  return headers
+    .filter((header) => !text.includes(`http.${header}`))
+    .map(
+      (header) =>
+        `no VCL of the targets mentions the header ${header}: unless the origin sends it, this ban matches nothing`,
+    )
+}

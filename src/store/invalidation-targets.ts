@@ -1,5 +1,6 @@
 /** Whom an invalidation is for: the agents of a target, the groups on them, and the sets of agents that entries share. */
 import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
 import type { Capability } from '../domain/capability.js'
 import type { Reach } from '../domain/invalidation.js'
 import { agentStates, type AgentState } from '../domain/agent-state.js'
@@ -93,6 +94,26 @@ export async function readGroupsOnAgents(
   return rows.map(({ root, ...row }) => ({ ...row, isRoot: root === 1 }))
 }
 
+/** Texts that serve on these agents, of groups that the scope may see: at most `limit`, none longer than `lengthMost`. */
+export async function readServedTexts(
+  queries: Queries,
+  scope: Scope,
+  { groupIds, agentIds }: Pick<TargetedBy, 'groupIds' | 'agentIds'>,
+  { limit, lengthMost }: { readonly limit: number; readonly lengthMost: number },
+): Promise<string[]> {
+  let places = queries
+    .selectFrom('placements')
+    .innerJoin('sources', 'sources.sha', 'placements.currentSha')
+    .select('sources.text')
+    .distinct()
+    .where(within(scope, 'placements'))
+    .where(sql<number>`length(sources.text)`, '<=', lengthMost)
+    .limit(limit)
+  if (groupIds) places = places.where('placements.groupId', 'in', [...groupIds])
+  if (agentIds) places = places.where('placements.agentId', 'in', [...agentIds])
+  return (await places.execute()).map(({ text }) => text)
+}
+
 /** Who has these names on which agent, whosoever group it is. */
 export async function readNamesOnAgents(
   queries: Queries,
@@ -178,12 +199,18 @@ export interface MemberRow extends MemberProgress {
   readonly setId: number
 }
 
-/** With how far they are, by agent. */
+/** With how far they are; of each set by agent. */
 export async function readMembersProgress(
   queries: Queries,
   setIds: readonly number[],
 ): Promise<MemberRow[]> {
-  if (setIds.length === 0) return []
+  const members: MemberRow[] = []
+  for (let start = 0; start < setIds.length; start += rowsPerStatement)
+    members.push(...(await readPiece(queries, setIds.slice(start, start + rowsPerStatement))))
+  return members
+}
+
+async function readPiece(queries: Queries, setIds: readonly number[]): Promise<MemberRow[]> {
   const rows = await queries
     .selectFrom('invalidationMembers')
     .innerJoin('agents', 'agents.id', 'invalidationMembers.agentId')

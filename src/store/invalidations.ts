@@ -116,17 +116,23 @@ export async function findInvalidation(
   return row && toInvalidation(row)
 }
 
+/** Positions a statement: far below what either database takes as parameters. */
+const positionsPerStatement = 1000
+
 /** Of these positions, those that go on. */
 export async function readOpenAt(
   queries: Queries,
   positions: readonly number[],
 ): Promise<InvalidationRecord[]> {
-  if (positions.length === 0) return []
-  const rows = await selectInvalidations(queries, { kind: 'all' })
-    .where('invalidations.position', 'in', [...positions])
-    .where('invalidations.outcome', 'is', null)
-    .execute()
-  return rows.map(toInvalidation)
+  const entries: InvalidationRecord[] = []
+  for (let start = 0; start < positions.length; start += positionsPerStatement) {
+    const rows = await selectInvalidations(queries, { kind: 'all' })
+      .where('invalidations.position', 'in', positions.slice(start, start + positionsPerStatement))
+      .where('invalidations.outcome', 'is', null)
+      .execute()
+    entries.push(...rows.map(toInvalidation))
+  }
+  return entries
 }
 
 export async function readExpired(

@@ -9,7 +9,7 @@ import {
   printBanExpression,
   type BanTerm,
 } from '../../src/domain/ban-expression.js'
-import { warnOfBan } from '../../src/domain/ban-warnings.js'
+import { listOwnHeaders, warnOfBan, warnOfHeaders } from '../../src/domain/ban-warnings.js'
 import { FleetError } from '../../src/errors.js'
 
 /** Pieces that mean something to one of the readers on the way. */
@@ -180,5 +180,16 @@ void t.test('warnings name what the lurker cannot use and what takes everything'
     t.match(warn(all), /every object/, all)
   for (const some of ['req.url ~ ^/$', 'obj.status != 200', 'req.url ~ . && obj.status == 404'])
     t.notMatch(warn(some), /every object/, some)
+  t.end()
+})
+
+void t.test('a header that no VCL of the targets mentions is warned of', (t) => {
+  const headers = listOwnHeaders(
+    parseBanExpression('obj.http.X-Url ~ a && obj.http.Content-Type ~ b && req.http.Host == c'),
+  )
+  t.same(headers, ['x-url'])
+  t.match(warnOfHeaders(headers, ['sub vcl_recv { }']), [/x-url.*matches nothing/])
+  t.same(warnOfHeaders(headers, ['set beresp.http.x-URL = bereq.url;']), [])
+  t.same(warnOfHeaders(headers, []), [], 'nothing is known')
   t.end()
 })

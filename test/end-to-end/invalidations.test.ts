@@ -67,11 +67,12 @@ for (const [way, coordinators] of ways)
     await t.test('a ban for all takes what it matches of everybody', async (t) => {
       await store('/img/1')
       await store('/kept')
-      await runToEnd(api, {
+      const { warnings } = await runToEnd(api, {
         type: 'ban',
         expressions: ['obj.http.x-url ~ ^/img/', 'obj.http.x-none == 1'],
         target: { all: true },
       })
+      t.match(warnings, [/the header x-none.*matches nothing/])
       t.equal(await hitsOf('shop.example', '/img/1'), '0')
       t.equal(await hitsOf('blog.example', '/img/1'), '0')
       t.not(await hitsOf('shop.example', '/kept'), '0')

@@ -1,7 +1,7 @@
 /** A new entry of the invalidation log: on disk when this resolves (choices: 5). */
 import type { Context } from '../../../context.js'
 import { parseBanExpression } from '../../../domain/ban-expression.js'
-import { warnOfBan } from '../../../domain/ban-warnings.js'
+import { listOwnHeaders, warnOfBan, warnOfHeaders } from '../../../domain/ban-warnings.js'
 import {
   contentLimitBytes,
   defaultTtlSeconds,
@@ -22,7 +22,8 @@ import {
   type SetMember,
   type TargetAgent,
 } from '../../../store/invalidation-targets.js'
-import { ownerOf } from '../../../store/scope.js'
+import { ownerOf, type Scope } from '../../../store/scope.js'
+import type { Queries } from '../../../store/store.js'
 import { scopeOf, type StateService } from '../service.js'
 import { tellInvalidationsLogged } from './invalidation-hints.js'
 import {
@@ -30,6 +31,7 @@ import {
   findTarget,
   keepReached,
   readAbleAgents,
+  type FoundTarget,
   type Target,
 } from './invalidation-target.js'
 import { viewEntry, type InvalidationView } from './invalidation-view.js'
@@ -51,6 +53,8 @@ export interface InvalidationRequest {
 const openLimit = 100_000
 /** Chosen by us: a cache takes some seconds for as many. */
 const bansPerAgentMost = 10_000
+/** Chosen by us: looking for a header takes a millisecond. */
+const sourcesLookedAt = { limit: 10, lengthMost: 100_000 }
 /** Chosen by us: warnings of one entry. */
 const warningsLimit = 20
 
@@ -81,7 +85,7 @@ export async function createInvalidation(
     const id = await appendInvalidation(queries, {
       content,
       target: target.record,
-      warnings: listWarnings(content),
+      warnings: await listWarnings(queries, scope, target, content),
       account: actor.accountName,
       traceId: context.traceId,
       ttlSeconds,
@@ -120,8 +124,14 @@ function requireFewBans(content: InvalidationContent, members: readonly SetMembe
 
 /** Of a new entry nobody has heard. */
 function toUntold({ id, name, state, capabilities }: TargetAgent): MemberProgress {
-  const untold = { position: null, movedAt: null, trouble: null }
-  return { ...untold, agentId: id, name, isAway: isAway(state, capabilities) }
+  return {
+    agentId: id,
+    name,
+    isAway: isAway(state, capabilities),
+    position: null,
+    movedAt: null,
+    trouble: null,
+  }
 }
 
 function parseContent(request: InvalidationRequest): InvalidationContent {
@@ -182,9 +192,18 @@ function parseTtl(ttl: number | null | undefined): number {
   throw invalid(`ttl is ${ttl}; whole seconds from 1 to ${ttlLimitSeconds} are right`)
 }
 
-function listWarnings(content: InvalidationContent): readonly string[] {
+async function listWarnings(
+  queries: Queries,
+  scope: Scope,
+  { by }: FoundTarget,
+  content: InvalidationContent,
+): Promise<readonly string[]> {
   if (content.type === 'purge') return []
-  return [...new Set(content.expressions.flatMap(warnOfBan))].slice(0, warningsLimit)
+  const headers = [...new Set(content.expressions.flatMap(listOwnHeaders))]
+  const sources =
+    headers.length === 0 ? [] : await readServedTexts(queries, scope, by, sourcesLookedAt)
+  const warnings = [...content.expressions.flatMap(warnOfBan), ...warnOfHeaders(headers, sources)]
+  return [...new Set(warnings)].slice(0, warningsLimit)
 }
 
 function invalid(message: string): FleetError {
