@@ -19,6 +19,7 @@ import { appendInvalidation, hasOpen, findInvalidation } from '../../../store/in
 import {
   isAway,
   keepSet,
+  readServedTexts,
   type SetMember,
   type TargetAgent,
 } from '../../../store/invalidation-targets.js'
