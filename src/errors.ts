@@ -24,6 +24,7 @@ export type ErrorKey =
   | 'domain'
   | 'vclgroup'
   | 'deploy'
+  | 'invalidation'
   | 'organization'
   | 'account'
   | 'user'

@@ -21,6 +21,7 @@ import { Engine } from './engine.js'
 import { createHandlers } from './handlers.js'
 import { HostRollbacks } from './host-rollback.js'
 import { carryOut, type InstructionPort } from './instructions.js'
+import { Invalidator } from './invalidate.js'
 import { openKey, type AgentKey } from './key.js'
 import { findLockReason } from './lock.js'
 import { Reconciler } from './reconciler.js'
@@ -88,6 +89,7 @@ class Agent {
   readonly #link: CoordinatorLink
   readonly #reports: CoordinatorReports
   readonly #instructions: InstructionPort
+  readonly #invalidator: Invalidator
   readonly #rollbacks: HostRollbacks | null
   /** Simulated caches run no programs. */
   readonly #checkProtection: () => Promise<void>
@@ -132,6 +134,7 @@ class Agent {
     })
     this.#rollbacks = this.#createRollbacks(belongings.stateDir, log)
     this.#instructions = this.#createInstructions(sources, settings)
+    this.#invalidator = this.#createInvalidator()
     this.#checkProtection = createProtectionCheck(this.#engine, log)
   }
 
@@ -240,7 +243,8 @@ class Agent {
           this.#link.send({ kind: 'fullState', traceId, ...this.#reports.describe() })
           return
         }
-        void this.#carryOut(message, context)
+        if (message.kind === 'invalidate') this.#invalidator.take(message, context)
+        else void this.#carryOut(message, context)
       },
       ...(takeTurn && { takeTurn }),
     })
@@ -257,6 +261,20 @@ class Agent {
     await carryOut(this.#instructions, message, context)
     if (isOlder)
       this.#link.redial(`revision ${message.revision} was sent, and ${heldRevision} is held`)
+  }
+
+  #createInvalidator(): Invalidator {
+    return new Invalidator({
+      engine: this.#engine,
+      http: this.#config.http,
+      now: Date.now,
+      findObstacle: () => {
+        const { lockedBecause } = this.#state.record
+        if (this.#config.readOnly) return 'this agent is read-only'
+        return lockedBecause === null ? null : `locked: ${lockedBecause}`
+      },
+      report: (outcome, traceId) => this.#link.send({ kind: 'invalidated', traceId, ...outcome }),
+    })
   }
 
   #createInstructions(sources: Sources, settings: SettingsMemory): InstructionPort {

@@ -16,6 +16,7 @@ import {
   connectManagementPort,
   openManagementConnection,
   type ManagementConnection,
+  type Outcome,
   type RunOptions,
 } from '../../protocol/connection.js'
 import { ManagementPortError } from '../../protocol/errors.js'
@@ -107,6 +108,11 @@ export class Engine {
     return this.#port.mode === 'attach' ? (this.#port.workingDirectory ?? null) : null
   }
 
+  /** The processes that it tells of may be looked up here. */
+  get isOfThisHost(): boolean {
+    return this.#port.mode === 'attach'
+  }
+
   /** Counts connections: the end of a cache's manager ends them, so another cache is always behind another connection. */
   get connections(): number {
     return this.#connections
@@ -150,6 +156,25 @@ export class Engine {
       throw error
     } finally {
       if (isLoad) this.#loads -= 1
+    }
+  }
+
+  /** Many in their order, some of them in flight; an outcome for each. Never rejects. */
+  async runAll<Result>(
+    context: Context,
+    commands: readonly Command<Result>[],
+  ): Promise<readonly Outcome<Result>[]> {
+    const [first] = commands
+    if (!first) return []
+    const names = { command: first.name, commands: commands.length }
+    context.log.info(names, 'engine commands')
+    for (const command of commands)
+      context.log.debug({ command: describeLine(command) }, 'engine command')
+    try {
+      return await this.#connected(first.name).runAll(commands)
+    } catch (error) {
+      if (!(error instanceof ManagementPortError)) throw error
+      return commands.map(() => ({ ok: false, error }))
     }
   }
 

@@ -52,3 +52,10 @@ export const placementInputsSubject = 'placement.inputs'
 export const changesSubject = 'changes'
 /** There are new events: whoever has listeners reads them. The value is `{}`. */
 export const eventsSubject = 'events'
+/**
+ * A hint that the invalidation log has new entries: sessions deliver them. The value is `{dropped: [id], isRetry}`: entries
+ * that are not to be delivered any more, and whether those that wait after a fault shall be tried at once.
+ */
+export const invalidationsLoggedSubject = 'invalidation.logged'
+/** A hint that entries ended: who waits for them looks again. The value is `{ids}`. */
+export const invalidationsEndedSubject = 'invalidation.ended'

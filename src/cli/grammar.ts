@@ -3,6 +3,7 @@ import { accountVerbs } from './account-verbs.js'
 import { applyVerb } from './apply-verb.js'
 import { completionVerbs } from './completion-verbs.js'
 import { eventVerbs } from './event-verbs.js'
+import { invalidationVerbs } from './invalidation-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
@@ -11,6 +12,7 @@ import { deployments } from './nouns/deployments.js'
 import { domains } from './nouns/domains.js'
 import { files } from './nouns/files.js'
 import { idps } from './nouns/idps.js'
+import { invalidations } from './nouns/invalidations.js'
 import { joinTokens } from './nouns/jointokens.js'
 import { organizations } from './nouns/organizations.js'
 import { permissions } from './nouns/permissions.js'
@@ -30,9 +32,9 @@ const globalFlags: readonly Flag[] = [
 
 export const grammar: Grammar = {
   flags: globalFlags,
-  verbs: [...accountVerbs, applyVerb, ...eventVerbs, ...completionVerbs],
+  verbs: [...accountVerbs, applyVerb, ...invalidationVerbs, ...eventVerbs, ...completionVerbs],
   nouns: [
-    ...[agents, tags, files, deployments, domains, vclGroups],
+    ...[agents, tags, files, deployments, domains, vclGroups, invalidations],
     ...[organizations, accounts, users, permissions, sessions, idps],
     ...[joinTokens, apiLogs, contexts],
   ],

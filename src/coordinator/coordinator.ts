@@ -38,6 +38,10 @@ import {
 } from './state-service/identity/first-administrator.js'
 import { startHourly, type HourlyWork } from './state-service/hourly.js'
 import { openIdentity, type Identity } from './state-service/identity/identity.js'
+import {
+  removeOldInvalidations,
+  startInvalidationDuty,
+} from './state-service/invalidations/invalidation-duty.js'
 import { createJoinToken } from './state-service/agents/join-tokens.js'
 import { createLeases } from './state-service/leases.js'
 import { startPlacementFollower } from './state-service/placing/placement-follower.js'
@@ -180,6 +184,7 @@ async function startOn(
   const follower = startPlacementFollower(service, log)
   const recovery = startDeployRecovery(service, log)
   const events = startEventRecorder(service, log, eventViews)
+  const invalidationDuty = startInvalidationDuty(service, log)
   const cleanups = startCleanups(service, identity, log)
   phase = 'ready'
   log.info({ address, version }, 'coordinator is ready')
@@ -196,6 +201,7 @@ async function startOn(
       await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
       await follower.close()
       await recovery.stop()
+      await invalidationDuty.stop()
       const background = service.background.stop()
       await gateway.close()
       await http.close()
@@ -226,6 +232,7 @@ function startCleanups(service: StateService, { keys }: Identity, log: Logger): 
   return [
     clean('removing old entries of the API log', () => removeOldApiLogs(service)),
     clean('removing expired sessions', () => removeExpiredSessions(service)),
+    clean('removing old invalidations', () => removeOldInvalidations(service)),
     clean('removing unused sources', () => service.store.decide(deleteUnusedSources)),
     startHourly('rotating signing keys', log, async () => {
       await service.leases.run('cleanup', () => keys.rotate())

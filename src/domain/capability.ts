@@ -1,7 +1,10 @@
 /** What an agent may be asked to do: declared once in hello, looked up by the coordinator and enforced in the agent. */
 
-/** `report`: tell what is true. `deploy`: change VCL. `command`: change parameters, health, bans. */
-export const capabilities = ['report', 'deploy', 'command'] as const
+/**
+ * `report`: tell what is true. `deploy`: change VCL. `command`: change parameters and health. `invalidate`: carry out bans and
+ * purges; an agent of an earlier version does not know the message.
+ */
+export const capabilities = ['report', 'deploy', 'command', 'invalidate'] as const
 export type Capability = (typeof capabilities)[number]
 
 export function capabilitiesOf(options: { readOnly: boolean }): readonly Capability[] {

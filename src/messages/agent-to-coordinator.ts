@@ -120,4 +120,20 @@ export interface DriftReport extends Envelope {
   readonly drift: Drift
 }
 
-export type AgentToCoordinator = Hello | FullState | Heartbeat | ApplyReport | Answer | DriftReport
+/** How entries of `invalidate` ended, in their order. */
+export interface Invalidated extends Envelope {
+  readonly kind: 'invalidated'
+  readonly results: readonly InvalidationResult[]
+  /** The entry behind the last result could not be tried to its end; it and all behind it are dropped, and wanted again. */
+  readonly trouble: string | null
+}
+
+export interface InvalidationResult {
+  readonly position: number
+  readonly result: 'done' | 'failed'
+  /** Of `failed` the cache's refusal; of `done` what is not certain about it. */
+  readonly error: string | null
+}
+
+export type AgentToCoordinator =
+  Hello | FullState | Heartbeat | ApplyReport | Answer | DriftReport | Invalidated

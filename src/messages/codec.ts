@@ -18,6 +18,8 @@ import type {
   FullState,
   Heartbeat,
   Hello,
+  Invalidated,
+  InvalidationResult,
   ProgramFailure,
 } from './agent-to-coordinator.js'
 import type {
@@ -25,6 +27,11 @@ import type {
   CoordinatorToAgent,
   Compile,
   EngineCommand,
+  BanOrder,
+  Invalidate,
+  InvalidationOrder,
+  PurgeOrder,
+  PurgeRequest,
   Query,
   QueryName,
   ReportFullState,
@@ -34,6 +41,19 @@ import type {
   Unlock,
   Welcome,
 } from './coordinator-to-agent.js'
+import {
+  isKey,
+  isRecord,
+  list,
+  matching,
+  oneOf,
+  orAbsent,
+  orNull,
+  record,
+  whole,
+  type Check,
+  type Shape,
+} from './checks.js'
 import { messageLimitBytes, type Envelope } from './envelope.js'
 
 /** The text is no message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
@@ -93,67 +113,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Answers what is wrong, undefined when nothing is. */
-type Check = (value: unknown) => string | undefined
-type Shape<T> = Readonly<Record<keyof T, Check>>
 type Kinds<Message extends Envelope> = Readonly<Record<Message['kind'], Check>>
-
-function isKey<T extends object>(table: T, key: PropertyKey): key is keyof T {
-  return Object.hasOwn(table, key)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function record(shape: Readonly<Record<string, Check>>): Check {
-  const fields = Object.entries(shape)
-  return (value) => {
-    if (!isRecord(value)) return 'must be an object'
-    for (const [name, check] of fields) {
-      const problem = check(value[name])
-      if (problem !== undefined) return `${name} ${problem}`
-    }
-    return undefined
-  }
-}
-
-function list(item: Check, limit: number): Check {
-  return (value) => {
-    if (!Array.isArray(value)) return 'must be a list'
-    if (value.length > limit) return `has ${value.length} members, at most ${limit}`
-    for (const [index, member] of value.entries()) {
-      const problem = item(member)
-      if (problem !== undefined) return `[${index}] ${problem}`
-    }
-    return undefined
-  }
-}
-
-function orNull(check: Check): Check {
-  return (value) => (value === null ? undefined : check(value))
-}
-
-function orAbsent(check: Check): Check {
-  return (value) => (value === undefined ? undefined : check(value))
-}
-
-function oneOf(words: readonly string[]): Check {
-  const known = new Set<unknown>(words)
-  return (value) => (known.has(value) ? undefined : `must be one of ${words.join(', ')}`)
-}
-
-function whole(min: number, max: number = Number.MAX_SAFE_INTEGER): Check {
-  return (value) =>
-    typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
-      ? undefined
-      : `must be a whole number from ${min} to ${max}`
-}
-
-function matching(pattern: RegExp, what: string): Check {
-  return (value) =>
-    typeof value === 'string' && pattern.test(value) ? undefined : `must be ${what}`
-}
 
 /** A text of one message is bounded by the message itself. */
 const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a text')
@@ -179,6 +139,8 @@ function named(findProblem: (name: string) => string | null): Check {
 const programLimit = 10_000
 const tagLimit = 256
 const settingLimit = 10_000
+/** Chosen by us: more than an agent is ever sent ahead, and than an entry has members. */
+const entryLimit = 1_000
 
 const envelope: Shape<Envelope> = {
   kind: text,
@@ -248,6 +210,18 @@ const agentMessages: Kinds<AgentToCoordinator> = {
     error: orNull(text),
   } satisfies Shape<Answer>),
   drift: record({ ...envelope, drift } satisfies Shape<DriftReport>),
+  invalidated: record({
+    ...envelope,
+    results: list(
+      record({
+        position: whole(1),
+        result: oneOf(['done', 'failed'] satisfies InvalidationResult['result'][]),
+        error: orNull(shortText),
+      } satisfies Shape<InvalidationResult>),
+      entryLimit,
+    ),
+    trouble: orNull(shortText),
+  } satisfies Shape<Invalidated>),
 }
 
 const backendHealth = oneOf(['healthy', 'sick', 'auto'] satisfies BackendHealth[])
@@ -274,6 +248,36 @@ const desired = record({
   ),
 } satisfies Shape<DesiredEngine>)
 
+const term: Check = (value) =>
+  Array.isArray(value) && value.length === 3 && value.every((word) => typeof word === 'string')
+    ? undefined
+    : 'must be three texts'
+const texts: Check = (value) =>
+  isRecord(value) && Object.values(value).every((one) => typeof one === 'string')
+    ? undefined
+    : 'must be an object of texts'
+
+const order = record({
+  position: whole(1),
+  ageMs: whole(0),
+  ban: orNull(
+    record({
+      expressions: list(list(term, entryLimit), entryLimit),
+      groups: groupIds,
+    } satisfies Shape<BanOrder>),
+  ),
+  purge: orNull(
+    record({
+      method: text,
+      headers: texts,
+      requests: list(
+        record({ host: text, path: text, secret: orNull(text) } satisfies Shape<PurgeRequest>),
+        entryLimit,
+      ),
+    } satisfies Shape<PurgeOrder>),
+  ),
+} satisfies Shape<InvalidationOrder>)
+
 const coordinatorMessages: Kinds<CoordinatorToAgent> = {
   welcome: record({
     ...envelope,
@@ -298,5 +302,11 @@ const coordinatorMessages: Kinds<CoordinatorToAgent> = {
   compile: record({ ...envelope, sha: sha256 } satisfies Shape<Compile>),
   showRunning: record({ ...envelope } satisfies Shape<ShowRunning>),
   reportFullState: record({ ...envelope } satisfies Shape<ReportFullState>),
+  invalidate: record({
+    ...envelope,
+    after: whole(0),
+    isRestart: flag,
+    entries: list(order, entryLimit),
+  } satisfies Shape<Invalidate>),
   unlock: record({ ...envelope } satisfies Shape<Unlock>),
 }

@@ -102,6 +102,48 @@ export interface Unlock extends Envelope {
   readonly kind: 'unlock'
 }
 
+/** The next entries of the invalidation log for this agent, in their order; answered by `invalidated`. */
+export interface Invalidate extends Envelope {
+  readonly kind: 'invalidate'
+  /**
+   * The position before the first of these; what does not follow what was sent last is dropped: it was sent before the
+   * coordinator heard of a fault.
+   */
+  readonly after: number
+  /** Forget what was sent before and is not done: it comes again from here. */
+  readonly isRestart: boolean
+  readonly entries: readonly InvalidationOrder[]
+}
+
+export interface InvalidationOrder {
+  readonly position: number
+  /** How old it is: a cache that started later and kept nothing has nothing that it could mean. */
+  readonly ageMs: number
+  /** One of the two. */
+  readonly ban: BanOrder | null
+  readonly purge: PurgeOrder | null
+}
+
+export interface BanOrder {
+  /** In their order; field, operator and value of each term. */
+  readonly expressions: readonly (readonly (readonly [string, string, string])[])[]
+  /** Of each expression one ban for each of these groups' objects; null: for all objects. */
+  readonly groups: readonly number[] | null
+}
+
+export interface PurgeOrder {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  /** `secret`: of the group that is asked; null: a root group's VCL asks for none. */
+  readonly requests: readonly PurgeRequest[]
+}
+
+export interface PurgeRequest {
+  readonly host: string
+  readonly path: string
+  readonly secret: string | null
+}
+
 export type CoordinatorToAgent =
   | Welcome
   | Apply
@@ -113,6 +155,7 @@ export type CoordinatorToAgent =
   | ShowRunning
   | ReportFullState
   | Unlock
+  | Invalidate
 /** What another coordinator process may ask the holder of the session to send. */
 export type Instruction =
   Apply | Query | EngineCommand | SetParam | SetHealth | Compile | ShowRunning | Unlock

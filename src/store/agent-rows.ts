@@ -52,6 +52,7 @@ export interface RegisteredRow extends DescribedColumns {
   readonly desiredRevision: number
   readonly adopting: 0 | 1
   readonly adoption: string | null
+  readonly state: number
 }
 
 export async function findRegistered(
@@ -74,6 +75,7 @@ export async function findRegistered(
       'desiredRevision',
       'adopting',
       'adoption',
+      'state',
     ])
     .where('id', '=', id)
     .executeTakeFirst()

@@ -21,6 +21,7 @@ import type {
   SigningKeysTable,
   UsersTable,
 } from './schema-identity.js'
+import type { InvalidationTables } from './schema-invalidations.js'
 import type {
   PlacementDomainsTable,
   PlacementsTable,
@@ -289,7 +290,7 @@ export interface HistoryTable {
   sha: string
 }
 
-export interface Tables {
+export interface Tables extends InvalidationTables {
   settings: SettingsTable
   organizations: OrganizationsTable
   accounts: AccountsTable

@@ -20,7 +20,17 @@ async function connectAll({ url, count, compileMs }: ClientsOrder): Promise<void
 function connectOne(url: string, compileMs: number): Promise<void> {
   const socket = new WebSocket(url, { perMessageDeflate: false })
   socket.on('message', (data: Buffer) => {
-    const { revision, desired } = JSON.parse(data.toString()) as BareApply
+    const message = JSON.parse(data.toString()) as BareApply | BareInvalidate
+    if ('entries' in message) {
+      const results = message.entries.map(({ position }) => ({
+        position,
+        result: 'done',
+        error: null,
+      }))
+      socket.send(JSON.stringify({ kind: 'invalidated', sequence: 1, results, trouble: null }))
+      return
+    }
+    const { revision, desired } = message
     const answer = { kind: 'applyReport', revision, result: 'applied', loaded: desired.phase }
     setTimeout(
       () => {
@@ -35,8 +45,12 @@ function connectOne(url: string, compileMs: number): Promise<void> {
   })
 }
 
-/** As the hub sends it. */
+/** As the hub sends them. */
 interface BareApply {
   readonly revision: number
   readonly desired: { readonly phase: string }
+}
+
+interface BareInvalidate {
+  readonly entries: readonly { readonly position: number }[]
 }

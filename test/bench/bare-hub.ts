@@ -15,11 +15,13 @@ export interface HubSaid {
   readonly tookMs: number
 }
 
-/** To the hub: make one deploy. */
-export interface HubOrder {
-  /** Of `desired`, as long as a real one. */
-  readonly desired: object
-}
+/** To the hub: make one deploy, or send every client this and wait for the answers. */
+export type HubOrder =
+  | {
+      /** Of `desired`, as long as a real one. */
+      readonly desired: object
+    }
+  | { readonly message: object }
 
 const folder = mkdtempSync(join(tmpdir(), 'cachefleet-bare-'))
 const file = new BetterSqlite3(join(folder, 'bare.db'))
@@ -44,8 +46,8 @@ server.on('listening', () => {
   const { port } = server.address() as AddressInfo // it listens on TCP
   say(0, `ws://127.0.0.1:${port}`)
 })
-process.on('message', ({ desired }: HubOrder) => {
-  void deploy(desired)
+process.on('message', (order: HubOrder) => {
+  void ('desired' in order ? deploy(order.desired) : fanOut(order.message))
 })
 process.once('disconnect', () => {
   rmSync(folder, { recursive: true, force: true })
@@ -59,6 +61,12 @@ async function deploy(desired: object): Promise<void> {
     await broadcast({ kind: 'apply', revision: 1, desired: { ...desired, phase } })
     save(`${phase}ed`)
   }
+  say(performance.now() - startedAt, '')
+}
+
+async function fanOut(message: object): Promise<void> {
+  const startedAt = performance.now()
+  await broadcast(message)
   say(performance.now() - startedAt, '')
 }
 

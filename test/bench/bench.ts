@@ -15,6 +15,7 @@ import { measureEngine } from './engine.js'
 import { measureEvents } from './events.js'
 import { printFigure, type Report } from './figure.js'
 import { fleetOf } from './fleet.js'
+import { measureInvalidations } from './invalidation.js'
 import { measureLists } from './lists.js'
 import { measureLogin } from './login.js'
 import { measurePlacement } from './placement.js'
@@ -35,6 +36,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'fleet-5000': fleetOf(5_000, null),
   arrival: measureAgentsArriving,
   coordinators: measureCoordinators,
+  invalidations: measureInvalidations,
   swap: measureSwap,
   placement: measurePlacement,
   bundle: measureBundle,

@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.js'
 import { startPostgres } from '../support/postgres.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
+import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
 import { addTag } from './rows.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
@@ -28,6 +29,7 @@ void t.test('as every store', (t) => {
   storeContract(t, factory)
   listContract(t, factory)
   settingsContract(t, factory)
+  invalidationsContract(t, factory)
   stagesContract(t, factory)
   t.end()
 })

@@ -13,6 +13,7 @@ import { openSqlite } from '../../src/store/sqlite.js'
 import type { Queries, Store } from '../../src/store/store.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
+import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
 import { addTag } from './rows.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
@@ -44,6 +45,7 @@ void t.test('in memory', (t) => {
   listContract(t, factory)
   settingsContract(t, factory)
   leasesContract(t, factory)
+  invalidationsContract(t, factory)
   stagesContract(t, factory)
   t.end()
 })

@@ -8,7 +8,7 @@ import { domain } from './domains.js'
 import { file } from './files.js'
 import { tag } from './tags.js'
 
-const group = {
+export const group = {
   name: 'vclgroups',
   aliases: ['vg', 'vclgroup'],
   singular: 'vclgroup',

@@ -19,12 +19,14 @@ import { createLoginLimits } from '../state-service/identity/login-limits.js'
 import type { StateService } from '../state-service/service.js'
 import { createAdopter } from './adopter.js'
 import { createAgentHttp, type HandleRequest } from './agent-http.js'
-import { AgentSession, type SessionParts } from './agent-session.js'
+import { AgentSession } from './agent-session.js'
 import { closeCodes } from './close-codes.js'
 import { createDesiredSender } from './desired-sender.js'
 import { admitAgent, refuseUpgrade, toRefusal } from './handshake.js'
+import { createInvalidationDelivery } from './invalidation-delivery.js'
 import { startLinkCheck } from './link-check.js'
 import { createLiveness } from './liveness.js'
+import type { SessionParts } from './session-parts.js'
 
 export interface AgentGateway {
   /** For the HTTP server's 'upgrade' event. Answers every request itself, also one of another path (404). */
@@ -78,6 +80,7 @@ export function createAgentGateway(
   const heartbeats = createHeartbeatRecorder(service, log, { heard, gone: revoke })
   const reports = createReportRecorder(service, log)
   const adopter = createAdopter(service, log, (agentId) => sessions.has(agentId))
+  const delivery = createInvalidationDelivery(service, log)
   const liveness = createLiveness(service, log)
   const limits = createLoginLimits(service, 'agents')
   const parts: SessionParts = {
@@ -87,6 +90,7 @@ export function createAgentGateway(
     reports,
     sender,
     adopter,
+    delivery,
     sessions,
     helloTimeoutMs: options.helloTimeoutMs ?? helloTimeoutMs,
   }
@@ -180,6 +184,7 @@ export function createAgentGateway(
     for (const session of [...sessions.values(), ...greeting])
       session.end(closeCodes.goingAway, 'the coordinator stops')
     await adopter.close()
+    await delivery.close()
     await heartbeats.close()
     await reports.close()
   }

@@ -10,7 +10,7 @@ import { FleetError } from '../../errors.js'
 import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
 import { recognizeKey } from '../state-service/agents/agent-credentials.js'
 import { readSourceFor } from '../state-service/agents/agent-desired.js'
-import type { SessionParts } from './agent-session.js'
+import type { SessionParts } from './session-parts.js'
 import { countFailures, readAgentKey, toRefusal, type Door } from './handshake.js'
 import type { OfferedAnswer } from './pending-answers.js'
 

@@ -12,7 +12,6 @@
  * ```
  */
 import { randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import {
   instructionSubject,
@@ -34,8 +33,6 @@ import { version } from '../../version.js'
 import type { Credential } from '../state-service/agents/agent-credentials.js'
 import type { DesiredState } from '../state-service/agents/agent-desired.js'
 import { claimAgentLink, releaseAgentLink } from '../state-service/agents/agent-links.js'
-import type { ReportRecorder } from '../state-service/agents/agent-reports.js'
-import type { HeartbeatRecorder } from '../state-service/agents/heartbeat.js'
 import type { InstructionReply, InstructionRequest } from '../state-service/agents/instruct.js'
 import {
   recognizeAgent,
@@ -43,32 +40,20 @@ import {
   updateDescription,
   type RegisteredAgent,
 } from '../state-service/agents/registration.js'
-import type { StateService } from '../state-service/service.js'
 import { isNewerMinor } from '../state-service/agents/version-skew.js'
 import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
-import type { Adopter } from './adopter.js'
 import { closeCodes } from './close-codes.js'
-import type { DesiredSender } from './desired-sender.js'
 import { LinkSocket, type LinkReceiver } from './link-socket.js'
+import type { Recipient } from './invalidation-delivery.js'
 import { PendingAnswers, type OfferedAnswer } from './pending-answers.js'
-
-/** What all sessions of a gateway share. */
-export interface SessionParts {
-  readonly service: StateService
-  readonly log: Logger
-  readonly heartbeats: HeartbeatRecorder
-  readonly reports: ReportRecorder
-  readonly sender: DesiredSender
-  readonly adopter: Adopter
-  /** The live ones by agent. */
-  readonly sessions: Map<number, AgentSession>
-  readonly helloTimeoutMs: number
-}
+import { ReceivedSequence } from './received-sequence.js'
+import { SaidCondition } from './said-condition.js'
+import type { SessionParts } from './session-parts.js'
 
 /** Chosen by us: what an agent may say between hello and welcome. */
 const backlogLimit = 16
 
-export class AgentSession implements LinkReceiver {
+export class AgentSession implements LinkReceiver, Recipient {
   /** What the store knows this link by. */
   readonly linkId = randomUUID()
   readonly #parts: SessionParts
@@ -80,20 +65,36 @@ export class AgentSession implements LinkReceiver {
   #phase: 'waiting' | 'greeting' | 'live' = 'waiting'
   #agent: RegisteredAgent | null = null
   #agentVersion = version
-  #readOnly = true
-  #condition: EngineCondition | null = null
+  readonly #said: SaidCondition
   #offer: Offer | null = null
-  #received = 0
-  #askedFullState = false
+  readonly #received = new ReceivedSequence()
   #subscriptions: readonly Subscription[] = []
 
   constructor(parts: SessionParts, socket: WebSocket, credential: Credential) {
     this.#parts = parts
     this.#credential = credential
     this.#link = new LinkSocket(socket, this)
+    this.#said = new SaidCondition(parts)
     this.#helloTimer = setTimeout(() => {
       this.end(closeCodes.protocolError, `no hello within ${parts.helloTimeoutMs} ms`)
     }, parts.helloTimeoutMs)
+  }
+
+  /** 0 before it is known. */
+  get agentId(): number {
+    return this.#agent?.agentId ?? 0
+  }
+
+  mayBeSent(): boolean {
+    return this.isLive && this.#said.mayInvalidate
+  }
+
+  send(message: Parameters<Recipient['send']>[0]): boolean {
+    return this.#link.send(message) !== null
+  }
+
+  caughtUp(): void {
+    this.#said.record()
   }
 
   get isLive(): boolean {
@@ -120,9 +121,8 @@ export class AgentSession implements LinkReceiver {
 
   /** Whether the agent should be sent its desired state now, as far as the store's row says. */
   needsApply(known: KnownRevisions): boolean {
-    const condition = this.#condition
-    if (!this.isLive || !condition) return false
-    if (this.#readOnly || condition.lockedBecause !== null) return false
+    const condition = this.#said.newest
+    if (!this.isLive || !condition || !this.#said.mayBeChanged) return false
     return needsApply(condition, this.#offer, known, performance.now())
   }
 
@@ -157,7 +157,7 @@ export class AgentSession implements LinkReceiver {
       if (message.kind !== 'hello') throw new MalformedMessage('the first message is hello')
       clearTimeout(this.#helloTimer)
       this.#phase = 'greeting'
-      this.#received = message.sequence
+      this.#received.begin(message.sequence)
       void this.#greet(message) // catches all
     }
   }
@@ -165,7 +165,7 @@ export class AgentSession implements LinkReceiver {
   /** An agent of the next minor version may say what is not known here (choices: 4, Skew). */
   ignores(): boolean {
     if (!this.isLive || !isNewerMinor(version, this.#agentVersion)) return false
-    this.#received += 1
+    this.#received.skip()
     return true
   }
 
@@ -177,6 +177,7 @@ export class AgentSession implements LinkReceiver {
     if (!this.#agent) return
     const { agentId } = this.#agent
     this.#parts.sessions.delete(agentId)
+    this.#parts.delivery.remove(this)
     this.#parts.heartbeats.forget(agentId)
     // Of a coordinator that stops the bus says so, and a fleet of writes would only keep it.
     if (code !== closeCodes.goingAway)
@@ -196,7 +197,9 @@ export class AgentSession implements LinkReceiver {
         this.#credential.kind === 'joining'
           ? await registerAgent(service, context, this.#credential, hello)
           : await recognizeAgent(service, context, this.#credential, hello)
-      if (this.#link.isOpen && (await this.#claim(agent))) this.#enter(agent, hello, context)
+      if (!this.#link.isOpen || !(await this.#claim(agent))) return
+      await this.#parts.delivery.add(this, agent.wasAway)
+      this.#enter(agent, hello, context)
     } catch (error) {
       if (error instanceof FleetError) {
         const isTemporary = error.kind === 'unavailable' || error.kind === 'timed-out'
@@ -216,7 +219,9 @@ export class AgentSession implements LinkReceiver {
     if (isFirst) {
       this.#agent = agent
       sessions.set(agentId, this)
-      this.#subscriptions = [service.bus.respond(linkSubject(agentId), () => this.#proveAlive())]
+      this.#subscriptions = [
+        service.bus.respond(linkSubject(agentId), () => this.#link.proveAlive()),
+      ]
       if (await claimAgentLink(service, this.#credential, { agentId, linkId: this.linkId }))
         return this.#link.isOpen
     }
@@ -225,10 +230,14 @@ export class AgentSession implements LinkReceiver {
   }
 
   #enter(agent: RegisteredAgent, hello: Hello, context: Context): void {
+    if (!this.#link.isOpen) {
+      this.#parts.delivery.remove(this)
+      return
+    }
     const { service, sender, adopter } = this.#parts
     const { agentId } = agent
     this.#agentVersion = hello.agentVersion
-    this.#readOnly = agent.readOnly
+    this.#said.begin(agentId, hello.capabilities)
     this.#phase = 'live'
     this.#subscriptions = [
       ...this.#subscriptions,
@@ -275,6 +284,9 @@ export class AgentSession implements LinkReceiver {
       case 'answer':
         this.#answers.answer(message)
         return
+      case 'invalidated':
+        this.#parts.delivery.take(agentId, message)
+        return
       case 'drift':
         this.#parts.reports.recordDrift(agentId, message.drift, message.traceId)
         return
@@ -283,30 +295,24 @@ export class AgentSession implements LinkReceiver {
 
   /** What is missing is made up for by the full state; what came again is not taken twice. */
   #isInSequence({ sequence }: AgentToCoordinator): boolean {
-    const expected = this.#received + 1
-    if (sequence !== expected && !this.#askedFullState) {
-      this.#parts.log.warn({ ...this.#names, expected, sequence }, 'messages are missing')
-      this.#askedFullState = true
+    const { isNew, missing } = this.#received.take(sequence)
+    if (missing) {
+      this.#parts.log.warn({ ...this.#names, ...missing }, 'messages are missing')
       this.#link.send({ kind: 'reportFullState', traceId: newTraceId() })
     }
-    if (sequence < expected) return false
-    this.#received = sequence
-    return true
+    return isNew
   }
 
   #learn(condition: EngineCondition): void {
-    if (!this.#agent) return
     // An unlocked agent is sent everything anew.
-    if (this.#condition && this.#condition.lockedBecause !== null) this.#offer = null
-    this.#condition = condition
-    const { agentId } = this.#agent
-    this.#parts.heartbeats.record({ agentId, readOnly: this.#readOnly }, condition)
+    if (this.#said.isLocked) this.#offer = null
+    this.#said.learn(condition)
   }
 
   async #takeFullState(agentId: number, state: FullState): Promise<void> {
     const { service, log, adopter } = this.#parts
-    this.#askedFullState = false
-    this.#readOnly = !state.capabilities.includes('deploy')
+    this.#received.fullStateCame()
+    this.#said.setCapabilities(state.capabilities)
     this.#learn(state.condition)
     const context = createContext(log, state.traceId)
     try {
@@ -329,8 +335,9 @@ export class AgentSession implements LinkReceiver {
         ...this.#offer,
         answer: { atMs: performance.now(), isRefusal: result === 'refused' },
       }
-    if (result === 'applied' && this.#condition)
-      this.#learn({ ...this.#condition, heldRevision: revision, effectiveRevision: revision })
+    const { newest } = this.#said
+    if (result === 'applied' && newest)
+      this.#learn({ ...newest, heldRevision: revision, effectiveRevision: revision })
   }
 
   #ask({ question, traceId, timeoutMs }: InstructionRequest): Promise<InstructionReply> {
@@ -339,12 +346,5 @@ export class AgentSession implements LinkReceiver {
     return sequence === null
       ? Promise.resolve({ result: 'lost', value: null, error: 'its link is closing' })
       : this.#answers.wait(sequence, timeoutMs)
-  }
-
-  /** Rejects when the agent is not there: this link then ends, and makes room for its next one. */
-  async #proveAlive(): Promise<unknown> {
-    if (await this.#link.isAnswering()) return { alive: true }
-    this.cutOff('the agent did not answer a ping')
-    throw new FleetError('unavailable', 'agent', 'the agent did not answer a ping')
   }
 }

@@ -1,6 +1,7 @@
 /** One WebSocket of an agent as a stream of checked messages: sequences out, decoding in, bounds, and a clean end. */
 import type { RawData, WebSocket } from 'ws'
 import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
+import { FleetError } from '../../errors.js'
 import { decodeAgentMessage, encodeMessage, MalformedMessage } from '../../messages/codec.js'
 import type { CoordinatorToAgent } from '../../messages/coordinator-to-agent.js'
 import { closeCodes, cutReason } from './close-codes.js'
@@ -96,7 +97,14 @@ export class LinkSocket {
     this.#socket.terminate()
   }
 
-  async isAnswering(): Promise<boolean> {
+  /** Rejects when the agent is not there: this link then ends, and makes room for its next one. */
+  async proveAlive(): Promise<{ readonly alive: true }> {
+    if (await this.#isAnswering()) return { alive: true }
+    this.cutOff('the agent did not answer a ping')
+    throw new FleetError('unavailable', 'agent', 'the agent did not answer a ping')
+  }
+
+  async #isAnswering(): Promise<boolean> {
     if (!this.#isOpen || this.#socket.readyState !== this.#socket.OPEN) return false
     return new Promise((resolve) => {
       const finish = (isAnswering: boolean): void => {

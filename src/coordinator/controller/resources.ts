@@ -10,6 +10,7 @@ import { fileCompileRoutes } from './file-compile.js'
 import { fileVersionRoutes } from './file-versions.js'
 import { fileRoutes } from './files.js'
 import { groupVerbRoutes } from './group-verbs.js'
+import { invalidationRoutes } from './invalidations.js'
 import { joinTokenRoutes } from './jointokens.js'
 import { placementPlanRoutes } from './placement-plan.js'
 import { tagRoutes } from './tags.js'
@@ -30,6 +31,7 @@ export function resourceRoutes(service: StateService): readonly Route[] {
     ...vclGroupRoutes(service),
     ...placementPlanRoutes(service),
     ...groupVerbRoutes(service),
+    ...invalidationRoutes(service),
     ...joinTokenRoutes(service),
     ...apiLogRoutes(service),
   ]

@@ -142,10 +142,11 @@ function canonicalizeObject(value: object, shape: Shape, { path, refuse }: Place
 }
 
 function checkText(text: string, { path, refuse }: Place): string {
-  if (/\p{Surrogate}/u.test(text))
-    refuse(`${path} holds half of a surrogate pair, which is no character`)
-  if (text.includes('\0')) refuse(`${path} holds the character U+0000`)
-  return text
+  const found = /\p{Surrogate}|\0/u.exec(text)
+  if (!found) return text
+  const what = found[0] === '\0' ? 'the character U+0000' : 'half of a surrogate pair'
+  const position = Array.from(text.slice(0, found.index)).length + 1
+  return refuse(`${path} holds ${what} at position ${position}`)
 }
 
 function join(path: string, key: string): string {

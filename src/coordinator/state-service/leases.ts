@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto'
 import { holdsLease, releaseLeases, renewLease, takeLease, type Term } from '../../store/leases.js'
 import type { Queries, Store } from '../../store/store.js'
 
-export type Duty = 'liveness' | 'placement' | 'cleanup'
+export type Duty = 'liveness' | 'placement' | 'cleanup' | 'invalidations'
 
 export interface Leases {
   /** This process, as leases and deploys name it. */

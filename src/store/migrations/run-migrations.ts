@@ -14,6 +14,7 @@ import { identityTables } from './0010-identity.js'
 import { identityProviderTables } from './0011-identity-providers.js'
 import { eventTables } from './0020-events.js'
 import { managedByColumns } from './0021-managed-by.js'
+import { invalidationTables } from './0040-invalidations.js'
 import type { Migration } from './migration.js'
 
 const migrations: readonly Migration[] = [
@@ -28,6 +29,7 @@ const migrations: readonly Migration[] = [
   identityProviderTables,
   eventTables,
   managedByColumns,
+  invalidationTables,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

@@ -81,6 +81,8 @@ async function furnish(client: Client): Promise<void> {
       domains: [{ id: domain['id'] }],
       deployments: [{ id: deployment['id'] }],
     })
+  const ban = { type: 'ban', expression: 'req.url ~ x', target: { all: true } }
+  await client.expect(202, 'POST', '/invalidations', ban)
   await client.expect(409, 'DELETE', `/deployments/${String(deployment['id'])}`)
   await client.expect(409, 'DELETE', `/files/${String(file['id'])}`)
   await client.expect(409, 'DELETE', `/tags/${String(tag['id'])}`)

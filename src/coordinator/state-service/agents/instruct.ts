@@ -65,7 +65,9 @@ export async function instructAgent(
 }
 
 /** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (choices: 3). */
-export function requireChangeable(agent: AgentRecord): void {
+export function requireChangeable(
+  agent: Pick<AgentRecord, 'name' | 'state' | 'capabilities' | 'lockedBecause'>,
+): void {
   if (agent.lockedBecause !== null)
     throw new FleetError(
       'locked',

@@ -3,7 +3,7 @@
  * a known one is compared with its row and only what differs is written (choices: 4).
  */
 import type { Context } from '../../../context.js'
-import { stateOfLiveAgent } from '../../../domain/agent-state.js'
+import { agentStates, stateOfLiveAgent } from '../../../domain/agent-state.js'
 import { capabilities } from '../../../domain/capability.js'
 import { idleEngine } from '../../../domain/desired-engine.js'
 import { FleetError } from '../../../errors.js'
@@ -27,6 +27,7 @@ import {
 } from '../../../store/agent-rows.js'
 import { parseAdoption } from '../../../store/agents.js'
 import { setAdopting } from '../../../store/adoptions.js'
+import { hasMissedEntries } from '../../../store/invalidation-delivery.js'
 import { countJoinTokenUse } from '../../../store/join-tokens.js'
 import { isUniqueViolation } from '../../../store/violation.js'
 import type { Queries } from '../../../store/store.js'
@@ -42,6 +43,8 @@ export interface RegisteredAgent {
   readonly keyDigest: string
   readonly desiredRevision: number
   readonly readOnly: boolean
+  /** It was Down, or had not caught up when its last link ended: it is not Running before it has done what it missed. */
+  readonly wasAway: boolean
   /** Why it must not be changed: as it says, or as its coordinator id and revision say. */
   readonly lockedBecause: string | null
 }
@@ -88,7 +91,7 @@ export async function registerAgent(
     { agentId: row.id, agent: row.name },
     taken ? 'agent took its name over' : 'agent enrolled',
   )
-  return toRegistered(service, row, hello)
+  return toRegistered(service, row, hello, taken)
 }
 
 /** Throws FleetError: unauthenticated (deleted meanwhile), conflict (its new name is taken), invalid. */
@@ -103,7 +106,7 @@ export async function recognizeAgent(
   const row = await findRegistered(service.store.queries, known.agentId)
   if (row?.keyDigest !== known.keyDigest)
     throw new FleetError('unauthenticated', 'auth', 'this agent was deleted or taken over')
-  return toRegistered(service, row, hello)
+  return toRegistered(service, row, hello, row.state !== agentStates.Running)
 }
 
 /** Writes what a hello or a full state says other than the row. The condition is written as that of a heartbeat is. */
@@ -191,7 +194,12 @@ async function keepAgent(
     (await replaceAgent(
       queries,
       known.id,
-      { ...columns, ...toCondition(hello.condition, { readOnly }) },
+      {
+        ...columns,
+        ...toCondition(hello.condition, { readOnly }),
+        // It stays Down until its first heartbeat when it has to catch up.
+        ...((await hasMissedEntries(queries, known.id)) && { state: known.state }),
+      },
       now,
     ))
   if (!isReplaced) throw nameTaken(joining.name)
@@ -203,6 +211,7 @@ function toRegistered(
   service: StateService,
   row: RegisteredRow,
   hello: AgentDescription,
+  wasAway: boolean,
 ): RegisteredAgent {
   return {
     agentId: row.id,
@@ -210,6 +219,7 @@ function toRegistered(
     keyDigest: row.keyDigest,
     desiredRevision: row.desiredRevision,
     readOnly: isReadOnly(hello),
+    wasAway,
     lockedBecause: hello.condition.lockedBecause ?? findLockReason(service, row, hello),
   }
 }

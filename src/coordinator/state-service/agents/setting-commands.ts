@@ -3,11 +3,14 @@
  * (choices: 3, Commands). The engine's refusals are answers here, as those of other commands are.
  */
 import type { Context } from '../../../context.js'
+import { quoteWord } from '../../../domain/ban-expression.js'
 import { may, type Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import type { AgentRecord } from './agents.js'
 import { setBackendHealth, setParameter, type SettingAnswer } from './engine-settings.js'
 import { requireChangeable } from './instruct.js'
+import { createInvalidation } from '../invalidations/create-invalidation.js'
+import { waitForResults } from '../invalidations/wait-for-results.js'
 import type { StateService } from '../service.js'
 
 export interface Caller {
@@ -39,10 +42,37 @@ export async function sendSetting(
       takeWords(caller, words, 'backend.set_health <backend> auto|healthy|sick')
       return setHealth(service, context, caller, { name: first, health: second })
     default:
-      requireChangeable(caller.agent)
-      throw new FleetError('unavailable', 'agent', `${name} is not available in this release`)
+      return sendBan(service, context, caller, words)
   }
 }
+
+/** An invalidation of this agent, and what the engine said of it. */
+async function sendBan(
+  service: StateService,
+  context: Context,
+  { actor, agent }: Caller,
+  words: readonly string[],
+): Promise<string> {
+  if (!may(actor, 'invalidation', 'write'))
+    throw new FleetError('forbidden', 'agent', 'ban needs write permission on invalidation')
+  requireChangeable(agent)
+  const { entry } = await createInvalidation(service, context, actor, {
+    type: 'ban',
+    expression: words.map(quoteWord).join(' '),
+    target: { agents: [{ id: agent.id }] },
+  })
+  const [result] = await waitForResults(service, entry.id, banTimeoutMs)
+  if (result?.state === 'done') return ''
+  if (result?.state === 'failed') return result.error ?? ''
+  throw new FleetError(
+    'timed-out',
+    'agent',
+    `agent ${agent.name} has not done it yet; invalidation ${entry.id} goes on`,
+  )
+}
+
+/** Chosen by us. */
+const banTimeoutMs = 30_000
 
 async function setParam(
   service: StateService,

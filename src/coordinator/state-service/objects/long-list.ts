@@ -36,6 +36,15 @@ export async function readLongList<
   return { rows: readPieces(ids, read), total: ids.length }
 }
 
+/** Few at once, many in pieces; `read` keeps their order. */
+export async function readByIds<Found>(
+  ids: readonly number[],
+  read: (ids: readonly number[]) => Promise<readonly Found[]>,
+): Promise<readonly Found[] | AsyncIterable<Found>> {
+  if (ids.length === 0) return [] // PostgreSQL has no empty `in ()`
+  return ids.length > rowsAtOnce ? readPieces(ids, read) : read(ids)
+}
+
 async function* readPieces<Found>(
   ids: readonly number[],
   read: (ids: readonly number[]) => Promise<readonly Found[]>,

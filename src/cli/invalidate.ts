@@ -1,0 +1,108 @@
+/** `ban` and `purge`: logs an invalidation, and shows n of m until it has ended or the wait is over. */
+import type { Api } from './api.js'
+import { nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
+import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
+import { readWait } from './deploy.js'
+import { buildBody } from './object-body.js'
+import { showText } from './output.js'
+import { toPrintableLine } from './printable-text.js'
+import { isSet, type Field, type Invocation } from './verb.js'
+
+/** Chosen by us. */
+const firstPauseMs = 50
+const longestPauseMs = 500
+const agentsNamed = 20
+
+/** `targets`: of which exactly one is given, or `--all`. */
+export async function sendInvalidation(
+  invocation: Invocation,
+  given: Fields,
+  fields: { readonly targets: readonly Field[]; readonly others: readonly Field[] },
+): Promise<ExitCode> {
+  const { seconds } = readWait(invocation)
+  const api = await invocation.openApi()
+  const target: Record<string, unknown> = { ...(await buildBody(invocation, api, fields.targets)) }
+  if (isSet(invocation, 'all')) target['all'] = true
+  if (Object.keys(target).length !== 1)
+    throw usageError('exactly one of --vcl-group, --domains, --tags, --agents and --all is right')
+  const others = await buildBody(invocation, api, fields.others)
+  const headers = readHeaders(invocation)
+  const body = { ...given, ...others, ...headers, target }
+  const answer = await api.call({ method: 'POST', path: '/invalidations', body })
+  const entry = requireFields(answer.body)
+  const { stderr } = invocation.surroundings
+  for (const warning of requireTexts(entry['warnings']))
+    stderr.write(`cachefleet: ${toPrintableLine(warning)}\n`)
+  return finish(invocation, await waitForEnd(invocation, api, entry, seconds), seconds)
+}
+
+/** `--header 'Name: value'`, as often as wanted. */
+function readHeaders({ flags }: Invocation): Fields {
+  const given: unknown = flags['header']
+  if (!Array.isArray(given)) return {}
+  const headers = given.map((text) => {
+    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(String(text)) ?? []
+    if (name === undefined || value === undefined)
+      throw usageError(`--header is ${JSON.stringify(text)}; 'Name: value' is right`)
+    return [name, value] as const
+  })
+  return { headers: Object.fromEntries(headers) }
+}
+
+async function waitForEnd(
+  { surroundings }: Invocation,
+  api: Api,
+  first: Fields,
+  seconds: number,
+): Promise<Fields> {
+  const { stderr, now } = surroundings
+  const untilMs = now() + seconds * 1000
+  let entry = first
+  let pauseMs = firstPauseMs
+  const draw = (line: string): void => {
+    if (stderr.isTTY && seconds > 0) stderr.write(`\r\x1b[K${line}`)
+  }
+  while (!hasEnded(entry) && now() < untilMs) {
+    draw(toPrintableLine(describe(entry)))
+    await new Promise((resume) => setTimeout(resume, Math.min(pauseMs, untilMs - now())))
+    pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+    entry = await api.readObject(`/invalidations/${String(first['id'])}`)
+  }
+  draw('')
+  return entry
+}
+
+function finish(invocation: Invocation, entry: Fields, waitedSeconds: number): ExitCode {
+  showText(invocation.output, toPrintableLine(describe(entry)), entry)
+  if (entry['stateName'] === 'Completed') return exitCodes.done
+  if (!hasEnded(entry) && waitedSeconds === 0) return exitCodes.done
+  const missing = toPrintableLine(describeMissing(entry))
+  if (hasEnded(entry)) throw new CliError(exitCodes.refused, `not done everywhere: ${missing}`)
+  throw new CliError(
+    exitCodes.unfinished,
+    `not done everywhere after ${waitedSeconds} s, it goes on: ${missing}`,
+  )
+}
+
+export function hasEnded({ stateName }: Fields): boolean {
+  return stateName === 'Completed' || stateName === 'Failed' || stateName === 'Cancelled'
+}
+
+function describe(entry: Fields): string {
+  const { id, type, stateName, done, total } = entry
+  return `${String(type)} ${String(id)}: ${String(stateName)}, ${String(done)} of ${String(total)} done`
+}
+
+function describeMissing(entry: Fields): string {
+  const missing = requireList(entry['results']).filter(({ state }) => state !== 'done')
+  const named = missing.slice(0, agentsNamed).map(({ agent, state, error }) => {
+    const why = typeof error === 'string' ? `: ${error}` : ''
+    return `${nameOf(agent) ?? ''} (${String(state)}${why})`
+  })
+  const more = missing.length - named.length
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+function requireTexts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}

@@ -1,0 +1,56 @@
+/** `cachefleet invalidations`: what bans and purges became of. They are made by `ban` and `purge`. */
+import { requireFields } from '../api-shapes.js'
+import { findId } from '../find-object.js'
+import { deleteVerb, getVerb, listVerb } from '../object-verbs.js'
+import { showObject } from '../output.js'
+import { word, type Noun, type NounParts, type Verb } from '../verb.js'
+
+const invalidation = {
+  name: 'invalidations',
+  aliases: ['inv', 'invalidation'],
+  singular: 'invalidation',
+  path: '/invalidations',
+  nameField: null,
+  summary: 'bans and purges: how far they are on each agent',
+  example: 'invalidations list --sort id:desc --take 20',
+  columns: [
+    { field: 'id' },
+    { field: 'created' },
+    { field: 'type' },
+    { field: 'stateName', title: 'state' },
+    { field: 'done' },
+    { field: 'total' },
+    { field: 'expressions' },
+    { field: 'urls' },
+    { field: 'account' },
+  ],
+  fields: [],
+} satisfies NounParts
+
+export const invalidations: Noun = {
+  ...invalidation,
+  verbs: [
+    listVerb(invalidation, '--filter stateName=Waiting'),
+    getVerb(invalidation),
+    changeVerb('retry', 'tries it again where it is not done'),
+    changeVerb('cancel', 'does not do what is pending'),
+    deleteVerb(invalidation),
+  ],
+}
+
+function changeVerb(name: 'retry' | 'cancel', summary: string): Verb {
+  return {
+    name,
+    summary,
+    arguments: ['<id>'],
+    example: `invalidations ${name} 7`,
+    run: async (invocation) => {
+      const api = await invocation.openApi()
+      const id = await findId(api, invalidation, word(invocation, 0))
+      const path = `${invalidation.path}/${id}/${name}`
+      const { body } = await api.call({ method: 'PUT', path })
+      showObject(invocation.output, requireFields(body))
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,22 @@
+/** What all sessions of a gateway share. */
+import type { Logger } from 'pino'
+import type { ReportRecorder } from '../state-service/agents/agent-reports.js'
+import type { HeartbeatRecorder } from '../state-service/agents/heartbeat.js'
+import type { StateService } from '../state-service/service.js'
+import type { Adopter } from './adopter.js'
+import type { AgentSession } from './agent-session.js'
+import type { DesiredSender } from './desired-sender.js'
+import type { InvalidationDelivery } from './invalidation-delivery.js'
+
+export interface SessionParts {
+  readonly service: StateService
+  readonly log: Logger
+  readonly heartbeats: HeartbeatRecorder
+  readonly reports: ReportRecorder
+  readonly sender: DesiredSender
+  readonly adopter: Adopter
+  readonly delivery: InvalidationDelivery
+  /** The live ones by agent. */
+  readonly sessions: Map<number, AgentSession>
+  readonly helloTimeoutMs: number
+}

@@ -1,0 +1,136 @@
+/**
+ * What agents report of the log becomes rows: collected for some milliseconds, then written in one transaction. An agent is
+ * sent more only when that is done, so a coordinator that dies has at most a window unrecorded for each.
+ */
+import type { Logger } from 'pino'
+import { groupBy } from '../../../domain/group-by.js'
+import { addExceptions, type Exception } from '../../../domain/invalidation.js'
+import type { InvalidationResult } from '../../../messages/agent-to-coordinator.js'
+import { endWhatIsDone, moveCursors, type Progress } from '../../../store/invalidation-delivery.js'
+import { readOpenAt, writeExceptions } from '../../../store/invalidations.js'
+import type { Queries } from '../../../store/store.js'
+import type { StateService } from '../service.js'
+import { tellInvalidationsEnded } from './invalidation-hints.js'
+
+export interface ReportedTurn {
+  readonly agentId: number
+  readonly results: readonly InvalidationResult[]
+  readonly trouble: string | null
+  /** Of the entries that are reported. */
+  readonly setIds: ReadonlySet<number>
+}
+
+export interface InvalidationRecorder {
+  /** Never waits; `recorded` is called when it is in the store. */
+  record(turn: ReportedTurn): void
+  /** Writes what is waiting, once, and starts no timer any more. */
+  close(): Promise<void>
+}
+
+/** Chosen by us: reports of a fleet share a transaction. */
+const batchMs = 5
+const retryMs = 1000
+
+export function createInvalidationRecorder(
+  service: StateService,
+  log: Logger,
+  recorded: (agentId: number, position: number) => void,
+): InvalidationRecorder {
+  /** At most a window for each agent. */
+  let waiting: ReportedTurn[] = []
+  let flushing: Promise<void> | null = null
+  let timer: NodeJS.Timeout | null = null
+  let closed = false
+  let failing = false
+
+  return {
+    record: (turn) => {
+      waiting.push(turn)
+      schedule(batchMs)
+    },
+    close: async () => {
+      closed = true
+      if (timer) clearTimeout(timer)
+      await flushing
+      await flush()
+    },
+  }
+
+  function schedule(delayMs: number): void {
+    if (timer || flushing || closed) return
+    timer = setTimeout(() => {
+      timer = null
+      flushing = flush().finally(() => {
+        flushing = null
+        if (waiting.length > 0) schedule(failing ? retryMs : batchMs)
+      })
+    }, delayMs)
+  }
+
+  /** Never rejects. */
+  async function flush(): Promise<void> {
+    const turns = waiting
+    if (turns.length === 0) return
+    waiting = []
+    try {
+      const ended = await saveTurns(service, turns)
+      failing = false
+      tellInvalidationsEnded(service, ended)
+      for (const { agentId, results } of turns) recorded(agentId, results.at(-1)?.position ?? 0)
+    } catch (error) {
+      if (!failing)
+        log.error({ err: error, reports: turns.length }, 'invalidation reports cannot be written')
+      failing = true
+      waiting = [...turns, ...waiting]
+    }
+  }
+}
+
+/** Not on disk at once: what a power cut takes back is delivered again. Words of caches change rows that others change too. */
+async function saveTurns(
+  service: StateService,
+  turns: readonly ReportedTurn[],
+): Promise<readonly number[]> {
+  const now = service.now()
+  const noted = turns.flatMap(({ agentId, results }) =>
+    results
+      .filter(({ result, error }) => result === 'failed' || error !== null)
+      .map((result) => ({ ...result, agentId })),
+  )
+  const save = async (queries: Queries): Promise<readonly number[]> => {
+    await noteResults(queries, noted, now)
+    await moveCursors(queries, joinProgress(turns), now)
+    const setIds = new Set(turns.flatMap((turn) => [...turn.setIds]))
+    return endWhatIsDone(queries, [...setIds], now)
+  }
+  const { store } = service
+  return noted.length > 0
+    ? store.decide(save, { durable: false })
+    : store.transaction(save, { durable: false })
+}
+
+/** One row an agent: its newest position, and whether the last turn met a fault. */
+function joinProgress(turns: readonly ReportedTurn[]): readonly Progress[] {
+  const byAgent = new Map<number, Progress>()
+  for (const { agentId, results, trouble } of turns) {
+    const position = results.at(-1)?.position ?? byAgent.get(agentId)?.position ?? 0
+    byAgent.set(agentId, { agentId, position, trouble })
+  }
+  return [...byAgent.values()]
+}
+
+type NotedResult = InvalidationResult & { readonly agentId: number }
+
+async function noteResults(
+  queries: Queries,
+  noted: readonly NotedResult[],
+  at: number,
+): Promise<void> {
+  const byPosition = groupBy(noted, ({ position }) => position)
+  for (const entry of await readOpenAt(queries, [...byPosition.keys()])) {
+    const added = (byPosition.get(entry.position) ?? []).map(
+      ({ result: state, error, agentId }): Exception => ({ state, error, at, agents: [agentId] }),
+    )
+    await writeExceptions(queries, entry.id, addExceptions(entry.exceptions, added))
+  }
+}

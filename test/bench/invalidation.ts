@@ -1,0 +1,217 @@
+/** Invalidations: a fleet of simulated caches told at once, an agent that catches up, and how fast one real cache is fed. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type * as BanModule from '../../protocol/commands/ban.js'
+import type * as ConnectionModule from '../../protocol/connection.js'
+import type { ApiClient } from '../support/api-client.js'
+import { makeStateDir, startAgent, startCoordinator, type TestEnd } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import type { HubOrder, HubSaid } from './bare-hub.js'
+import type { ClientsOrder } from './bare-clients.js'
+import { loadBuilt } from './built.js'
+import { startChild } from './child.js'
+import { formatCount, formatMs, quantile, type Report } from './figure.js'
+import { startFleet, untilAllHold, untilAllRun } from './fleet-stand.js'
+
+const agents = 1_000
+const rounds = 40
+const missedEntries = 10_000
+const batchMembers = 1_000
+const batches = 10
+const bareBans = 5_000
+/** Calls side by side while the log is filled. */
+const callers = 16
+
+interface Entry {
+  readonly id: number
+  readonly stateName: string
+  readonly created: string
+  readonly finished: string | null
+  readonly results: readonly { readonly at: string | null }[]
+}
+
+export async function measureInvalidations(t: TestEnd, report: Report): Promise<void> {
+  await measureFleet(t, report)
+  await measureOneCache(t, report)
+}
+
+async function measureFleet(t: TestEnd, report: Report): Promise<void> {
+  const bareMs = await measureBareFanOut(t)
+  const { api, base } = await startCoordinator(t)
+  const joinToken = await api.makeJoinToken(agents + 1)
+  const fleet = await startFleet(t, { size: agents, joinToken, bases: [base], name: 'fleet' })
+  await untilAllRun(api, fleet, { size: agents })
+  await untilAllHold(api, fleet)
+  const answered: number[] = []
+  const each: number[] = []
+  const last: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    await pause(200) // idle again
+    const startedAt = performance.now()
+    const { id } = await logBan(api, `obj.http.x-number == ${round}`)
+    answered.push(performance.now() - startedAt)
+    const { created, finished, results } = await untilEnded(api, id)
+    const createdAt = Date.parse(created)
+    last.push(Date.parse(finished ?? '') - createdAt)
+    for (const { at } of results) each.push(Date.parse(at ?? '') - createdAt)
+  }
+  const lastMs = quantile(last, 0.5)
+  report({
+    name: `invalidations: logged until the last of ${agents} is done, median`,
+    measured: formatMs(lastMs),
+    baseline: `the same bytes to and fro ${formatMs(bareMs)}`,
+    ratio: lastMs / bareMs,
+    goal: 'ratio <= 3',
+    isMet: lastMs <= 3 * bareMs,
+  })
+  for (const [share, goalMs] of [
+    [0.5, 100],
+    [0.99, 250],
+  ] as const)
+    report({
+      name: `invalidations: until an agent is done, p${100 * share}`,
+      measured: formatMs(quantile(each, share)),
+      baseline: null,
+      goal: `<= ${goalMs} ms`,
+      isMet: quantile(each, share) <= goalMs,
+    })
+  report({
+    name: 'invalidations: 202 of an idle coordinator, p99',
+    measured: formatMs(quantile(answered, 0.99)),
+    baseline: `median ${formatMs(quantile(answered, 0.5))}`,
+    goal: '<= 5 ms',
+    isMet: quantile(answered, 0.99) <= 5,
+  })
+}
+
+/** Nothing is decided, nothing written. */
+async function measureBareFanOut(t: TestEnd): Promise<number> {
+  const hub = startChild<HubOrder, HubSaid>(t, './bare-hub.ts')
+  const { url } = await hub.receive()
+  const clients = startChild<ClientsOrder, object>(t, './bare-clients.ts')
+  await clients.ask({ url, count: agents, compileMs: 0 })
+  const terms = [['obj.http.x-number', '==', '1']]
+  const ban = { expressions: [terms], groups: null }
+  const message = {
+    ...{ kind: 'invalidate', after: 1, isRestart: false, traceId: 'x'.repeat(32), sequence: 1 },
+    entries: [{ position: 2, ageMs: 1, ban, purge: null }],
+  }
+  const tookMs: number[] = []
+  for (let round = 0; round < rounds; round++) tookMs.push((await hub.ask({ message })).tookMs)
+  return quantile(tookMs, 0.5)
+}
+
+async function measureOneCache(t: TestEnd, report: Report): Promise<void> {
+  const cache = await startVarnishd(t, { secret: null })
+  const barePerSecond = await measureBareBans(cache)
+  const { api, base } = await startCoordinator(t)
+  const stateDir = await makeStateDir(t)
+  const launch = (joinToken?: string) =>
+    startAgent(t, cache, {
+      ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', stateDir },
+      ...(joinToken === undefined ? {} : { joinToken }),
+    })
+  const agent = launch(await api.makeJoinToken())
+  await untilState(api, 'Running')
+
+  const expressions = Array.from({ length: batchMembers }, (_, at) => `obj.http.x == ${at}`)
+  const batchStartedAt = performance.now()
+  for (let batch = 0; batch < batches; batch++) {
+    const target = { all: true }
+    await api.call('POST', '/invalidations', { type: 'ban', expressions, target })
+  }
+  await untilNoneIsOpen(api)
+  const batchSeconds = (performance.now() - batchStartedAt) / 1000
+  reportRate(report, 'in batches of 1,000', (batches * batchMembers) / batchSeconds, {
+    barePerSecond,
+    leastRatio: 0.5,
+  })
+
+  await agent.kill()
+  await untilState(api, 'Down')
+  await fillLog(api)
+  launch()
+  const startedAt = performance.now()
+  await untilState(api, 'Running')
+  const caughtUpMs = performance.now() - startedAt
+  report({
+    name: `invalidations: agent started until ${formatCount(missedEntries)} are done, Running`,
+    measured: formatMs(caughtUpMs),
+    baseline: null,
+    goal: '<= 3,000 ms',
+    isMet: caughtUpMs <= 3_000,
+  })
+  const { text } = await api.call('GET', `/invalidations?sort=id:desc&take=1000`)
+  const ends = (JSON.parse(text) as Entry[]).map(({ finished }) => Date.parse(finished ?? ''))
+  const seconds = (Math.max(...ends) - Math.min(...ends)) / 1000
+  reportRate(report, 'an entry each', 1000 / seconds, { barePerSecond, leastRatio: 0.9 })
+}
+
+function reportRate(
+  report: Report,
+  how: string,
+  perSecond: number,
+  { barePerSecond, leastRatio }: { readonly barePerSecond: number; readonly leastRatio: number },
+): void {
+  const ratio = perSecond / barePerSecond
+  report({
+    name: `invalidations: bans on one real cache, ${how}`,
+    measured: `${formatCount(perSecond)} per s`,
+    baseline: `bare, one after the other ${formatCount(barePerSecond)}`,
+    ratio,
+    goal: `ratio >= ${leastRatio}`,
+    isMet: ratio >= leastRatio,
+  })
+}
+
+async function measureBareBans({ host, port }: Varnishd): Promise<number> {
+  const { ban } = await loadBuilt<typeof BanModule>('protocol/commands/ban.js')
+  const { connectManagementPort } =
+    await loadBuilt<typeof ConnectionModule>('protocol/connection.js')
+  const connection = await connectManagementPort({
+    ...{ host, port, secret: () => Promise.reject(new Error('it asks for none')) },
+  })
+  const startedAt = performance.now()
+  for (let number = 0; number < bareBans; number++)
+    await connection.run(ban([{ field: 'obj.http.x', operator: '==', value: String(number) }]))
+  const seconds = (performance.now() - startedAt) / 1000
+  connection.close()
+  return bareBans / seconds
+}
+
+async function fillLog(api: ApiClient): Promise<void> {
+  let next = 0
+  const fill = async (): Promise<void> => {
+    while (next < missedEntries) await logBan(api, `obj.http.x-missed == ${next++}`)
+  }
+  await Promise.all(Array.from({ length: callers }, fill))
+}
+
+async function logBan(api: ApiClient, expression: string): Promise<Entry> {
+  const body = { type: 'ban', expression, target: { all: true } }
+  const { status, text } = await api.call('POST', '/invalidations', body)
+  if (status !== 202) throw new Error(`${status} ${text}`)
+  return JSON.parse(text) as Entry // the API's own view
+}
+
+function untilEnded(api: ApiClient, id: number): Promise<Entry> {
+  return eventually(`invalidation ${id} has ended`, async () => {
+    await pause(100)
+    const entry = JSON.parse((await api.call('GET', `/invalidations/${id}`)).text) as Entry // as above
+    return entry.finished === null ? undefined : entry
+  })
+}
+
+function untilState(api: ApiClient, stateName: string): Promise<unknown> {
+  return eventually(`the agent is ${stateName}`, async () => {
+    const agent = await api.findAgent('edge')
+    return agent?.stateName === stateName
+  })
+}
+
+function untilNoneIsOpen(api: ApiClient): Promise<unknown> {
+  return eventually('all have ended', async () => {
+    const { headers } = await api.call('GET', '/invalidations?finished=null&take=1')
+    return headers.get('x-total-count') === '0'
+  })
+}

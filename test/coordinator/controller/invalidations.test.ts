@@ -1,0 +1,299 @@
+/** `/invalidations` over HTTP: what is refused and why, whom entries of organizations reach, cancel, retry, delete. */
+import t, { type Test } from 'tap'
+import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
+import { endOverdueInvalidations } from '../../../src/coordinator/state-service/invalidations/invalidation-duty.js'
+import { createInvalidation } from '../../../src/coordinator/state-service/invalidations/create-invalidation.js'
+import { createContext } from '../../../src/context.js'
+import { purgeSecret } from '../../../src/domain/prologue.js'
+import type { Invalidate } from '../../../src/messages/coordinator-to-agent.js'
+import { addOrganization, addPlacement } from '../../store/rows.js'
+import { eventually } from '../../support/eventually.js'
+import { describe, link, startGateway, type LinkAgent } from '../agent-gateway/link-agent.js'
+import {
+  administratorOf,
+  makeToken,
+  startService,
+  type TestService,
+} from '../agent-gateway/service.js'
+import { enrol, startClient, type Json } from './client.js'
+
+const all = { all: true } as const
+const able = ['report', 'deploy', 'command', 'invalidate'] as const
+
+void t.test('what cannot be done is refused, and says what would be right', async (t) => {
+  const client = await startClient(t)
+  const rows: readonly (readonly [body: Json, message: RegExp])[] = [
+    [{ expression: 'req.url ~ x', target: all }, /type/],
+    [{ type: 'soft', target: all }, /type/],
+    [{ type: 'ban', target: all }, /either expression or expressions/],
+    [{ type: 'ban', expression: 'a', expressions: ['b'], target: all }, /either/],
+    [{ type: 'ban', expressions: [], target: all }, /expressions/],
+    [{ type: 'ban', expression: 'req.url', target: all }, /position 8/],
+    [
+      { type: 'ban', expressions: ['req.url ~ a', 'x ~ y'], target: all },
+      /expressions\[1\].*position 1/,
+    ],
+    [{ type: 'ban', urls: ['http://a/'], expression: 'req.url ~ x', target: all }, /urls/],
+    [{ type: 'ban', expression: 'req.url ~ x', method: 'BAN', target: all }, /method/],
+    [{ type: 'ban', expression: 'req.url ~ x' }, /target/],
+    [{ type: 'ban', expression: 'req.url ~ x', target: {} }, /exactly one/],
+    [
+      { type: 'ban', expression: 'req.url ~ x', target: { all: true, tags: [{ id: 1 }] } },
+      /exactly one/,
+    ],
+    [{ type: 'ban', expression: 'req.url ~ x', target: { all: false } }, /all/],
+    [{ type: 'ban', expression: 'req.url ~ x', target: { agents: [] } }, /agents/],
+    [
+      { type: 'ban', expression: 'req.url ~ x', target: { agents: [{ id: 99 }] } },
+      /target\.agents: 99/,
+    ],
+    [
+      { type: 'ban', expression: 'req.url ~ x', target: { vclGroup: { id: 99 } } },
+      /target\.vclGroup: 99/,
+    ],
+    [
+      { type: 'ban', expression: 'req.url ~ x', target: { tags: [{ id: 99 }] } },
+      /target\.tags: 99/,
+    ],
+    [
+      { type: 'ban', expression: 'req.url ~ x', target: { domains: [{ id: 99 }] } },
+      /target\.domains: 99/,
+    ],
+    [{ type: 'ban', expression: 'req.url ~ x', target: all, ttl: 0 }, /ttl/],
+    [{ type: 'ban', expression: 'req.url ~ x', target: all, ttl: 1.5 }, /ttl/],
+    [{ type: 'ban', expression: 'req.url ~ x', target: all, confirm: true }, /confirm/],
+    [{ type: 'purge', target: all }, /urls/],
+    [{ type: 'purge', urls: ['/a'], target: all }, /not absolute/],
+    [{ type: 'purge', urls: ['http://a.example/'], expression: 'x', target: all }, /expression/],
+    [{ type: 'purge', urls: ['http://a.example/'], method: 'get', target: all }, /method/],
+    [{ type: 'purge', urls: ['http://a.example/'], headers: { Host: 'b' }, target: all }, /Host/],
+  ]
+  for (const [index, [body, message]] of rows.entries())
+    t.match(
+      await client.expect(400, 'POST', '/invalidations', body),
+      { errorKey: 'invalidation', errorMsg: message },
+      `row ${index}`,
+    )
+  t.same(await client.list('/invalidations'), [])
+  await client.expect(404, 'GET', '/invalidations/1')
+
+  const reader = await enrol(client, 'reader', { description: { capabilities: ['report'] } })
+  const locked = await enrol(client, 'locked', {
+    description: {
+      condition: { ...describe('', '').condition, lockedBecause: 'is enrolled elsewhere' },
+    },
+  })
+  const ban = (target: Json) => ({ type: 'ban', expression: 'req.url ~ x', target })
+  const named = (id: number) => ban({ agents: [{ id }] })
+  t.match(await client.expect(409, 'POST', '/invalidations', named(reader)), { errorKey: 'agent' })
+  t.match(await client.expect(423, 'POST', '/invalidations', named(locked)), { errorKey: 'agent' })
+  const made = await client.expect(202, 'POST', '/invalidations', ban(all))
+  t.match(made, { stateName: 'Waiting', total: 1, results: [{ agent: { name: 'locked' } }] })
+})
+
+void t.test(
+  'an entry without agents is done; one that has ended is deleted, not cancelled',
+  async (t) => {
+    const client = await startClient(t)
+    const body = { type: 'ban', expression: 'obj.http.x ~ "a b"', target: all, ttl: 60 }
+    const made = await client.expect(202, 'POST', '/invalidations', body)
+    t.match(made, {
+      ...{ state: 2, done: 0, total: 0, results: [], ttl: 60, account: 'root', warnings: [] },
+      ...{ expressions: ['obj.http.x ~ "a b"'], target: { all: true }, organization: null },
+    })
+    const at = `/invalidations/${String(made['id'])}`
+    t.match(await client.expect(409, 'PUT', `${at}/cancel`), { errorMsg: /Completed/ })
+    t.match(await client.expect(409, 'PUT', `${at}/retry`), { errorMsg: /Completed/ })
+    const [listed] = await client.list('/invalidations?stateName=Completed&type=ban')
+    t.match(listed, { id: made['id'], stateName: 'Completed' })
+    t.notOk(listed && 'results' in listed)
+
+    await enrol(client, 'edge-1')
+    const waiting = await client.expect(202, 'POST', '/invalidations', body)
+    const there = `/invalidations/${String(waiting['id'])}`
+    t.match(await client.expect(409, 'DELETE', there), { errorMsg: /cancel it first/ })
+    t.match(await client.expect(200, 'PUT', `${there}/cancel`), { state: 6, done: 0, total: 1 })
+    t.match(
+      await client.expect(200, 'PUT', `${there}/cancel`),
+      { state: 6 },
+      'again changes nothing',
+    )
+    t.match(await client.expect(202, 'PUT', `${there}/retry`), {
+      ...{ stateName: 'Waiting', results: [{ state: 'pending' }] },
+    })
+    client.advance(61_000)
+    await endOverdueInvalidations(client.service)
+    t.match(await client.expect(200, 'GET', there), { state: 3, results: [{ state: 'expired' }] })
+    await client.expect(204, 'DELETE', there)
+    await client.expect(204, 'DELETE', at)
+  },
+)
+
+interface Shared {
+  readonly service: TestService
+  readonly agent: LinkAgent & { readonly agentId: number }
+  readonly red: number
+  readonly blue: number
+}
+
+/** A shared agent with a red and a blue group, `red.example` and `*.example`. */
+async function startShared(t: Test): Promise<Shared> {
+  const service = await startService(t)
+  const { host } = await startGateway(t, service)
+  const { queries } = service.store
+  const token = await makeToken(service)
+  const agent = await link(host, describe('edge', 'key', { capabilities: [...able] }), {
+    ...{ token, key: 'key' },
+  })
+  const [red, blue] = [
+    await addOrganization(queries, 'red'),
+    await addOrganization(queries, 'blue'),
+  ]
+  await placeGroup(service, {
+    id: 1,
+    organizationId: red,
+    agentId: agent.agentId,
+    fqdn: 'red.example',
+  })
+  await placeGroup(service, {
+    id: 2,
+    organizationId: blue,
+    agentId: agent.agentId,
+    fqdn: '*.example',
+  })
+  return { service, agent, red, blue }
+}
+
+async function placeGroup(
+  { store: { queries } }: TestService,
+  of: { id: number; organizationId: number; agentId: number; fqdn: string },
+): Promise<void> {
+  const { id, organizationId, agentId, fqdn } = of
+  const at = { createdAt: 1, updatedAt: 1 }
+  await queries
+    .insertInto('files')
+    .values({
+      ...{ id, organizationId, name: 'a', contentType: 'text/plain', encoded: 0, fileType: 1 },
+      ...{ version: 1, sha: 'a', ...at },
+    })
+    .execute()
+  await queries
+    .insertInto('vclGroups')
+    .values({
+      ...{ id, organizationId, name: 'g', root: 0, keepOnFailure: 1, mainFileId: id },
+      ...{ mainFileVersion: null, deployed: 1, revision: 1, wish: null, wishPending: 0 },
+      ...{ cacheKey: String(id).repeat(32), ...at },
+    })
+    .execute()
+  await queries
+    .insertInto('deployments')
+    .values({ id, organizationId, name: 'd', min: 1, max: 1, ...at })
+    .execute()
+  await addPlacement(queries, id, agentId, id)
+  await queries
+    .updateTable('placements')
+    .set({ organizationId })
+    .where('groupId', '=', id)
+    .execute()
+  await queries
+    .insertInto('placementDomains')
+    .values({ agentId, fqdn, groupId: id, stage: 0 })
+    .execute()
+}
+
+function acknowledge(agent: LinkAgent, { entries }: Pick<Invalidate, 'entries'>): void {
+  const results = entries.map(({ position }) => ({
+    position,
+    result: 'done' as const,
+    error: null,
+  }))
+  agent.say({ kind: 'invalidated', results, trouble: null })
+}
+
+void t.test('an organization reaches its own groups’ objects only', async (t) => {
+  const { service, agent, red, blue } = await startShared(t)
+  const send = (organizationId: number, body: Json) =>
+    createInvalidation(service, createContext(service.log), administratorOf(organizationId), {
+      ...(body as { type: 'ban' }),
+      ...{ target: { all: true } },
+    })
+  const expression = 'obj.http.x ~ a'
+
+  await send(red, { type: 'ban', expression })
+  const ban = await agent.next('invalidate')
+  t.match(ban.entries, [{ ban: { groups: [1], expressions: [[['obj.http.x', '~', 'a']]] } }])
+  acknowledge(agent, ban)
+
+  const urls = ['http://RED.example/a?b', 'http://www.example/']
+  await send(blue, { type: 'purge', urls, headers: { 'x-soft': '1' } })
+  const purge = await agent.next('invalidate')
+  t.match(purge, { after: ban.entries[0]?.position, isRestart: false })
+  t.same(purge.entries[0]?.purge, {
+    ...{ method: 'PURGE', headers: { 'x-soft': '1' } },
+    requests: [{ host: 'www.example', path: '/', secret: purgeSecret('2'.repeat(32)) }],
+  })
+  acknowledge(agent, purge)
+
+  const others = await send(red, { type: 'purge', urls: ['http://www.example/'] })
+  t.match(others.summary, { state: 2, done: 1, total: 1 }, 'nothing of red’s: nothing to do')
+  await t.rejects(
+    createInvalidation(service, createContext(service.log), administratorOf(red), {
+      ...{ type: 'ban', expression, target: { vclGroup: { id: 2 } } },
+    }),
+    { kind: 'invalid', message: /target\.vclGroup: 2/ },
+  )
+})
+
+void t.test(
+  'an agent is sent more only when what it did is recorded, and again after a fault',
+  async (t) => {
+    const { service, agent, red } = await startShared(t)
+    const context = createContext(service.log)
+    const log = () =>
+      createInvalidation(service, context, administratorOf(red), {
+        ...{ type: 'ban', expression: 'obj.http.x ~ a', target: { all: true } },
+      })
+    for (let n = 0; n < 100; n++) await log()
+    const sent = () =>
+      agent.received.flatMap((one) => (one.kind === 'invalidate' ? one.entries : []))
+    await eventually('a window is sent', () => sent().length === 64)
+    const positions = sent().map(({ position }) => position)
+
+    const done = positions.slice(0, 10)
+    agent.say({
+      kind: 'invalidated',
+      results: done.map((position) => ({ position, result: 'done', error: null })),
+      trouble: 'the cache is gone',
+    })
+    await eventually('it begins anew', () =>
+      agent.received.some(
+        (one) => one.kind === 'invalidate' && one.isRestart && one.after === done.at(-1),
+      ),
+    )
+    await eventually('a window is sent again', () => sent().length === 128)
+    t.same(
+      sent()
+        .slice(64)
+        .map(({ position }) => position),
+      Array.from({ length: 64 }, (_, index) => index + 11),
+    )
+    agent.say({
+      kind: 'invalidated',
+      results: [{ position: 100, result: 'done', error: null }],
+      trouble: null,
+    })
+    acknowledge(agent, { entries: sent().slice(64) })
+    await eventually('the rest is sent', () => sent().length === 128 + 26)
+    t.equal(sent().at(-1)?.position, 100, 'what was not in flight counts for nothing')
+  },
+)
+
+void t.test('the routes are of the type invalidation', (t) => {
+  const routes = resourceRoutes({} as TestService).filter(({ path }) =>
+    path.startsWith('/invalidations'),
+  )
+  t.equal(routes.length, 6)
+  for (const { permission, method } of routes)
+    t.same(permission, { type: 'invalidation', access: method === 'GET' ? 'read' : 'write' })
+  t.end()
+})

@@ -1,0 +1,94 @@
+/** Bans that are after something else than objects: nothing of them is run, changes a parameter, or restarts the child. */
+import t from 'tap'
+import { eventually } from '../support/eventually.js'
+import { invalidate, untilEnded } from './invalidation-calls.js'
+import { agentName, startStand, untilAgent, type Stand } from './stand.js'
+
+const refused = [
+  'req.url ~ x\nparam.set default_ttl 1',
+  'req.url ~ x\r\nparam.set default_ttl 1',
+  'req.url ~ x\0y',
+  'req.url ~ a\u2028b',
+  'req.url ~ a\u2029b',
+  'req.url ~ "a\nb"',
+  'obj.http.x ~ "<<" MARK',
+  'obj.http.x ~ << && req.url ~ MARK',
+  'obj.http.x ~ "<<"',
+  'obj.http.x ~ "\\x3c<"',
+  'obj.http.x ~ "\\074\\074"',
+  'obj.http.x ~ \\x3C\\x3c',
+  '"obj.http.x ~ << MARK"',
+  '"req.url ~ x"',
+  'req.url == "a && obj.status == 200"',
+  'req.url ~ ""',
+  'req.url ~ "open',
+  `obj.http.${'a'.repeat(127)} == x`,
+  `req.url ~ ${'a'.repeat(100_000)}`,
+  'obj.hits > 0',
+  'req.url ~ x; vcl.discard boot',
+]
+
+/** They mean what they say, and no more than that. */
+const taken = [
+  'req.url ~ "a && obj.status == 200"',
+  'req.url ~ a\\nparam.set',
+  'req.url ~ "a\\000b"',
+  'req.url ~ "\\"quoted\\" \\\\"',
+  'obj.http.x ~ a<<b',
+  'obj.http.x ~ <<EOF',
+  'obj.http.x == "&&"',
+  "req.url ~ '$(reboot)'",
+  'req.url ~ %s%n',
+  'req.url ~ é\u{1f600}',
+  'req.url ~ (',
+  'req.url ~ (a+)+$',
+  `req.url ~ ${'a'.repeat(4000)}`,
+]
+
+void t.test('hostile bans', async (t) => {
+  const stand = await startStand(t)
+  await untilAgent(stand, 'Running')
+  const { api, cache } = stand
+  const readCache = async () => ({
+    pids: await cache.adm('pid'),
+    params: await cache.adm('param.show', 'changed'),
+    vcls: await cache.adm('vcl.list'),
+  })
+  await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
+  const before = await readCache()
+  const target = { all: true }
+
+  await t.test('are refused with their position', async (t) => {
+    for (const [index, expression] of refused.entries()) {
+      const body = { type: 'ban', expression, target }
+      const { status, text } = await api.call('POST', '/invalidations', body)
+      t.equal(status, 400, `row ${index}`)
+      t.match(text, /position \d+/, `row ${index}`)
+      const batch = { type: 'ban', expressions: ['req.url ~ a', expression], target }
+      t.match(await api.call('POST', '/invalidations', batch), { status: 400, text: /\[1\]/ })
+    }
+  })
+
+  await t.test('mean their words only', async (t) => {
+    const logged = []
+    for (const expression of taken)
+      logged.push(await invalidate(api, { type: 'ban', expression, target }))
+    for (const entry of logged) t.equal((await untilEnded(api, entry)).total, 1)
+  })
+
+  await t.test('as commands neither', async (t) => {
+    for (const expression of [...refused, ...taken]) {
+      const { status } = await sendCommand(stand, `ban ${expression}`)
+      t.ok(status === 200 || status === 400, String(status))
+    }
+    t.match(await sendCommand(stand, 'ban req.url ~ ^/fine'), { status: 200, text: /"message":""/ })
+    t.match(await sendCommand(stand, 'ban req.url ~ ('), { status: 200, text: /Regex/ })
+  })
+
+  t.same(await readCache(), before)
+})
+
+async function sendCommand({ api }: Stand, command: string) {
+  const agent = await api.findAgent(agentName)
+  return api.call('POST', `/agents/${agent?.id ?? 0}/command`, { command })
+}

@@ -1,0 +1,207 @@
+/** Bans and purges on a real cache: what they remove and what they leave, whom they reach, who catches up. */
+import t, { type Test } from 'tap'
+import type { ApiClient } from '../support/api-client.js'
+import { eventually } from '../support/eventually.js'
+import { answering } from '../agent/cache-sight.js'
+import {
+  invalidate,
+  readInvalidation,
+  runToEnd,
+  untilEnded,
+  type Invalidation,
+} from './invalidation-calls.js'
+import { ask, startOrigin } from './origin.js'
+import { agentTag, expectDone, startStand, untilAgent, ways, type Stand } from './stand.js'
+
+const storing = (port: number): string => `vcl 4.1;
+backend origin { .host = "127.0.0.1"; .port = "${port}"; }
+sub vcl_backend_response { set beresp.ttl = 1h; set beresp.http.x-url = bereq.url; }
+sub vcl_deliver { set resp.http.X-Hits = obj.hits; }
+`
+
+async function make(api: ApiClient, path: string, body: object): Promise<number> {
+  const made = await api.call('POST', path, body)
+  if (made.status !== 201) throw new Error(`${path}: ${made.status} ${made.text}`)
+  return (JSON.parse(made.text) as { id: number }).id // all that is made has an id
+}
+
+async function makeSite(t: Test, stand: Stand, name: string): Promise<number> {
+  const { api } = stand
+  const origin = await startOrigin(t, name)
+  const file = await api.makeFile(`${name}.vcl`, storing(origin.port))
+  const deployment = await api.makeDeployment(name, await api.findTag(agentTag))
+  const domain = await make(api, '/domains', { fqdn: `${name}.example` })
+  const parts = { deployments: [{ id: deployment }], domains: [{ id: domain }] }
+  const id = await make(api, '/vclgroups', { name, mainVCL: { id: file }, ...parts })
+  expectDone(await api.act(id, 'deploy'))
+  return id
+}
+
+/** Side by side: most of it is waiting. */
+t.jobs = 3
+for (const [way, coordinators] of ways)
+  void t.test(`invalidations, ${way}`, { buffered: true, timeout: 300_000 }, async (t) => {
+    const stand = await startStand(t, { coordinators, heartbeatSeconds: 1 })
+    await untilAgent(stand, 'Running')
+    const { api, cache } = stand
+    const shop = await makeSite(t, stand, 'shop')
+    await makeSite(t, stand, 'blog')
+    const hitsOf = async (host: string, path = '/') => (await ask(cache, host, { path })).hits
+    const store = async (path = '/'): Promise<void> => {
+      for (const host of ['shop.example', 'blog.example'])
+        await eventually(
+          `${host}${path} is stored`,
+          async () => Number(await hitsOf(host, path)) > 0,
+        )
+    }
+
+    await t.test('a ban for a group leaves the objects of others', async (t) => {
+      await store()
+      const ban = { type: 'ban', expression: 'obj.status != 0', target: { vclGroup: { id: shop } } }
+      const entry = await runToEnd(api, ban)
+      t.match(entry, { stateName: 'Completed', done: 1, total: 1, results: [{ state: 'done' }] })
+      t.equal(await hitsOf('shop.example'), '0')
+      t.not(await hitsOf('blog.example'), '0')
+    })
+
+    await t.test('a ban for all takes what it matches of everybody', async (t) => {
+      await store('/img/1')
+      await store('/kept')
+      const { warnings } = await runToEnd(api, {
+        type: 'ban',
+        expressions: ['obj.http.x-url ~ ^/img/', 'obj.http.x-none == 1'],
+        target: { all: true },
+      })
+      t.match(warnings, [/the header x-none.*matches nothing/])
+      t.equal(await hitsOf('shop.example', '/img/1'), '0')
+      t.equal(await hitsOf('blog.example', '/img/1'), '0')
+      t.not(await hitsOf('shop.example', '/kept'), '0')
+    })
+
+    await t.test('a purge removes what is stored under the URL', async (t) => {
+      await store('/page?a=1')
+      await store('/page')
+      const urls = ['http://SHOP.example/page?a=1']
+      const entry = await runToEnd(api, { type: 'purge', urls, target: { all: true } })
+      t.match(entry, { stateName: 'Completed', results: [{ state: 'done' }] })
+      t.equal(await hitsOf('shop.example', '/page?a=1'), '0')
+      t.not(await hitsOf('shop.example', '/page'), '0')
+      t.not(await hitsOf('blog.example', '/page?a=1'), '0')
+      const nobodys = { type: 'purge', urls: ['http://nobody.example/'], target: { all: true } }
+      t.match(await invalidate(api, nobodys), { stateName: 'Completed', done: 1, total: 1 })
+    })
+
+    await t.test('what the cache refuses has failed, and holds nothing up', async (t) => {
+      const bad = { type: 'ban', expression: 'req.url ~ (', target: { all: true } }
+      const good = { type: 'ban', expression: 'req.url ~ x', target: { all: true } }
+      const refused = await invalidate(api, bad)
+      t.match(await runToEnd(api, good), { stateName: 'Completed' })
+      t.match(await untilEnded(api, refused), {
+        stateName: 'Failed',
+        done: 0,
+        results: [{ state: 'failed', error: /Regex compile error/ }],
+      })
+      t.equal((await api.call('PUT', `/invalidations/${refused.id}/retry`)).status, 202)
+      t.match(await untilEnded(api, refused), { stateName: 'Failed', total: 1 })
+      t.equal((await api.call('DELETE', `/invalidations/${refused.id}`)).status, 204)
+    })
+
+    await t.test('an agent that was away does what it missed, in order', async (t) => {
+      await stand.agent.kill()
+      await untilAgent(stand, 'Down')
+      stand.port.forget()
+      const missed: Invalidation[] = []
+      for (let n = 1; n <= 100; n++)
+        missed.push(
+          await invalidate(api, {
+            type: 'ban',
+            expression: `obj.http.x-number == ${n}`,
+            target: { all: true },
+          }),
+        )
+      const [first] = missed
+      t.match(first && (await readInvalidation(api, first.id)), { stateName: 'Waiting', done: 0 })
+      stand.startAgent()
+      await untilAgent(stand, 'Running')
+      const seen = stand.port.commands.flatMap((line) => /x-number == (\d+)/.exec(line)?.[1] ?? [])
+      t.same(
+        [...new Set(seen)], // a link that broke meanwhile may repeat some
+        missed.map((_, index) => String(index + 1)),
+      )
+      for (const entry of missed)
+        t.match(await untilEnded(api, entry), { stateName: 'Completed', done: 1 })
+    })
+
+    await t.test(
+      'a cache that is gone is tried again; one that started empty has nothing to do',
+      async (t) => {
+        stand.port.setFault('close')
+        const ban = { type: 'ban', expression: 'obj.http.x-late == 1', target: { all: true } }
+        const entry = await invalidate(api, ban)
+        await eventually(
+          'it is tried again',
+          async () => (await readInvalidation(api, entry.id)).stateName === 'Retrying',
+        )
+        stand.port.setFault('none')
+        t.match(await untilEnded(api, entry), { stateName: 'Completed', done: 1 })
+
+        await stand.agent.kill()
+        await untilAgent(stand, 'Down')
+        const empty = await invalidate(api, { ...ban, expression: 'obj.http.x-empty == 1' })
+        await eventually(
+          'it is older than the margin of src/agent/child-age.ts',
+          () => Date.now() - Date.parse(empty.created) > 1500,
+        )
+        await cache.restart()
+        stand.port.forget()
+        stand.startAgent()
+        t.match(await untilEnded(api, empty), { stateName: 'Completed', done: 1 })
+        t.notOk(stand.port.commands.some((line) => line.includes('x-empty')))
+        await untilAgent(stand, 'Running')
+      },
+    )
+
+    await t.test(
+      'what nobody could do in time has expired; what is cancelled is not done',
+      async (t) => {
+        await stand.agent.kill()
+        const ban = { type: 'ban', expression: 'obj.http.x-old == 1', target: { all: true } }
+        const short = await invalidate(api, { ...ban, ttl: 1 })
+        const cancelled = await invalidate(api, ban)
+        t.equal((await api.call('DELETE', `/invalidations/${cancelled.id}`)).status, 409)
+        t.equal((await api.call('PUT', `/invalidations/${cancelled.id}/cancel`)).status, 200)
+        t.match(await untilEnded(api, short), {
+          stateName: 'Failed',
+          results: [{ state: 'expired' }],
+        })
+        t.match(await readInvalidation(api, cancelled.id), {
+          stateName: 'Cancelled',
+          results: [{ state: 'cancelled' }],
+        })
+        stand.port.forget()
+        stand.startAgent()
+        await untilAgent(stand, 'Running')
+        t.match(await runToEnd(api, { ...ban, expression: 'obj.http.x-new == 1' }), { done: 1 })
+        t.notOk(stand.port.commands.some((line) => line.includes('x-old')))
+      },
+    )
+  })
+
+void t.test('a root group’s purge is its own VCL’s business', { buffered: true }, async (t) => {
+  const stand = await startStand(t, { heartbeatSeconds: 1 })
+  await untilAgent(stand, 'Running')
+  const { api } = stand
+  const file = await api.makeFile('root.vcl', answering('root'))
+  const deployment = await api.makeDeployment('root', await api.findTag(agentTag))
+  const id = await api.makeGroup({ name: 'root', mainFile: file, deployment })
+  expectDone(await api.act(id, 'deploy'))
+  const target = { vclGroup: { id } }
+  const ban = { type: 'ban', expression: 'obj.status == 200', target }
+  t.match(await runToEnd(api, ban), { stateName: 'Completed', done: 1 })
+  t.ok(
+    stand.port.commands.includes('ban obj.status == 200'),
+    'it is the whole cache: its objects bear no mark',
+  )
+  const purge = { type: 'purge', urls: ['http://any.example/'], target }
+  t.match(await runToEnd(api, purge), { total: 1 })
+})
