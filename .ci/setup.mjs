@@ -35,6 +35,8 @@ const testServers = [
   varnish,
   { package: 'nats-server', present: () => onPath('nats-server') },
   { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') },
+  // What the archive of statistics is measured beside.
+  { package: 'rrdtool', present: () => onPath('rrdtool') },
 ]
 
 checkNode()

@@ -155,6 +155,7 @@ function freeze(raw: RawSettings): Settings {
     publicUrl: raw.publicUrl === null ? null : new URL(raw.publicUrl).origin,
     engineAddress: toAddress(raw.engineAddress),
     engineHttp: toAddress(raw.engineHttp),
+    metricsListen: raw.metricsListen === null ? null : toAddress(raw.metricsListen),
   })
 }
 

@@ -32,7 +32,10 @@ export interface Settings {
   readonly engineSecretFile: string
   readonly engineName: string | null
   readonly engineHttp: HostPort
+  readonly counters: readonly string[]
+  readonly metricsListen: HostPort | null
   readonly heartbeat: number
+  readonly statsInterval: number
   readonly takeover: 'registration' | 'first-deploy' | 'adopt'
   readonly warmup: number
   readonly publicUrl: string | null
@@ -50,13 +53,17 @@ export interface Settings {
 
 /** As convict keeps them: addresses are text. */
 export type RawSettings = {
-  readonly [K in keyof Settings]: Settings[K] extends HostPort ? string : Settings[K]
+  readonly [K in keyof Settings]: Settings[K] extends HostPort
+    ? string
+    : HostPort extends Settings[K]
+      ? string | null
+      : Settings[K]
 }
 export type SettingSchema = convict.SchemaObj & { readonly unit?: string }
 export type Schema = { readonly [K in keyof Settings]: SettingSchema }
 
 /** Forms of whole numbers used below. */
-export const ranges = ['1..3600', '0..600', '1..3650', '0..100000', '0..600000']
+export const ranges = ['1..3600', '1..60', '0..600', '1..3650', '0..100000', '0..600000']
 
 export function createSchema(surroundings: Surroundings): Schema {
   return {
@@ -130,6 +137,10 @@ function coordinatorSettings() {
     },
     heartbeat: {
       ...setting('time between heartbeats, told to agents', '1..3600', 5, 'heartbeat'),
+      unit: 's',
+    },
+    statsInterval: {
+      ...setting('time between samples of counters, told to agents', '1..60', 10, 'stats-interval'),
       unit: 's',
     },
     publicUrl: setting(
@@ -230,6 +241,18 @@ function engineSettings() {
       'host-port',
       '127.0.0.1:6081',
       'engine-http',
+    ),
+    counters: setting(
+      'counters sampled beside the usual ones, such as MAIN.esi_errors or VBE.*.busy',
+      'list',
+      [],
+      'counters',
+    ),
+    metricsListen: setting(
+      'where the agent tells Prometheus the counters of its cache; without a login, so on loopback',
+      'host-port',
+      null,
+      'metrics-listen',
     ),
   }
 }

@@ -77,6 +77,7 @@ async function startOwnCoordinator(
       stdoutIsTerminal: surroundings.stdoutIsTerminal,
       settings: {
         heartbeatMs: settings.heartbeat * 1000,
+        statsIntervalMs: settings.statsInterval * 1000,
         // choices: 2, Tokens.
         accessTtlSeconds: 600,
         refreshTtlSeconds: 3600,
@@ -158,23 +159,31 @@ async function startOwnAgent(
   const { startAgent } = await import('./agent/agent.js')
   const { spreadAddress } = await import('./agent/coordinator-address.js')
   const cache = await findEngine(settings, log, surroundings)
-  const agent = await startAgent(
-    {
-      agentVersion: version,
-      name: settings.name,
-      tags: settings.tags,
-      readOnly: settings.readOnly,
-      takeover: settings.takeover,
-      warmupMs: settings.warmup * 1000,
-      stateDir: settings.stateDir,
-      coordinator: spreadAddress(home.coordinator, settings.name),
-      joinToken: () => home.joinToken(1),
-      engine: cache.engine,
-      http: cache.http,
-    },
-    log,
-  )
-  return [cache, agent]
+  try {
+    const agent = await startAgent(
+      {
+        agentVersion: version,
+        name: settings.name,
+        tags: settings.tags,
+        readOnly: settings.readOnly,
+        takeover: settings.takeover,
+        warmupMs: settings.warmup * 1000,
+        furtherCounters: settings.counters,
+        metricsListen: settings.metricsListen,
+        stateDir: settings.stateDir,
+        coordinator: spreadAddress(home.coordinator, settings.name),
+        joinToken: () => home.joinToken(1),
+        engine: cache.engine,
+        http: cache.http,
+      },
+      log,
+    )
+    return [cache, agent]
+  } catch (error) {
+    // Such as an address that is taken: a private cache must not outlive the process.
+    await cache.stop()
+    throw error
+  }
 }
 
 interface FoundEngine extends Part {

@@ -50,6 +50,8 @@ void t.test(
     t.same([load([]).vmods, load(['--vmods', 'std']).vmods], [['std', 'directors'], ['std']])
     t.equal(load(['--public-url', 'https://Fleet.example/']).publicUrl, 'https://fleet.example')
     t.equal(load(['--read-only']).readOnly, true)
+    t.match(load([]), { statsInterval: 10, metricsListen: null, counters: [] })
+    t.same(load(['--metrics-listen', '[::1]:9131']).metricsListen, { host: '::1', port: 9131 })
   },
 )
 
@@ -81,6 +83,8 @@ void t.test('what is wrong is named, with what would be valid', async (t) => {
     [['--heartbeat', '0'], {}, /--heartbeat/, /whole number from 1 to 3600/],
     [[], { CACHEFLEET_HEARTBEAT: '5s' }, /heartbeat/, /whole number/],
     [['--listen', '8002'], {}, /--listen/, /HOST:PORT/],
+    [['--stats-interval', '61'], {}, /--stats-interval/, /whole number from 1 to 60/],
+    [['--metrics-listen', '9131'], {}, /--metrics-listen/, /HOST:PORT/],
     [['--listen', '127.0.0.1:70000'], {}, /HOST:PORT/],
     [['--name', 'under_score'], {}, /--name/, /1 to 52 letters, digits or dashes/],
     [['--name', 'a'.repeat(53)], {}, /--name/, /52/],
@@ -109,7 +113,7 @@ void t.test('what is wrong is named, with what would be valid', async (t) => {
 
 void t.test('the examples are valid', async (t) => {
   const folder = fileURLToPath(new URL('../config', import.meta.url))
-  const examples = (await readdir(folder)).filter((name) => name.endsWith('.yaml'))
+  const examples = (await readdir(folder)).filter((name) => name.endsWith('.example.yaml'))
   t.not(examples.length, 0)
   for (const name of examples) t.ok(load(['--config', join(folder, name)]), name)
 })
@@ -127,7 +131,7 @@ void t.test('--help names flag, variable and default of each setting', (t) => {
 })
 
 void t.test('the daemon tells by its exit code: 78 for settings, 0 for questions', async (t) => {
-  const [wrong, checked, printed, help, named, shortPassword] = await Promise.all([
+  const [wrong, checked, printed, help, named, shortPassword, noCounter] = await Promise.all([
     runDaemon(['--heartbeat', 'often']),
     runDaemon(['--check-config', '--name', 'one']),
     runDaemon(['--print-config', '--store', 'postgres://me:hidden-one@db/fleet'], {
@@ -141,6 +145,14 @@ void t.test('the daemon tells by its exit code: 78 for settings, 0 for questions
     runDaemon(['--coordinator', '--no-agent', '--state-dir', await makeFolder(t)], {
       environment: { CACHEFLEET_ADMIN_PASSWORD: 'too short' },
     }),
+    runDaemon([
+      '--engine',
+      'simulate',
+      '--counters',
+      'no/such',
+      '--state-dir',
+      await makeFolder(t),
+    ]),
   ])
   t.match(wrong, { code: 78, errors: /--heartbeat/, output: '' })
   t.equal(wrong.errors.trim().split('\n').length, 1, 'one line, no stack')
@@ -152,4 +164,5 @@ void t.test('the daemon tells by its exit code: 78 for settings, 0 for questions
   t.match(shortPassword, { code: 78, errors: /CACHEFLEET_ADMIN_PASSWORD/ })
   t.match(shortPassword.errors, '12')
   t.notMatch(shortPassword.errors, 'too short')
+  t.match(noCounter, { code: 78, errors: /counters: "no\/such".*MAIN\.esi_errors/ })
 })

@@ -21,6 +21,10 @@ export interface AgentConfig {
   readonly takeover: Takeover
   /** Longest wait for the probes of a new VCL before it counts as loaded. */
   readonly warmupMs: number
+  /** Names of counters that are sampled beside the usual ones. */
+  readonly furtherCounters: readonly string[]
+  /** Where Prometheus may ask for the counters of the cache. */
+  readonly metricsListen: { readonly host: string; readonly port: number } | null
 }
 
 export type EngineConfig =

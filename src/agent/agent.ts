@@ -17,6 +17,7 @@ import type { AgentRecord } from './agent-record.js'
 import { fetchSource, type Caller } from './coordinator-http.js'
 import { CoordinatorLink, type LinkOptions } from './coordinator-link.js'
 import { CoordinatorReports } from './coordinator-reports.js'
+import { AgentCounters } from './counters/agent-counters.js'
 import { Engine } from './engine.js'
 import { createHandlers } from './handlers.js'
 import { HostRollbacks } from './host-rollback.js'
@@ -86,6 +87,7 @@ class Agent {
   readonly #engine: Engine
   readonly #reconciler: Reconciler
   readonly #watch: EngineWatch
+  readonly #counters: AgentCounters
   readonly #link: CoordinatorLink
   readonly #reports: CoordinatorReports
   readonly #instructions: InstructionPort
@@ -132,6 +134,10 @@ class Agent {
         this.#reports.reportHealing(result, context)
       },
     })
+    this.#counters = new AgentCounters({
+      ...{ config, log, link: this.#link },
+      cachePid: () => this.#watch.cachePid,
+    })
     this.#rollbacks = this.#createRollbacks(belongings.stateDir, log)
     this.#instructions = this.#createInstructions(sources, settings)
     this.#invalidator = this.#createInvalidator()
@@ -143,6 +149,7 @@ class Agent {
   }
 
   async start(): Promise<void> {
+    await this.#counters.listen()
     let tellSeen: () => void = () => undefined
     const seen = new Promise<void>((resolve) => (tellSeen = resolve))
     this.#engine.start(() => {
@@ -162,6 +169,7 @@ class Agent {
     this.#ending.abort()
     await this.#rollbacks?.stop()
     await this.#link.stop()
+    await this.#counters.stop()
     await this.#engine.stop()
     await this.#watch.stop()
     await this.#reconciler.stop()
@@ -244,6 +252,7 @@ class Agent {
           return
         }
         if (message.kind === 'invalidate') this.#invalidator.take(message, context)
+        else if (message.kind === 'watch') this.#counters.watch(message.forMs)
         else void this.#carryOut(message, context)
       },
       ...(takeTurn && { takeTurn }),
@@ -307,6 +316,7 @@ class Agent {
     const change = { ...isTaken, lockedBecause, seenCoordinatorId: coordinatorId }
     if (!isKept(record, change)) await this.#state.change(change)
     this.#watch.setHeartbeat(welcome.heartbeatMs)
+    this.#counters.sample(welcome.statsIntervalMs)
     // When the link counts as live.
     setImmediate(() => {
       this.#reports.tellUnsaid()

@@ -78,6 +78,8 @@ function startOne(
       http: { host: '127.0.0.1', port: 0 }, // nobody serves there
       takeover: 'registration',
       warmupMs: 0,
+      furtherCounters: [],
+      metricsListen: null,
     },
     {
       state: createStateInMemory(shared.sources),

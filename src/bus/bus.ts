@@ -59,3 +59,7 @@ export const eventsSubject = 'events'
 export const invalidationsLoggedSubject = 'invalidation.logged'
 /** A hint that entries ended: who waits for them looks again. The value is `{ids}`. */
 export const invalidationsEndedSubject = 'invalidation.ended'
+/** Somebody looks at these agents: their sessions ask for live samples. The value is `{agentIds}`. */
+export const agentWatchSubject = 'agent.watch'
+/** Live samples of an agent, for whoever looks: `{agentId, at, names, values}`. */
+export const liveSampleSubject = (agentId: number): string => `agent.${agentId}.sample`

@@ -17,6 +17,7 @@ import { joinTokens } from './nouns/jointokens.js'
 import { organizations } from './nouns/organizations.js'
 import { permissions } from './nouns/permissions.js'
 import { sessions } from './nouns/sessions.js'
+import { statistics } from './nouns/stats.js'
 import { tags } from './nouns/tags.js'
 import { users } from './nouns/users.js'
 import { vclGroups } from './nouns/vclgroups.js'
@@ -36,6 +37,6 @@ export const grammar: Grammar = {
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups, invalidations],
     ...[organizations, accounts, users, permissions, sessions, idps],
-    ...[joinTokens, apiLogs, contexts],
+    ...[statistics, joinTokens, apiLogs, contexts],
   ],
 }

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { createInProcessBus } from '../bus/in-process.js'
 import { openStore } from '../store/open-store.js'
+import { noArchive } from '../store/statistics/no-archive.js'
 import { createBackgroundWork } from './state-service/background.js'
 import {
   addSystemAdministrator,
@@ -9,6 +10,7 @@ import {
 } from './state-service/identity/first-administrator.js'
 import { createLeases } from './state-service/leases.js'
 import type { StateService } from './state-service/service.js'
+import { createLiveSamples } from './state-service/statistics/live-samples.js'
 
 export interface Administration {
   /** Ends the account's sessions; the running daemon notices within 5 s. Rejects with FleetError not-found or invalid. */
@@ -29,13 +31,14 @@ export async function openAdministration(
 ): Promise<Administration> {
   const store = await openStore(config.storeUrl, log)
   // Nobody listens on this bus: other processes notice by themselves (choices: 2, within 5 s).
+  const bus = createInProcessBus()
   const service: StateService = {
-    store,
-    bus: createInProcessBus(),
+    ...{ store, bus, statistics: noArchive, liveSamples: createLiveSamples(bus) },
     now: Date.now,
     coordinatorId: '',
     settings: {
       heartbeatMs: 0,
+      statsIntervalMs: 0,
       accessTtlSeconds: 0,
       refreshTtlSeconds: 0,
       apiLogDays: 0,

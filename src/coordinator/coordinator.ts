@@ -10,6 +10,9 @@ import { agentLinkPath } from '../messages/envelope.js'
 import { openStore } from '../store/open-store.js'
 import { ensureSetting } from '../store/settings.js'
 import { deleteUnusedSources } from '../store/sources.js'
+import { planArchive } from '../store/statistics/local-archive.js'
+import { startArchive } from '../store/statistics/start-archive.js'
+import type { StatisticsArchive } from '../store/statistics/statistics-archive.js'
 import type { Store } from '../store/store.js'
 import { version } from '../version.js'
 import { createAgentGateway } from './agent-gateway/agent-gateway.js'
@@ -20,7 +23,7 @@ import { eventViews } from './controller/event-views.js'
 import { eventRoutes } from './controller/events.js'
 import { healthRoutes } from './controller/health.js'
 import { resourceRoutes } from './controller/resources.js'
-import { createMetrics } from './http/metrics.js'
+import { createMetrics, type Metrics } from './http/metrics.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
 import { createAgentCounter } from './state-service/agents/agent-counts.js'
 import { createApiLog, removeOldApiLogs } from './state-service/api-log.js'
@@ -44,11 +47,14 @@ import {
 } from './state-service/invalidations/invalidation-duty.js'
 import { createJoinToken } from './state-service/agents/join-tokens.js'
 import { createLeases } from './state-service/leases.js'
+import { defaultArchiveUrl } from './places.js'
 import { startPlacementFollower } from './state-service/placing/placement-follower.js'
 import { createSessionWatch } from './state-service/identity/session-watch.js'
 import { openSealing } from './state-service/identity/sealing.js'
 import type { ServiceSettings, StateService } from './state-service/service.js'
 import { removeExpiredSessions } from './state-service/identity/sessions.js'
+import { createLiveSamples } from './state-service/statistics/live-samples.js'
+import { removeStrayStatistics } from './state-service/statistics/stray-statistics.js'
 
 export interface CoordinatorConfig {
   readonly stateDir: string
@@ -100,12 +106,16 @@ export async function startCoordinator(
   log: Logger,
 ): Promise<RunningCoordinator> {
   const store = await openStore(config.storeUrl, log)
+  const metrics = createMetrics(createAgentCounter({ store, now: Date.now }))
   let bus: Bus | undefined
+  let statistics: StatisticsArchive | undefined
   try {
     const coordinatorId = await ensureSetting(store.queries, 'coordinatorId', randomUUID())
     bus = await openBus(config.busUrl, coordinatorId, log)
-    return await startOn({ store, bus, coordinatorId }, config, log)
+    statistics = await openStatistics(config, metrics, log)
+    return await startOn({ store, bus, coordinatorId, statistics, metrics }, config, log)
   } catch (error) {
+    await statistics?.close()
     await bus?.close()
     await store.close()
     throw error
@@ -116,6 +126,28 @@ interface Ground {
   readonly store: Store
   readonly bus: Bus
   readonly coordinatorId: string
+  readonly statistics: StatisticsArchive
+  readonly metrics: Metrics
+}
+
+/** Several coordinators share a PostgreSQL store, and the archive in it; on SQLite it is a file of its own. */
+function openStatistics(
+  { storeUrl, stateDir, settings }: CoordinatorConfig,
+  metrics: Metrics,
+  log: Logger,
+): Promise<StatisticsArchive> {
+  return startArchive({
+    url: storeUrl.startsWith('sqlite:') ? defaultArchiveUrl(stateDir) : storeUrl,
+    options: planArchive(settings.statsIntervalMs),
+    events: {
+      wrote: (seconds) => {
+        metrics.observeStatsWrite(seconds)
+      },
+      warn: (fields, message) => {
+        log.warn(fields, message)
+      },
+    },
+  })
 }
 
 async function startOn(
@@ -123,11 +155,12 @@ async function startOn(
   config: CoordinatorConfig,
   log: Logger,
 ): Promise<RunningCoordinator> {
-  const { store, bus } = ground
+  const { store, bus, statistics, metrics } = ground
   const sealing = await openSealing(config.secretKeyFile)
   const leases = createLeases({ store, now: Date.now, isAlone: !bus.isShared })
   const service: StateService = {
     ...ground,
+    liveSamples: createLiveSamples(bus),
     now: Date.now,
     leases,
     settings: config.settings,
@@ -136,7 +169,6 @@ async function startOn(
       metrics.observeDeploy(result, seconds)
     },
   }
-  const metrics = createMetrics(createAgentCounter(service))
   const identity = await openIdentity(service, sealing)
   const firstAdministrator = await ensureFirstAdministrator(service, {
     stateDir: config.stateDir,
@@ -203,6 +235,7 @@ async function startOn(
       await recovery.stop()
       await invalidationDuty.stop()
       const background = service.background.stop()
+      service.liveSamples.close()
       await gateway.close()
       await http.close()
       await background
@@ -210,6 +243,7 @@ async function startOn(
       await events.close()
       authenticator.close()
       await leases.release().catch(() => undefined) // they run out by themselves
+      await statistics.close()
       await bus.close()
       await store.close()
     },
@@ -233,6 +267,7 @@ function startCleanups(service: StateService, { keys }: Identity, log: Logger): 
     clean('removing old entries of the API log', () => removeOldApiLogs(service)),
     clean('removing expired sessions', () => removeExpiredSessions(service)),
     clean('removing old invalidations', () => removeOldInvalidations(service)),
+    startHourly('removing statistics of deleted agents', log, () => removeStrayStatistics(service)),
     clean('removing unused sources', () => service.store.decide(deleteUnusedSources)),
     startHourly('rotating signing keys', log, async () => {
       await service.leases.run('cleanup', () => keys.rotate())

@@ -5,6 +5,11 @@ export function defaultStoreUrl(stateDir: string): string {
   return `sqlite:${join(stateDir, 'coordinator.db')}`
 }
 
+/** The statistics, where the store is no PostgreSQL. */
+export function defaultArchiveUrl(stateDir: string): string {
+  return `sqlite:${join(stateDir, 'statistics.db')}`
+}
+
 /** Seals recoverable secrets in the store. */
 export function defaultSecretKeyFile(stateDir: string): string {
   return join(stateDir, 'secret.key')

@@ -135,5 +135,18 @@ export interface InvalidationResult {
   readonly error: string | null
 }
 
+/** Counters of the cache, at the interval that the welcome named (choices: 7). */
+export interface Samples extends Envelope {
+  readonly kind: 'samples'
+  /** When they were read: epoch milliseconds of the agent's clock. */
+  readonly at: number
+  /** Asked for by `watch`, between those of the interval: shown, and not archived. */
+  readonly live: boolean
+  /** What the values are, in their order; in the first samples of a link and whenever the set is another one. */
+  readonly names?: readonly string[] | undefined
+  /** A counter's events per second since the samples before, a gauge as it is; null: not known. */
+  readonly values: readonly (number | null)[]
+}
+
 export type AgentToCoordinator =
-  Hello | FullState | Heartbeat | ApplyReport | Answer | DriftReport | Invalidated
+  Hello | FullState | Heartbeat | ApplyReport | Answer | DriftReport | Invalidated | Samples

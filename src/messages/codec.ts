@@ -21,6 +21,7 @@ import type {
   Invalidated,
   InvalidationResult,
   ProgramFailure,
+  Samples,
 } from './agent-to-coordinator.js'
 import type {
   Apply,
@@ -39,6 +40,7 @@ import type {
   SetParam,
   ShowRunning,
   Unlock,
+  Watch,
   Welcome,
 } from './coordinator-to-agent.js'
 import {
@@ -115,6 +117,9 @@ function parse(text: string): unknown {
 
 type Kinds<Message extends Envelope> = Readonly<Record<Message['kind'], Check>>
 
+const finite: Check = (value) =>
+  typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a finite number'
+
 /** A text of one message is bounded by the message itself. */
 const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a text')
 const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
@@ -141,6 +146,8 @@ const tagLimit = 256
 const settingLimit = 10_000
 /** Chosen by us: more than an agent is ever sent ahead, and than an entry has members. */
 const entryLimit = 1_000
+/** A cache has about 400 counters, and some for each backend. */
+const counterLimit = 2_000
 
 const envelope: Shape<Envelope> = {
   kind: text,
@@ -222,6 +229,13 @@ const agentMessages: Kinds<AgentToCoordinator> = {
     ),
     trouble: orNull(shortText),
   } satisfies Shape<Invalidated>),
+  samples: record({
+    ...envelope,
+    at: whole(0),
+    live: flag,
+    names: orAbsent(list(shortText, counterLimit)),
+    values: list(orNull(finite), counterLimit),
+  } satisfies Shape<Samples>),
 }
 
 const backendHealth = oneOf(['healthy', 'sick', 'auto'] satisfies BackendHealth[])
@@ -284,6 +298,7 @@ const coordinatorMessages: Kinds<CoordinatorToAgent> = {
     agentId: whole(1),
     coordinatorId: shortText,
     heartbeatMs: whole(1),
+    statsIntervalMs: orAbsent(whole(1)),
     revision: whole(0),
   } satisfies Shape<Welcome>),
   apply: record({ ...envelope, revision: whole(0), desired } satisfies Shape<Apply>),
@@ -309,4 +324,5 @@ const coordinatorMessages: Kinds<CoordinatorToAgent> = {
     entries: list(order, entryLimit),
   } satisfies Shape<Invalidate>),
   unlock: record({ ...envelope } satisfies Shape<Unlock>),
+  watch: record({ ...envelope, forMs: whole(0, 600_000) } satisfies Shape<Watch>),
 }

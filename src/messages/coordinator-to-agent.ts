@@ -9,6 +9,8 @@ export interface Welcome extends Envelope {
   readonly agentId: number
   readonly coordinatorId: string
   readonly heartbeatMs: number
+  /** Between samples of the counters; absent from a coordinator of an earlier version: none are wanted. */
+  readonly statsIntervalMs?: number | undefined
   /** The revision that this coordinator wants; the agent locks itself when it holds a higher one. */
   readonly revision: number
 }
@@ -144,6 +146,12 @@ export interface PurgeRequest {
   readonly secret: string | null
 }
 
+/** Somebody looks: send live samples every second for so long. Said again before that is over; 0 ends it. */
+export interface Watch extends Envelope {
+  readonly kind: 'watch'
+  readonly forMs: number
+}
+
 export type CoordinatorToAgent =
   | Welcome
   | Apply
@@ -156,6 +164,7 @@ export type CoordinatorToAgent =
   | ReportFullState
   | Unlock
   | Invalidate
+  | Watch
 /** What another coordinator process may ask the holder of the session to send. */
 export type Instruction =
   Apply | Query | EngineCommand | SetParam | SetHealth | Compile | ShowRunning | Unlock

@@ -155,6 +155,12 @@ export async function describeAgent(
 }
 
 /** Its placements and tags go with it. */
+/** Of all organizations. */
+export async function readAllAgentIds(queries: Queries): Promise<number[]> {
+  const rows = await queries.selectFrom('agents').select('id').execute()
+  return rows.map(({ id }) => id)
+}
+
 export async function deleteAgentRow(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('agentTags').where('agentId', '=', id).execute()
   await queries.deleteFrom('placements').where('agentId', '=', id).execute()

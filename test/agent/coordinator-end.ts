@@ -33,6 +33,8 @@ export interface CoordinatorEnd {
     coordinatorId: string
     revision: number
     heartbeatMs: number
+    /** Absent: no samples are wanted. */
+    statsIntervalMs?: number
     /** Answers the status that refuses an upgrade, or null to take it. */
     admit: (authorization: string) => number | null
   }
@@ -213,8 +215,9 @@ class End implements CoordinatorEnd {
       const message = decodeAgentMessage(data.toString('utf8'))
       this.received.push(message)
       if (message.kind !== 'hello') return
-      const { coordinatorId, revision, heartbeatMs } = this.settings
-      this.send({ kind: 'welcome', agentId: 7, coordinatorId, heartbeatMs, revision })
+      const { coordinatorId, revision, heartbeatMs, statsIntervalMs } = this.settings
+      const told = { coordinatorId, heartbeatMs, statsIntervalMs, revision }
+      this.send({ kind: 'welcome', agentId: 7, ...told })
       for (const tell of this.#untold) tell()
     })
   }

@@ -59,6 +59,8 @@ export async function runTestAgent(
       http: { host: '127.0.0.1', port: 6081 },
       takeover: 'registration',
       warmupMs: 10_000,
+      furtherCounters: [],
+      metricsListen: null,
       ...settings,
       stateDir,
     },

@@ -27,9 +27,11 @@ import { openIdentity } from '../../src/coordinator/state-service/identity/ident
 import { openSealing } from '../../src/coordinator/state-service/identity/sealing.js'
 import { createHeartbeatRecorder } from '../../src/coordinator/state-service/agents/heartbeat.js'
 import type { StateService } from '../../src/coordinator/state-service/service.js'
+import { createLiveSamples } from '../../src/coordinator/state-service/statistics/live-samples.js'
 import { createLog } from '../../src/log.js'
 import type { EngineCondition } from '../../src/messages/agent-to-coordinator.js'
 import { openStore } from '../../src/store/open-store.js'
+import { noArchive } from '../../src/store/statistics/no-archive.js'
 import type { Store } from '../../src/store/store.js'
 import { addAgent, addTag, bearTag } from '../store/rows.js'
 import { administrator } from '../support/daemon.js'
@@ -101,9 +103,9 @@ async function addFleet(store: Store): Promise<void> {
 }
 
 function createService(store: Store): StateService {
+  const bus = createInProcessBus()
   return {
-    store,
-    bus: createInProcessBus(),
+    ...{ store, bus, statistics: noArchive, liveSamples: createLiveSamples(bus) },
     now: Date.now,
     coordinatorId: 'bench',
     background: createBackgroundWork(),
@@ -111,6 +113,7 @@ function createService(store: Store): StateService {
     observeDeploy: () => undefined,
     settings: {
       heartbeatMs,
+      statsIntervalMs: 10_000,
       accessTtlSeconds: 600,
       refreshTtlSeconds: 3600,
       apiLogDays: 7,

@@ -11,6 +11,7 @@ import { measureAgentsArriving } from './arrival.js'
 import { measureBundle } from './bundle.js'
 import { measureCommandLine } from './command-line.js'
 import { measureCoordinators } from './coordinators.js'
+import { measureCounters } from './counters.js'
 import { measureEngine } from './engine.js'
 import { measureEvents } from './events.js'
 import { printFigure, type Report } from './figure.js'
@@ -19,6 +20,7 @@ import { measureInvalidations } from './invalidation.js'
 import { measureLists } from './lists.js'
 import { measureLogin } from './login.js'
 import { measurePlacement } from './placement.js'
+import { measureStatistics } from './statistics.js'
 import { measureSwap } from './swap.js'
 
 type Benchmark = (t: TestEnd, report: Report) => Promise<void>
@@ -39,7 +41,9 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   invalidations: measureInvalidations,
   swap: measureSwap,
   placement: measurePlacement,
+  statistics: measureStatistics,
   bundle: measureBundle,
+  counters: measureCounters,
 }
 
 const chosen = process.argv.slice(2)

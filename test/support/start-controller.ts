@@ -37,7 +37,10 @@ import { openSealing } from '../../src/coordinator/state-service/identity/sealin
 import { createSessionWatch } from '../../src/coordinator/state-service/identity/session-watch.js'
 import { createLeases } from '../../src/coordinator/state-service/leases.js'
 import type { StateService } from '../../src/coordinator/state-service/service.js'
+import { createLiveSamples } from '../../src/coordinator/state-service/statistics/live-samples.js'
 import { openStore } from '../../src/store/open-store.js'
+import { createLocalArchive, planArchive } from '../../src/store/statistics/local-archive.js'
+import { openRows } from '../../src/store/statistics/open-rows.js'
 
 export const administrator = { user: 'root', password: 'correct horse battery' }
 
@@ -99,9 +102,14 @@ export async function startController(
     { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) }, // pino writes objects
   )
   const store = await openStore(options.storeUrl ?? 'sqlite::memory:', log)
+  const bus = options.bus ?? createInProcessBus()
+  const rows = await openRows('sqlite::memory:')
+  const statistics = createLocalArchive(rows, planArchive(10_000), {
+    wrote: () => undefined,
+    warn: () => undefined,
+  })
   const service: StateService = {
-    store,
-    bus: options.bus ?? createInProcessBus(),
+    ...{ store, bus, statistics, liveSamples: createLiveSamples(bus) },
     now: () => Date.now() + skippedMs,
     coordinatorId: 'test',
     background: createBackgroundWork(),
@@ -109,6 +117,7 @@ export async function startController(
     observeDeploy: () => undefined,
     settings: {
       heartbeatMs: 5000,
+      statsIntervalMs: 10_000,
       accessTtlSeconds: 600,
       refreshTtlSeconds: 3600,
       apiLogDays: 7,
@@ -187,6 +196,7 @@ export async function startController(
     await recorder?.close()
     authenticator.close()
     if (options.bus === undefined) await service.bus.close()
+    await statistics.close()
     await store.close()
     if (options.stateDir === undefined) await rm(stateDir, { recursive: true, force: true })
   })

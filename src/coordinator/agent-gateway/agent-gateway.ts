@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { WebSocketServer } from 'ws'
-import { agentRevokedSubject, desiredChangedSubject } from '../../bus/bus.js'
+import { agentRevokedSubject, agentWatchSubject, desiredChangedSubject } from '../../bus/bus.js'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, agentLinkSubprotocol, messageLimitBytes } from '../../messages/envelope.js'
@@ -17,6 +17,8 @@ import {
 } from '../state-service/agents/heartbeat.js'
 import { createLoginLimits } from '../state-service/identity/login-limits.js'
 import type { StateService } from '../state-service/service.js'
+import { watchForMs } from '../state-service/statistics/live-samples.js'
+import { createSampleRecorder } from '../state-service/statistics/sample-recorder.js'
 import { createAdopter } from './adopter.js'
 import { createAgentHttp, type HandleRequest } from './agent-http.js'
 import { AgentSession } from './agent-session.js'
@@ -88,6 +90,7 @@ export function createAgentGateway(
     log,
     heartbeats,
     reports,
+    samples: createSampleRecorder(service),
     sender,
     adopter,
     delivery,
@@ -103,6 +106,9 @@ export function createAgentGateway(
     }),
     service.bus.subscribe(agentRevokedSubject, (hint) => {
       revoke(readAgentIds(hint))
+    }),
+    service.bus.subscribe(agentWatchSubject, (hint) => {
+      for (const agentId of readAgentIds(hint)) sessions.get(agentId)?.watch(watchForMs)
     }),
   ]
 

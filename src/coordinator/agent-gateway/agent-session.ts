@@ -130,16 +130,19 @@ export class AgentSession implements LinkReceiver, Recipient {
   offer(state: DesiredState, traceId: string): void {
     if (!this.needsApply(state)) return
     const { desiredRevision: revision, desired } = state
+    const { log } = this.#parts
     this.#offer = { revision, sentAtMs: performance.now(), answer: null }
     try {
       this.#link.send({ kind: 'apply', traceId, revision, desired })
-      this.#parts.log.debug({ ...this.#names, traceId, revision }, 'desired state sent')
+      log.debug({ ...this.#names, traceId, revision }, 'desired state sent')
     } catch (error) {
-      this.#parts.log.error(
-        { ...this.#names, traceId, err: error },
-        'a desired state cannot be sent',
-      )
+      log.error({ ...this.#names, traceId, err: error }, 'a desired state cannot be sent')
     }
+  }
+
+  /** Somebody looks: live samples for so long. */
+  watch(forMs: number): void {
+    if (this.isLive) this.#link.send({ kind: 'watch', traceId: newTraceId(), forMs })
   }
 
   takeOffered(answer: OfferedAnswer): boolean {
@@ -179,6 +182,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#parts.sessions.delete(agentId)
     this.#parts.delivery.remove(this)
     this.#parts.heartbeats.forget(agentId)
+    this.#parts.samples.forget(agentId)
     // Of a coordinator that stops the bus says so, and a fleet of writes would only keep it.
     if (code !== closeCodes.goingAway)
       void releaseAgentLink(this.#parts.service, agentId, this.linkId) // never rejects
@@ -241,11 +245,10 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#phase = 'live'
     this.#subscriptions = [
       ...this.#subscriptions,
-      // Sent by instructAgent only.
+      // Sent by instructAgent, and by agent-http.ts, only.
       service.bus.respond(instructionSubject(agentId), (asked) =>
         this.#ask(asked as InstructionRequest),
       ),
-      // Sent by agent-http.ts only.
       service.bus.respond(largeAnswerSubject(agentId), (offered) =>
         Promise.resolve(this.#answers.takeOffered(offered as OfferedAnswer)),
       ),
@@ -256,6 +259,7 @@ export class AgentSession implements LinkReceiver, Recipient {
       agentId,
       coordinatorId: service.coordinatorId,
       heartbeatMs: service.settings.heartbeatMs,
+      statsIntervalMs: service.settings.statsIntervalMs,
       revision: agent.desiredRevision,
     })
     this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
@@ -289,6 +293,9 @@ export class AgentSession implements LinkReceiver, Recipient {
         return
       case 'drift':
         this.#parts.reports.recordDrift(agentId, message.drift, message.traceId)
+        return
+      case 'samples':
+        this.#parts.samples.take(agentId, message)
         return
     }
   }
@@ -324,12 +331,10 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   #takeReport(agentId: number, report: ApplyReport): void {
-    const { revision, result } = report
-    this.#parts.reports.recordApply(agentId, report)
-    this.#parts.log.debug(
-      { ...this.#names, traceId: report.traceId, revision, result },
-      'agent reported',
-    )
+    const { revision, result, traceId } = report
+    const { reports, log } = this.#parts
+    reports.recordApply(agentId, report)
+    log.debug({ ...this.#names, traceId, revision, result }, 'agent reported')
     if (this.#offer?.revision === revision)
       this.#offer = {
         ...this.#offer,

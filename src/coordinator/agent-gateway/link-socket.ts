@@ -1,7 +1,7 @@
 /** One WebSocket of an agent as a stream of checked messages: sequences out, decoding in, bounds, and a clean end. */
 import type { RawData, WebSocket } from 'ws'
-import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
 import { FleetError } from '../../errors.js'
+import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
 import { decodeAgentMessage, encodeMessage, MalformedMessage } from '../../messages/codec.js'
 import type { CoordinatorToAgent } from '../../messages/coordinator-to-agent.js'
 import { closeCodes, cutReason } from './close-codes.js'

@@ -21,8 +21,9 @@ interface Pending {
 export class PendingAnswers {
   readonly #pending = new Map<number, Pending>()
 
-  /** Resolves always. */
-  wait(sequence: number, timeoutMs: number): Promise<InstructionReply> {
+  /** Resolves always. `sequence` null: the question could not be sent. */
+  wait(sequence: number | null, timeoutMs: number): Promise<InstructionReply> {
+    if (sequence === null) return Promise.resolve(lost('its link is closing'))
     if (this.#pending.size >= pendingLimit)
       return Promise.resolve(
         lost(`${pendingLimit} questions wait for this agent already; try again later`),

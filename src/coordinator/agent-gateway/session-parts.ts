@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { ReportRecorder } from '../state-service/agents/agent-reports.js'
 import type { HeartbeatRecorder } from '../state-service/agents/heartbeat.js'
 import type { StateService } from '../state-service/service.js'
+import type { SampleRecorder } from '../state-service/statistics/sample-recorder.js'
 import type { Adopter } from './adopter.js'
 import type { AgentSession } from './agent-session.js'
 import type { DesiredSender } from './desired-sender.js'
@@ -13,6 +14,7 @@ export interface SessionParts {
   readonly log: Logger
   readonly heartbeats: HeartbeatRecorder
   readonly reports: ReportRecorder
+  readonly samples: SampleRecorder
   readonly sender: DesiredSender
   readonly adopter: Adopter
   readonly delivery: InvalidationDelivery

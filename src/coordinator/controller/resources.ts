@@ -13,6 +13,7 @@ import { groupVerbRoutes } from './group-verbs.js'
 import { invalidationRoutes } from './invalidations.js'
 import { joinTokenRoutes } from './jointokens.js'
 import { placementPlanRoutes } from './placement-plan.js'
+import { statisticsRoutes } from './statistics.js'
 import { tagRoutes } from './tags.js'
 import { vclGroupRoutes } from './vclgroups.js'
 import { vclRoutes } from './vcls.js'
@@ -32,6 +33,7 @@ export function resourceRoutes(service: StateService): readonly Route[] {
     ...placementPlanRoutes(service),
     ...groupVerbRoutes(service),
     ...invalidationRoutes(service),
+    ...statisticsRoutes(service),
     ...joinTokenRoutes(service),
     ...apiLogRoutes(service),
   ]

@@ -8,6 +8,10 @@ export interface Metrics {
   readonly observeRequest: (request: ObservedRequest) => void
   /** A deploy that came to its end; `result` is `ok` or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void
+  /** An invalidation that all its agents have done. */
+  readonly observeInvalidation: (durationSeconds: number) => void
+  /** A commit of the archive of statistics. */
+  readonly observeStatsWrite: (durationSeconds: number) => void
 }
 
 export interface ObservedRequest {
@@ -20,6 +24,8 @@ export interface ObservedRequest {
 
 /** Chosen by us. */
 const requestBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30]
+const statsWriteBucketsSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const invalidationBucketsSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600]
 const deployBucketsSeconds = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
 /** `countAgents` answers the number of agents by the name of their state; asked at each reading. */
@@ -48,6 +54,18 @@ export function createMetrics(
     buckets: deployBucketsSeconds,
     registers: [registry],
   })
+  const invalidations = new Histogram({
+    name: 'cachefleet_invalidation_done_seconds',
+    help: 'Duration of invalidations until all their agents had done them',
+    buckets: invalidationBucketsSeconds,
+    registers: [registry],
+  })
+  const statsWrites = new Histogram({
+    name: 'cachefleet_stats_write_seconds',
+    help: 'Duration of commits to the archive of statistics',
+    buckets: statsWriteBucketsSeconds,
+    registers: [registry],
+  })
   return {
     contentType: registry.contentType,
     read: async () => {
@@ -59,6 +77,12 @@ export function createMetrics(
     },
     observeDeploy: (result, durationSeconds) => {
       deploys.observe({ result }, durationSeconds)
+    },
+    observeInvalidation: (durationSeconds) => {
+      invalidations.observe(durationSeconds)
+    },
+    observeStatsWrite: (durationSeconds) => {
+      statsWrites.observe(durationSeconds)
     },
   }
 }

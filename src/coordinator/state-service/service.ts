@@ -2,13 +2,17 @@
 import type { Bus } from '../../bus/bus.js'
 import type { Actor } from '../../domain/permission.js'
 import type { Scope } from '../../store/scope.js'
+import type { StatisticsArchive } from '../../store/statistics/statistics-archive.js'
 import type { Store } from '../../store/store.js'
 import type { BackgroundWork } from './background.js'
 import type { Leases } from './leases.js'
+import type { LiveSamples } from './statistics/live-samples.js'
 
 export interface StateService {
   readonly store: Store
   readonly bus: Bus
+  readonly statistics: StatisticsArchive
+  readonly liveSamples: LiveSamples
   /** Milliseconds since 1970; tests give their own. */
   readonly now: () => number
   /** Lives as long as the store: agents take the word of this coordinator only (choices: 4). */
@@ -24,6 +28,8 @@ export interface StateService {
 export interface ServiceSettings {
   /** Told to agents; Down after three missed. */
   readonly heartbeatMs: number
+  /** Told to agents: between samples of counters. */
+  readonly statsIntervalMs: number
   /** Access and refresh token lifetimes of the system administrator. */
   readonly accessTtlSeconds: number
   readonly refreshTtlSeconds: number

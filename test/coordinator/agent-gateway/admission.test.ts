@@ -148,6 +148,7 @@ await t.test('enrolment', async (t) => {
       sequence: 1,
       coordinatorId: 'coordinator-under-test',
       heartbeatMs: 60_000,
+      statsIntervalMs: 10_000,
       revision: 1,
     })
     t.match(await agent.next('apply'), { revision: 1, desired: { load: [], active: 'cf-idle' } })

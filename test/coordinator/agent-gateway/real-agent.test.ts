@@ -42,6 +42,8 @@ function start(): Promise<RunningAgent> {
     http: { host: '127.0.0.1', port: cache.httpPort },
     takeover: 'registration' as const,
     warmupMs: 10_000,
+    furtherCounters: [],
+    metricsListen: null,
     stateDir,
   }
   return startAgent(config, log)

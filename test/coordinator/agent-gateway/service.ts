@@ -6,8 +6,11 @@ import { createLeases } from '../../../src/coordinator/state-service/leases.js'
 import { createJoinToken } from '../../../src/coordinator/state-service/agents/join-tokens.js'
 import type { WantedJoinToken } from '../../../src/coordinator/state-service/agents/join-tokens.js'
 import type { StateService } from '../../../src/coordinator/state-service/service.js'
+import { createLiveSamples } from '../../../src/coordinator/state-service/statistics/live-samples.js'
 import type { Actor } from '../../../src/domain/permission.js'
 import { openStore } from '../../../src/store/open-store.js'
+import { noArchive } from '../../../src/store/statistics/no-archive.js'
+import type { StatisticsArchive } from '../../../src/store/statistics/statistics-archive.js'
 
 export const administrator: Actor = {
   accountId: 1,
@@ -35,7 +38,11 @@ interface Teardown {
 
 export async function startService(
   t: Teardown,
-  options: { readonly heartbeatMs?: number; readonly url?: string } = {},
+  options: {
+    readonly heartbeatMs?: number
+    readonly url?: string
+    readonly statistics?: StatisticsArchive
+  } = {},
 ): Promise<TestService> {
   const warnings: Record<string, unknown>[] = []
   const log = pino(
@@ -56,12 +63,13 @@ export async function startService(
     await store.close()
   })
   return {
-    store,
-    bus,
+    ...{ store, bus, liveSamples: createLiveSamples(bus) },
+    statistics: options.statistics ?? noArchive,
     now: () => nowMs,
     coordinatorId: 'coordinator-under-test',
     settings: {
       heartbeatMs: options.heartbeatMs ?? 60_000,
+      statsIntervalMs: 10_000,
       accessTtlSeconds: 600,
       refreshTtlSeconds: 3600,
       apiLogDays: 7,

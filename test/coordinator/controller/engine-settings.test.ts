@@ -45,6 +45,8 @@ async function startStand(t: Test): Promise<Stand> {
       http: { host: '127.0.0.1', port: cache.httpPort },
       takeover: 'registration',
       warmupMs: 0,
+      furtherCounters: [],
+      metricsListen: null,
       stateDir: await makeFolder(t),
     },
     log,

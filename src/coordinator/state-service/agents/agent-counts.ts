@@ -7,7 +7,7 @@ import type { StateService } from '../service.js'
 const keptMs = 1000
 
 export function createAgentCounter(
-  service: StateService,
+  service: Pick<StateService, 'store' | 'now'>,
 ): () => Promise<Readonly<Record<string, number>>> {
   let counted: Promise<Readonly<Record<string, number>>> | undefined
   let countedAt = 0
@@ -21,7 +21,9 @@ export function createAgentCounter(
   }
 }
 
-async function countAgents({ store }: StateService): Promise<Readonly<Record<string, number>>> {
+async function countAgents({
+  store,
+}: Pick<StateService, 'store'>): Promise<Readonly<Record<string, number>>> {
   const counts = await countAgentsByState(store.queries)
   return Object.fromEntries(
     Object.entries(agentStates).map(([name, state]) => [name, counts.get(state) ?? 0]),

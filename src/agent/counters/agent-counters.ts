@@ -1,0 +1,67 @@
+/** An agent's counters: one reader of the cache, for samples to the coordinator and for Prometheus. */
+import type { Logger } from 'pino'
+import { selectCounters } from '../../domain/counter-selection.js'
+import type { AgentConfig } from '../agent-config.js'
+import type { CoordinatorLink } from '../coordinator-link.js'
+import { createCounterReader, type CounterReader } from './counter-reader.js'
+import { startMetricsListener, type MetricsListener } from './metrics-listener.js'
+import { CounterSampler } from './sampler.js'
+import { createSimulatedCounters } from './simulated-counters.js'
+
+export interface AgentCountersOptions {
+  readonly config: Pick<AgentConfig, 'name' | 'engine' | 'furtherCounters' | 'metricsListen'>
+  readonly link: Pick<CoordinatorLink, 'send' | 'isLive'>
+  /** Of the cache's manager, where it is known. */
+  readonly cachePid: () => number | null
+  readonly log: Logger
+}
+
+export class AgentCounters {
+  readonly #options: AgentCountersOptions
+  readonly #reader: CounterReader
+  readonly #sampler: CounterSampler
+  #listener: MetricsListener | null = null
+
+  /** Throws FleetError 'invalid' for a counter that none can be. */
+  constructor(options: AgentCountersOptions) {
+    const { link } = options
+    this.#options = options
+    this.#reader = createReader(options)
+    this.#sampler = new CounterSampler({
+      reader: this.#reader,
+      send: (samples) => link.send(samples),
+      isLinked: () => link.isLive,
+    })
+  }
+
+  /** Rejects when the address for Prometheus cannot be listened on. */
+  async listen(): Promise<void> {
+    const { config, log } = this.#options
+    const { metricsListen: listen } = config
+    if (listen !== null)
+      this.#listener = await startMetricsListener({ listen, reader: this.#reader, log })
+  }
+
+  /** With each welcome. */
+  sample(intervalMs: number | undefined): void {
+    this.#sampler.start(intervalMs)
+  }
+
+  /** Somebody looks for so long. */
+  watch(forMs: number): void {
+    this.#sampler.watch(forMs)
+  }
+
+  async stop(): Promise<void> {
+    await this.#sampler.stop()
+    await this.#listener?.close()
+  }
+}
+
+function createReader({ config, cachePid, log }: AgentCountersOptions): CounterReader {
+  const { engine, name, furtherCounters } = config
+  const isWanted = selectCounters(furtherCounters)
+  if (engine.mode === 'simulated') return createSimulatedCounters(name, performance.now())
+  const { workingDirectory } = engine
+  return createCounterReader({ workingDirectory, cachePid, isWanted, log })
+}

@@ -1,0 +1,96 @@
+/** `--metrics-listen`: answers `GET /metrics` with the counters of the cache, without a login, so on loopback unless told otherwise. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import { addReading, type CounterTotals } from '../../domain/counter-totals.js'
+import type { CounterReader } from './counter-reader.js'
+import { exposeCounters, expositionType } from './exposition.js'
+
+export interface MetricsListenerOptions {
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly reader: CounterReader
+  readonly log: Logger
+}
+
+export interface MetricsListener {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Chosen by us: a handful of scrapers, each within seconds. */
+const connectionLimit = 32
+const requestTimeoutMs = 10_000
+
+/** Rejects when it cannot listen there. */
+export async function startMetricsListener(
+  options: MetricsListenerOptions,
+): Promise<MetricsListener> {
+  const { listen, log } = options
+  const scrape = createScrape(options.reader)
+  const server = createServer(
+    { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs },
+    (request, response) => {
+      answer(request, response, scrape).catch((error: unknown) => {
+        log.error({ err: error }, 'the counters could not be told')
+        response.destroy()
+      })
+    },
+  )
+  server.maxConnections = connectionLimit
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const { host, port } = listen
+      const text = `metricsListen: ${host} port ${port} cannot be listened on: ${cause.message}`
+      reject(new Error(`${text}; right would be a free HOST:PORT of this host`, { cause }))
+    })
+    server.listen(listen.port, listen.host, resolve)
+  })
+  const { port } = server.address() as AddressInfo // it listens on a port
+  log.info({ host: listen.host, port }, 'the counters of the cache are told at /metrics')
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve()
+        })
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** One reading at a time, shared by those who ask meanwhile: each is what the next is compared with. */
+function createScrape(reader: CounterReader): () => Promise<string> {
+  let totals: CounterTotals | null = null
+  let running: Promise<string> | null = null
+  const read = async () => {
+    const reading = await reader.read()
+    if (reading === null) return exposeCounters(null)
+    totals = addReading(totals, reading)
+    return exposeCounters(totals.totals)
+  }
+  return () =>
+    (running ??= read().finally(() => {
+      running = null
+    }))
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  scrape: () => Promise<string>,
+): Promise<void> {
+  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+  const plain = { ...headers, 'content-type': 'text/plain; charset=utf-8' }
+  request.resume()
+  const path = request.url?.split('?')[0]
+  if (path !== '/metrics') {
+    response.writeHead(404, plain).end('here is nothing but /metrics\n')
+    return
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { ...plain, allow: 'GET, HEAD' }).end('right would be GET\n')
+    return
+  }
+  response.writeHead(200, { ...headers, 'content-type': expositionType }).end(await scrape())
+}

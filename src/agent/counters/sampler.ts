@@ -1,0 +1,129 @@
+/**
+ * Samples the cache's counters at the interval that the coordinator named, and every second while somebody looks. What
+ * cannot be sent is not kept: a gap stays a gap.
+ */
+import { newTraceId } from '../../context.js'
+import { computeRates, type CounterReading } from '../../domain/counter-rates.js'
+import type { Samples } from '../../messages/agent-to-coordinator.js'
+import type { Unsent } from '../coordinator-link.js'
+import type { CounterReader } from './counter-reader.js'
+
+export interface SamplerOptions {
+  readonly reader: CounterReader
+  /** False when there is no link. */
+  readonly send: (samples: Unsent<Samples>) => boolean
+  readonly isLinked: () => boolean
+}
+
+const liveIntervalMs = 1_000
+
+export class CounterSampler {
+  readonly #options: SamplerOptions
+  readonly #regular: Series
+  readonly #live: Series
+  #liveEnd: NodeJS.Timeout | null = null
+  /** The names that this link was told, as one text. */
+  #told: string | null = null
+
+  constructor(options: SamplerOptions) {
+    this.#options = options
+    this.#regular = new Series(options.reader, (now, before) => {
+      this.#send(now, before, false)
+    })
+    this.#live = new Series(options.reader, (now, before) => {
+      // The first one is what the second is compared with.
+      if (before !== null) this.#send(now, before, true)
+    })
+  }
+
+  /** With each welcome; without an interval nobody wants samples. */
+  start(intervalMs: number | undefined): void {
+    this.#told = null
+    this.#regular.setInterval(intervalMs ?? null)
+  }
+
+  /** 0 ends it. */
+  watch(forMs: number): void {
+    if (this.#liveEnd) clearTimeout(this.#liveEnd)
+    this.#live.setInterval(forMs > 0 ? liveIntervalMs : null)
+    this.#liveEnd = setTimeout(() => {
+      this.#live.setInterval(null)
+    }, forMs)
+  }
+
+  /** Resolves when nothing is being read any more. */
+  async stop(): Promise<void> {
+    if (this.#liveEnd) clearTimeout(this.#liveEnd)
+    await Promise.all([this.#regular.stop(), this.#live.stop()])
+  }
+
+  #send(now: CounterReading, before: CounterReading | null, live: boolean): void {
+    if (!this.#options.isLinked()) return
+    const rates = computeRates(before, now)
+    if (rates.size === 0) return
+    const names = [...rates.keys()]
+    const told = names.join(' ')
+    const at = Math.round(Date.now() - (performance.now() - now.atMs))
+    const isSent = this.#options.send({
+      ...{ kind: 'samples', traceId: newTraceId(), at, live },
+      ...(told !== this.#told && { names }),
+      values: [...rates.values()],
+    })
+    if (isSent) this.#told = told
+  }
+}
+
+type Take = (now: CounterReading, before: CounterReading | null) => void
+
+/** Readings one after the other, at an even pace. */
+class Series {
+  readonly #reader: CounterReader
+  readonly #take: Take
+  #before: CounterReading | null = null
+  #intervalMs: number | null = null
+  #nextAtMs = 0
+  #timer: NodeJS.Timeout | null = null
+  #reading: Promise<void> = Promise.resolve()
+
+  constructor(reader: CounterReader, take: Take) {
+    this.#reader = reader
+    this.#take = take
+  }
+
+  /** A pace that is kept already is not disturbed. Null: none. */
+  setInterval(intervalMs: number | null): void {
+    if (intervalMs === this.#intervalMs) return
+    this.#intervalMs = intervalMs
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#before = null
+    // Agents that started together do not sample together.
+    this.#nextAtMs = performance.now() + (intervalMs ?? 0) * Math.random()
+    this.#plan()
+  }
+
+  async stop(): Promise<void> {
+    this.setInterval(null)
+    await this.#reading
+  }
+
+  #plan(): void {
+    if (this.#intervalMs === null) return
+    this.#timer = setTimeout(() => {
+      this.#reading = this.#read()
+    }, this.#nextAtMs - performance.now())
+  }
+
+  async #read(): Promise<void> {
+    const intervalMs = this.#intervalMs
+    const now = await this.#reader.read()
+    if (intervalMs === null || intervalMs !== this.#intervalMs) return
+    if (now !== null) {
+      this.#take(now, this.#before)
+      this.#before = now
+    }
+    const lateMs = Math.max(0, performance.now() - this.#nextAtMs)
+    // At least half an interval ahead: the cache counts in lumps, and few milliseconds would make a peak of one.
+    this.#nextAtMs += intervalMs * (1 + Math.round(lateMs / intervalMs))
+    this.#plan()
+  }
+}

@@ -1,0 +1,29 @@
+/** Whose statistics are asked for: one agent's cache, or all caches of a group; both APIs ask by these. */
+import type { Actor } from '../../../domain/permission.js'
+import { readGroupAgents } from '../../../store/group-agents.js'
+import type { AskedCache } from '../../../store/statistics/statistics-archive.js'
+import { ownsAgent, type AgentRecord } from '../agents/agents.js'
+import type { StateService } from '../service.js'
+
+export type { AskedCache } from '../../../store/statistics/statistics-archive.js'
+
+/** Chosen by us: on a shared cache backends may be another organization's, and their names are nobody else's business. */
+const ofBackends = 'VBE.'
+
+export function askAgentCache(actor: Actor, agent: AgentRecord): readonly AskedCache[] {
+  return [{ agentId: agent.id, hidden: ownsAgent(actor, agent) ? null : ofBackends }]
+}
+
+/** Chosen by us: where the group is placed now; a cache that it left counts no longer, for earlier times either. */
+export async function askGroupCaches(
+  service: StateService,
+  actor: Actor,
+  groupId: number,
+): Promise<readonly AskedCache[]> {
+  const agents = await readGroupAgents(service.store.queries, groupId)
+  return agents.map(({ id, organizationId }) => ({
+    agentId: id,
+    hidden:
+      actor.organizationId === null || organizationId === actor.organizationId ? null : ofBackends,
+  }))
+}

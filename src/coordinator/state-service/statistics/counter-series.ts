@@ -1,0 +1,145 @@
+/** Series of counters and named graphs over a range of time, of one cache or summed over several. */
+import type { Consolidation } from '../../../domain/archive/consolidation.js'
+import {
+  findGraph,
+  functionOfMember,
+  graphNames,
+  toGraphValue,
+} from '../../../domain/archive/graphs.js'
+import type { TimeRange } from '../../../domain/archive/time-range.js'
+import { defaultCounters, resolveCounter } from '../../../domain/counters.js'
+import { groupBy } from '../../../domain/group-by.js'
+import { FleetError, type ErrorKey } from '../../../errors.js'
+import type { AskedCache, Series } from '../../../store/statistics/statistics-archive.js'
+import type { StateService } from '../service.js'
+
+/** What is asked, of whom, and in whose words an error is told. */
+export interface SeriesRequest {
+  readonly caches: readonly AskedCache[]
+  readonly consolidation: Consolidation
+  readonly range: TimeRange
+  readonly errorKey: ErrorKey
+}
+
+export interface CounterSeries {
+  /** As it was asked for. */
+  readonly counter: string
+  /** `time`: the end of a row, seconds since 1970. */
+  readonly values: readonly { readonly time: number; readonly value: number }[]
+}
+
+/** By key of the member; a member that no cache has is left out. */
+export type GraphRow = Readonly<Record<string, number>>
+
+/** Chosen by us: with 600 rows each, what one answer holds. */
+const countersMost = 50
+
+const kept = new Set(defaultCounters.map(({ name }) => name))
+
+/** Throws FleetError: not-found for a name that no cache has, invalid for too many, unavailable. */
+export async function readCounterSeries(
+  service: StateService,
+  request: SeriesRequest,
+  names: readonly string[],
+): Promise<readonly CounterSeries[]> {
+  const { errorKey } = request
+  if (names.length > countersMost)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `counters: ${names.length} are too many for one call; ${countersMost} is the most`,
+    )
+  const current = names.map((name) => resolveCounter(name) ?? '')
+  const found = await readSeries(service, request, current)
+  return names.map((counter, at) => {
+    const series = found[at]
+    if (!series || !(series.isKnown || kept.has(current[at] ?? '')))
+      throw new FleetError('not-found', errorKey, `counter ${counter.slice(0, 100)} was not found`)
+    return { counter, values: toPoints(series) }
+  })
+}
+
+/** The usual counters, as far as a cache has them. */
+export async function readUsualSeries(
+  service: StateService,
+  request: SeriesRequest,
+): Promise<readonly CounterSeries[]> {
+  const names = [...kept]
+  const found = await readSeries(service, request, names)
+  return names.flatMap((counter, at) => {
+    const series = found[at]
+    return series?.isKnown ? [{ counter, values: toPoints(series) }] : []
+  })
+}
+
+/** Throws FleetError: not-found for another graph, unavailable. */
+export async function readGraph(
+  service: StateService,
+  request: SeriesRequest,
+  name: string,
+): Promise<readonly GraphRow[]> {
+  const members = findGraph(name)
+  if (!members)
+    throw new FleetError(
+      'not-found',
+      request.errorKey,
+      `graph ${name.slice(0, 100)} was not found; there are ${graphNames.join(', ')}`,
+    )
+  const rows = new Map<number, Record<string, number>>()
+  for (const [consolidation, some] of groupBy(members, ({ counter }) =>
+    functionOfMember(counter, request.consolidation),
+  )) {
+    const found = await readSeries(
+      service,
+      { ...request, consolidation },
+      some.map(({ counter }) => counter),
+    )
+    for (const [at, { key, counter }] of some.entries())
+      for (const { time, value } of toPoints(found[at])) {
+        const row = rows.get(time) ?? {}
+        row[key] = toGraphValue(counter, value)
+        rows.set(time, row)
+      }
+  }
+  return [...rows].sort(([a], [b]) => a - b).map(([time, values]) => ({ ...values, time }))
+}
+
+export interface NewestValues {
+  /** Seconds since 1970; null: no cache was heard lately. */
+  readonly time: number | null
+  /** The caches that were heard. */
+  readonly agents: number
+  readonly stats: readonly { readonly counter: string; readonly value: number }[]
+}
+
+/** Events per second and levels of the newest rows. */
+export async function readNewestValues(
+  service: StateService,
+  caches: readonly AskedCache[],
+): Promise<NewestValues> {
+  const nowMs = service.now()
+  const newest = await service.statistics.readNewest({ caches, nowMs })
+  return {
+    time: newest.endsAt === null ? null : newest.endsAt / 1000,
+    agents: newest.caches,
+    stats: newest.values.map(([counter, value]) => ({ counter, value })),
+  }
+}
+
+async function readSeries(
+  service: StateService,
+  { caches, consolidation, range }: SeriesRequest,
+  names: readonly string[],
+): Promise<readonly Series[]> {
+  const nowMs = service.now()
+  const query = { caches, names, consolidation, ...range, nowMs }
+  return (await service.statistics.readSeries(query)).series
+}
+
+function toPoints(series: Series | undefined): CounterSeries['values'] {
+  if (!series) return []
+  return Array.from(series.endsAt, (endsAt, at) => ({
+    time: endsAt / 1000,
+    value: series.values[at] ?? 0,
+  }))
+}

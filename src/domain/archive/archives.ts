@@ -1,0 +1,72 @@
+/**
+ * The sixteen archives of a cache: archive i folds F(i) steps a row, F the sequence in which each term is the sum of the two
+ * before (choices: 7). A row lies at a multiple of its own span since 1970, so that rows of all caches have the same times.
+ */
+
+/** F(i) = 1, 2, 3, 5, 8 … 1597. */
+export const stepsPerRow: readonly number[] = takeFibonacci(16)
+
+/** choices: 7. */
+export const defaultRows = 600
+
+/** How an archive is laid out; the same for all caches of a coordinator. */
+export interface Grid {
+  /** Between samples, and the span of a row of the finest archive. */
+  readonly stepMs: number
+  /** Kept by each archive; the next one overwrites the oldest. */
+  readonly rows: number
+}
+
+export function spanOf({ stepMs }: Grid, archive: number): number {
+  return stepMs * (stepsPerRow[archive] ?? Number.NaN)
+}
+
+/** Where the row that ends then is kept. */
+export function slotOf(grid: Grid, archive: number, endsAt: number): number {
+  return (Math.round(endsAt / spanOf(grid, archive)) - 1) % grid.rows
+}
+
+/**
+ * The finest archive that still has all of a range, else the coarsest. `rowsMost` bounds what is read: of a long range of
+ * many caches a coarser archive answers.
+ */
+export function chooseArchive(
+  grid: Grid,
+  range: { readonly startMs: number; readonly endMs: number; readonly nowMs: number },
+  rowsMost = grid.rows,
+): number {
+  const { startMs, endMs, nowMs } = range
+  const found = stepsPerRow.findIndex((_, archive) => {
+    const span = spanOf(grid, archive)
+    // One slot is the open row's.
+    return nowMs - startMs <= (grid.rows - 1) * span && (endMs - startMs) / span <= rowsMost
+  })
+  return found < 0 ? stepsPerRow.length - 1 : found
+}
+
+/** The slots, both included, of the rows that end in a range: two where the ring begins anew in between. */
+export function slotRanges(
+  grid: Grid,
+  archive: number,
+  { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
+): readonly (readonly [from: number, to: number])[] {
+  const span = spanOf(grid, archive)
+  const first = Math.max(1, Math.ceil(startMs / span))
+  const last = Math.floor(endMs / span)
+  if (last < first) return []
+  if (last - first >= grid.rows - 1) return [[0, grid.rows - 1]]
+  const from = slotOf(grid, archive, first * span)
+  const to = slotOf(grid, archive, last * span)
+  return from <= to
+    ? [[from, to]]
+    : [
+        [from, grid.rows - 1],
+        [0, to],
+      ]
+}
+
+function takeFibonacci(count: number): number[] {
+  const terms = [1, 2]
+  while (terms.length < count) terms.push((terms.at(-1) ?? 0) + (terms.at(-2) ?? 0))
+  return terms
+}

@@ -1,0 +1,177 @@
+/**
+ * All archives of one cache: samples in, finished rows out. How samples come in, one by one or many at once, before or after a
+ * restart, makes no difference to the rows.
+ */
+import { spanOf, stepsPerRow, type Grid } from './archives.js'
+import { clearRow, closeRow, foldStep, makeOpenRow, type OpenRow } from './fold.js'
+import { addToStep, closeStep, openStep, reopenStep, type OpenStep } from './open-step.js'
+import type { Columns, Row } from './row.js'
+
+export interface CacheState {
+  readonly grid: Grid
+  series: number
+  /** When the newest sample was taken; null: there was none. */
+  last: number | null
+  /** Steps below this are in the open rows. */
+  folded: number
+  step: OpenStep | null
+  /** Of the archives from the second on. */
+  readonly open: readonly OpenRow[]
+}
+
+/** Chosen by us: who does not say how long its rates hold is believed for so long since the sample before. */
+const gapSteps = 1.5
+/** Chosen by us: a mean over more than a minute, or six long intervals, says nothing of each. */
+const spanMostMs = 60_000
+const spanSteps = 6
+/** Chosen by us: what is said to be older by so little is late; by more, the clock was set back. */
+const setBackMs = 60_000
+
+export function createCacheState(grid: Grid, series: number): CacheState {
+  const open = stepsPerRow.slice(1).map(() => makeOpenRow(series))
+  return { grid, series, last: null, folded: 0, step: null, open }
+}
+
+export interface Sample {
+  readonly at: number
+  /** For how long before that it holds; null: not known. */
+  readonly spanMs: number | null
+  /** One number for each series: a rate, or a level; NaN where it is not known. */
+  readonly values: Float64Array
+}
+
+/** Answers the rows that are finished by this. A sample that was there, or is older, changes nothing. */
+export function addSample(state: CacheState, { at, spanMs, values }: Sample): readonly Row[] {
+  const { stepMs } = state.grid
+  if (state.last !== null && at <= state.last) {
+    if (state.last - at <= setBackMs) return []
+    beginAnew(state)
+  }
+  const from = findBegin(state, at, spanMs)
+  const finished: Row[] = []
+  for (let index = Math.floor(from / stepMs); index * stepMs < at; index++) {
+    if (state.step?.index !== index) {
+      finishStep(state, finished)
+      state.step = openStep(index, state.series)
+    }
+    const begins = Math.max(from, index * stepMs)
+    const ends = Math.min(at, (index + 1) * stepMs)
+    addToStep(state.step, values, ends - begins)
+    if (ends === (index + 1) * stepMs) finishStep(state, finished)
+  }
+  state.last = at
+  return finished
+}
+
+/** Since when a sample's values hold: never before the sample before it. */
+function findBegin(
+  { grid: { stepMs }, last }: CacheState,
+  at: number,
+  spanMs: number | null,
+): number {
+  const passedMs = last === null ? Number.POSITIVE_INFINITY : at - last
+  if (spanMs !== null && spanMs > 0 && spanMs <= Math.max(spanMostMs, spanSteps * stepMs))
+    return at - Math.min(spanMs, passedMs)
+  return at - (passedMs <= gapSteps * stepMs ? passedMs : Math.min(stepMs, passedMs))
+}
+
+/** The finest archive's row as far as it is known: kept, so that a killed coordinator loses little. */
+export function readOpenRow({ grid, step, last }: CacheState): Row | undefined {
+  const columns = step === null ? undefined : closeStep(step)
+  if (step === null || last === null || columns === undefined) return undefined
+  const endsAt = (step.index + 1) * grid.stepMs
+  return { archive: 0, endsAt, spanMs: grid.stepMs, knownUntil: last, columns }
+}
+
+/** A row of the finest archive that was written after the state was: in order of time. */
+export function replayRow(state: CacheState, { endsAt, knownUntil, columns }: Row): void {
+  const index = Math.round(endsAt / state.grid.stepMs) - 1
+  if (index < state.folded) return
+  state.last = Math.max(state.last ?? 0, Math.min(knownUntil, endsAt))
+  if (knownUntil < endsAt) state.step = reopenStep(index, columns)
+  // The rows that this finishes were written together with the step.
+  else foldIntoAll(state, index, columns, [])
+  widenStep(state)
+}
+
+/** More series, behind those that there are. */
+export function widenSeries(state: CacheState, series: number): void {
+  keepSeries(
+    state,
+    Array.from({ length: series }, (_, column) => (column < state.series ? column : -1)),
+  )
+}
+
+/** For each series from now on: which it was before; -1: it is new. */
+export function keepSeries(state: CacheState, before: readonly number[]): void {
+  state.series = before.length
+  for (const row of state.open) {
+    row.sum = pick(row.sum, before, new Float64Array(before.length))
+    row.known = pick(row.known, before, new Float64Array(before.length))
+    row.minimum = pick(row.minimum, before, new Float32Array(before.length))
+    row.maximum = pick(row.maximum, before, new Float32Array(before.length))
+    row.last = pick(row.last, before, new Float32Array(before.length))
+  }
+  const { step } = state
+  if (!step) return
+  step.sum = pick(step.sum, before, new Float64Array(before.length))
+  step.knownMs = pick(step.knownMs, before, new Float64Array(before.length))
+}
+
+function finishStep(state: CacheState, finished: Row[]): void {
+  const { step, grid } = state
+  state.step = null
+  const columns = step === null ? undefined : closeStep(step)
+  if (step === null || columns === undefined) return
+  const endsAt = (step.index + 1) * grid.stepMs
+  finished.push({ archive: 0, endsAt, spanMs: grid.stepMs, knownUntil: endsAt, columns })
+  foldIntoAll(state, step.index, columns, finished)
+}
+
+function foldIntoAll(state: CacheState, index: number, columns: Columns, finished: Row[]): void {
+  for (const [at, row] of state.open.entries()) {
+    const steps = stepsPerRow[at + 1] ?? 1
+    const rowIndex = Math.floor(index / steps)
+    if (row.index >= 0 && row.index !== rowIndex) finishRow(state, at + 1, finished)
+    row.index = rowIndex
+    foldStep(row, columns)
+    if ((index + 1) % steps === 0) finishRow(state, at + 1, finished)
+  }
+  state.folded = index + 1
+}
+
+function finishRow({ grid, open }: CacheState, archive: number, finished: Row[]): void {
+  const row = open[archive - 1]
+  if (!row) return
+  const spanMs = spanOf(grid, archive)
+  const endsAt = (row.index + 1) * spanMs
+  const columns = closeRow(row)
+  if (columns) finished.push({ archive, endsAt, spanMs, knownUntil: endsAt, columns })
+}
+
+/** What was open belongs to a time that is yet to come. */
+function beginAnew(state: CacheState): void {
+  state.last = null
+  state.step = null
+  state.folded = 0
+  for (const row of state.open) clearRow(row)
+}
+
+/** A step that was written when there were fewer series. */
+function widenStep(state: CacheState): void {
+  const { step, series } = state
+  if (!step || step.sum.length >= series) return
+  const wide = openStep(step.index, series)
+  wide.sum.set(step.sum)
+  wide.knownMs.set(step.knownMs)
+  state.step = wide
+}
+
+function pick<Run extends Float64Array | Float32Array>(
+  run: Run,
+  before: readonly number[],
+  picked: Run,
+): Run {
+  for (const [column, was] of before.entries()) if (was >= 0) picked[column] = run[was] ?? 0
+  return picked
+}

@@ -1,0 +1,84 @@
+/**
+ * One row of an archive for all series of a cache: what every consolidation function needs, in single precision, column by
+ * column. A series that was not known in the row has a known time of 0.
+ */
+
+/** average, minimum, maximum, last and known time: each a run of single-precision numbers, one for each series. */
+const runs = 5
+const bytesPerNumber = 4
+/** What one series takes in one row. */
+export const bytesPerValue = runs * bytesPerNumber
+
+const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
+
+export interface Row {
+  readonly archive: number
+  readonly endsAt: number
+  readonly spanMs: number
+  /** Up to when it was seen: before `endsAt` the row is incomplete. */
+  readonly knownUntil: number
+  readonly columns: Columns
+}
+
+export interface Columns {
+  readonly average: Float32Array
+  readonly minimum: Float32Array
+  readonly maximum: Float32Array
+  readonly last: Float32Array
+  /** Seconds of the row in which the series was known. */
+  readonly knownSeconds: Float32Array
+}
+
+/** One series of one row. */
+export interface Value {
+  readonly average: number
+  readonly minimum: number
+  readonly maximum: number
+  readonly last: number
+  readonly knownSeconds: number
+}
+
+export function makeColumns(series: number): Columns {
+  return viewColumns(new Float32Array(series * runs))
+}
+
+/** Little-endian on every host, so that a database may be moved. */
+export function encodeColumns({ average }: Columns): Uint8Array {
+  const bytes = new Uint8Array(average.buffer)
+  return isLittleEndian ? bytes : swapped(bytes)
+}
+
+export function decodeColumns(bytes: Uint8Array): Columns {
+  // A copy: what a database gives need not begin at a multiple of four.
+  const own = isLittleEndian ? bytes.slice() : swapped(bytes)
+  return viewColumns(new Float32Array(own.buffer, own.byteOffset, own.byteLength / bytesPerNumber))
+}
+
+/** One series without the others; undefined where it was not known, or is newer than the row. */
+export function readValue(bytes: Uint8Array, column: number): Value | undefined {
+  const series = bytes.byteLength / bytesPerValue
+  if (column < 0 || column >= series) return undefined
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const read = (run: number): number =>
+    view.getFloat32((run * series + column) * bytesPerNumber, true)
+  const knownSeconds = read(4)
+  if (!(knownSeconds > 0)) return undefined
+  return { average: read(0), minimum: read(1), maximum: read(2), last: read(3), knownSeconds }
+}
+
+function viewColumns(all: Float32Array): Columns {
+  const series = all.length / runs
+  const run = (at: number): Float32Array => all.subarray(at * series, (at + 1) * series)
+  return {
+    average: run(0),
+    minimum: run(1),
+    maximum: run(2),
+    last: run(3),
+    knownSeconds: run(4),
+  }
+}
+
+function swapped(bytes: Uint8Array): Uint8Array {
+  const copy = Buffer.from(bytes)
+  return new Uint8Array(copy.swap32())
+}

@@ -1,0 +1,15 @@
+/** An archive that keeps nothing, for processes that take no samples. */
+import type { StatisticsArchive } from './statistics-archive.js'
+
+export const noArchive: StatisticsArchive = {
+  record: () => undefined,
+  release: () => undefined,
+  readSeries: ({ names }) => {
+    const nothing = { isKnown: false, endsAt: new Float64Array(), values: new Float64Array() }
+    return Promise.resolve({ series: names.map(() => nothing) })
+  },
+  readNewest: () => Promise.resolve({ endsAt: null, caches: 0, values: [] }),
+  retain: () => Promise.resolve(0),
+  commit: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+}

@@ -1,0 +1,50 @@
+/** Packs samples of many caches into two buffers that change hands, instead of thousands of objects that are copied. */
+import type { CacheSample } from './statistics-archive.js'
+import { headLength, type SampleBatch } from './thread-messages.js'
+
+export interface SamplePacker {
+  pack(samples: readonly CacheSample[]): SampleBatch
+}
+
+/** Chosen by us: lists of names that are remembered; caches of one release and storage share one. */
+const listsMost = 1000
+
+/** Numbers lists of names in the order in which the thread gets to know them; equal lists have one number. */
+export function createSamplePacker(): SamplePacker {
+  let byText = new Map<string, number>()
+  let byList = new WeakMap<readonly string[], number>()
+  return {
+    pack: (samples) => {
+      const names: (readonly string[])[] = []
+      const isAnew = byText.size > listsMost
+      if (isAnew) {
+        byText = new Map()
+        byList = new WeakMap()
+      }
+      const numberOf = (list: readonly string[]): number => {
+        const known = byList.get(list)
+        if (known !== undefined) return known
+        const text = JSON.stringify(list)
+        const number = byText.get(text) ?? byText.size
+        if (number === byText.size) names.push(list)
+        byText.set(text, number)
+        byList.set(list, number)
+        return number
+      }
+      const heads = new Float64Array(samples.length * headLength)
+      const values = new Float64Array(
+        samples.reduce((length, { names: list }) => length + list.length, 0),
+      )
+      let at = 0
+      for (const [index, sample] of samples.entries()) {
+        const { agentId, spanMs, names: list, values: given } = sample
+        const head = [agentId, sample.at, spanMs ?? Number.NaN, numberOf(list)]
+        heads.set(head, index * headLength)
+        for (let column = 0; column < list.length; column++)
+          values[at + column] = given[column] ?? Number.NaN
+        at += list.length
+      }
+      return { isAnew, names, heads, values }
+    },
+  }
+}

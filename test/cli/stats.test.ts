@@ -1,0 +1,63 @@
+/** `cachefleet stats`: a table with a course, CSV and JSON, and times as people write them. */
+import t from 'tap'
+import { drawSparkline } from '../../src/cli/stats-sparkline.js'
+import { formatValue } from '../../src/cli/stats.js'
+import { enrol, startClient } from '../coordinator/controller/client.js'
+import { call } from './run-cli.js'
+
+const names = ['MAIN.client_req', 'MAIN.cache_hit']
+
+void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
+  const client = await startClient(t)
+  const agentId = await enrol(client, 'edge-1')
+  const begin = (Math.floor(Date.now() / 60_000) - 5) * 60_000
+  for (let step = 1; step <= 6; step++)
+    client.service.statistics.record({
+      ...{ agentId, at: begin + step * 10_000, spanMs: null, names },
+      values: [1000 * step, 2.5],
+    })
+  const environment = { CACHEFLEET_SERVER: client.base, CACHEFLEET_TOKEN: client.token }
+  const stats = (...words: string[]) =>
+    call(['stats', 'agents', 'edge-1', ...words], { environment })
+
+  const table = await stats('client_req', 'cache_hit', 'n_lru_nuked', '--from', '10m')
+  t.equal(table.code, 0, table.err)
+  const [title = '', ...lines] = table.out.trimEnd().split('\n')
+  t.match(title, /^COUNTER +NEWEST +LEAST +MEAN +MOST +COURSE$/)
+  t.match(lines[0], /^client_req +6\.00k +1\.00k +3\.50k +6\.00k +▁?[▁▂▃▄▅▆▇█]{5,6}$/)
+  t.match(lines[1], /^cache_hit +2\.50 +2\.50 +2\.50 +2\.50 +▁{6}$/)
+  t.match(lines[2], /^n_lru_nuked +\(nothing known\)$/)
+
+  const usual = await stats('--from', '10m', '--function', 'total')
+  t.match(usual.out, /MAIN\.client_req +60\.0k/)
+  const csv = await stats('client_req', '--from', String(begin / 1000), '--to', 'now', '--csv')
+  t.equal(csv.out.split('\r\n')[1], `client_req,${begin / 1000 + 10},1000`)
+  const json = await stats('client_req', '--from', '1h', '--json')
+  t.equal((JSON.parse(json.out) as { stats: unknown[] }).stats.length, 1)
+
+  const wrong = await stats('client_req', '--from', 'yesterday')
+  t.equal(wrong.code, 2)
+  t.match(wrong.err, /--from "yesterday" is no time; right are 30m/)
+  const unknown = await stats('nothing')
+  t.equal(unknown.code, 1)
+  t.match(unknown.err, /counter nothing was not found/)
+  const listed = await call(['stats', 'counters', '--csv'], { environment })
+  t.match(listed.out, /^name,kind,description\r\n/)
+})
+
+void t.test('numbers have three digits', (t) => {
+  const shown = [0, 7, 0.25, 12.34, 123.4, 999.4, 999.6, 1234, 56_789, 3.2e9].map(formatValue)
+  t.same(shown, ['0', '7', '0.25', '12.3', '123', '999', '1.00k', '1.23k', '56.8k', '3.20G'])
+  t.end()
+})
+
+void t.test('a course shows gaps as blanks, and stays within its width', (t) => {
+  const points = [0, 10, 20, 60].map((time, at) => ({ time, value: at * 10 }))
+  t.equal(drawSparkline(points, 7).length, 4)
+  const many = Array.from({ length: 600 }, (_, time) => ({ time, value: time }))
+  t.equal(drawSparkline(many, 30).length, 30)
+  t.ok(drawSparkline(many, 30).startsWith('▁'))
+  t.ok(drawSparkline(many, 30).endsWith('█'))
+  t.equal(drawSparkline([], 30), '')
+  t.end()
+})

@@ -1,0 +1,210 @@
+/** Statistics over HTTP: shapes, functions, ranges, sums over a group, who sees what (choices: 2 and 7). */
+import t, { type Test } from 'tap'
+import { defaultCounters } from '../../../src/domain/counters.js'
+import { basic } from '../../support/start-controller.js'
+import { addDeployment, addPlacement } from '../../store/rows.js'
+import { enrol, startClient, type Client, type Json } from './client.js'
+
+const names = ['MAIN.cache_hit', 'MAIN.cache_hitpass', 'MAIN.cache_miss', 'MAIN.client_req']
+const stepSeconds = 10
+
+interface Fleet {
+  readonly client: Client
+  readonly agents: readonly number[]
+  readonly groupId: number
+  /** Seconds since 1970: a multiple of the interval, long ago enough that all rows are settled. */
+  readonly begin: number
+}
+
+/** Two caches with a group, and six samples each: 10, 20 … hits a second, and as many on the other cache. */
+async function startFleet(t: Test): Promise<Fleet> {
+  const client = await startClient(t)
+  const agents = [
+    await enrol(client, 'edge-1', { tags: ['web'] }),
+    await enrol(client, 'edge-2', { tags: ['web'] }),
+  ]
+  const groupId = await placeGroup(client, agents)
+  const begin = (Math.floor(Date.now() / 1000 / 60) - 5) * 60
+  for (const agentId of agents)
+    for (let step = 1; step <= 6; step++)
+      client.service.statistics.record({
+        agentId,
+        at: (begin + step * stepSeconds) * 1000,
+        spanMs: null,
+        names: agentId === agents[0] ? [...names, 'MAIN.threads'] : [...names, 'VBE.secret.conn'],
+        values: [10 * step, 0.5, step, 11 * step, 200],
+      })
+  return { client, agents, groupId, begin }
+}
+
+/** As a deploy would leave it. */
+async function placeGroup(client: Client, agents: readonly number[]): Promise<number> {
+  const file = await client.expect(201, 'POST', '/files', {
+    name: 'a.vcl',
+    source: 'vcl 4.1; backend default none;',
+  })
+  const group = await client.expect(201, 'POST', '/vclgroups', {
+    name: 'site',
+    mainVCL: { id: file['id'] },
+  })
+  const { queries } = client.service.store
+  const deploymentId = await addDeployment(queries, 'web')
+  for (const agentId of agents)
+    await addPlacement(queries, Number(group['id']), agentId, deploymentId)
+  return Number(group['id'])
+}
+
+/** Regular users of one organization, who may read these; answers their tokens. */
+async function makeMembers(client: Client, types: readonly string[]): Promise<string[]> {
+  const organization = await client.expect(201, 'POST', '/organizations', { name: 'acme' })
+  const password = 'long enough a word'
+  const make = (name: string) =>
+    client.expect(201, 'POST', '/accounts', { name, password, organization })
+  await make('boss') // the first is its administrator
+  const tokens: string[] = []
+  for (const type of types) {
+    const account = await make(`reader of ${type}`)
+    const granted = { account, organization, type, read: true }
+    await client.expect(201, 'POST', '/permissions', granted)
+    const { body } = await client.call('POST', '/api/v1/auth/login', {
+      headers: { authorization: basic(`reader of ${type}`, password) },
+      body: { org: 'acme' },
+    })
+    tokens.push(String(body['accessToken']))
+  }
+  return tokens
+}
+
+function valuesOf(body: Json): unknown[] {
+  return (body['values'] as { time: number; value: number }[]).map(({ value }) => value)
+}
+
+void t.test('a counter of a cache, by every function, named as it was asked for', async (t) => {
+  const { client, agents, begin } = await startFleet(t)
+  const range = `${begin}/${begin + 60}`
+  const read = (path: string) => client.expect(200, 'GET', `/agents/${agents[0]}/stats/${path}`)
+
+  t.same(await read(`cache_hit/average/${begin}/${begin + 20}`), {
+    counter: 'cache_hit',
+    values: [
+      { time: begin + 10, value: 10 },
+      { time: begin + 20, value: 20 },
+    ],
+  })
+  for (const name of ['MIN', 'max', 'Last'])
+    t.same(valuesOf(await read(`MAIN.cache_hit/${name}/${range}`)), [10, 20, 30, 40, 50, 60])
+  t.same(valuesOf(await read(`cache_hit/TOTAL/${range}`)), [100, 200, 300, 400, 500, 600])
+  t.same(valuesOf(await read(`threads/AVERAGE/${range}`)), [200, 200, 200, 200, 200, 200])
+  t.same(valuesOf(await read(`n_lru_nuked/AVERAGE/${range}`)), [], 'a usual one without samples')
+  t.same(valuesOf(await read(`cache_hit/AVERAGE/0/60`)), [], 'of a time long ago nothing')
+
+  const several = await read(`AVERAGE/${range}?counters=client_req,MAIN.cache_miss`)
+  const stats = several['stats'] as Json[]
+  t.same(
+    stats.map(({ counter }) => counter),
+    ['client_req', 'MAIN.cache_miss'],
+  )
+  t.same(stats.map(valuesOf), [
+    [11, 22, 33, 44, 55, 66],
+    [1, 2, 3, 4, 5, 6],
+  ])
+  const usual = (await read(`AVERAGE/${range}`))['stats'] as Json[]
+  t.same(
+    new Set(usual.map(({ counter }) => counter)),
+    new Set([...names, 'MAIN.threads']),
+    'without names the usual ones that it has',
+  )
+})
+
+void t.test('a graph groups counters by their row, as whole numbers', async (t) => {
+  const { client, agents, groupId, begin } = await startFleet(t)
+  const range = `${begin}/${begin + 10}`
+  const read = (path: string) => client.expect(200, 'GET', path)
+
+  t.same(await read(`/agents/${agents[0]}/graph/avghitratio/AVERAGE/${range}`), {
+    avghitratio: [
+      { cache_hit: 10, cache_hitpass: 1, cache_miss: 1, client_req: 11, time: begin + 10 },
+    ],
+  })
+  for (const name of ['LAST', 'total'])
+    t.same(await read(`/vclgroups/${groupId}/graph/avghitratio/${name}/${range}`), {
+      avghitratio: [
+        { cache_hit: 200, cache_hitpass: 10, cache_miss: 20, client_req: 220, time: begin + 10 },
+      ],
+    })
+  t.same(await read(`/agents/${agents[0]}/graph/threads/TOTAL/${range}`), {
+    threads: [{ threads: 200, time: begin + 10 }],
+  })
+  for (const name of ['traffic', 'backend', 'storage'])
+    t.ok(Array.isArray((await read(`/agents/${agents[0]}/graph/${name}/MAX/${range}`))[name]))
+})
+
+void t.test('a group is the sum over the caches that have it', async (t) => {
+  const { client, groupId, begin } = await startFleet(t)
+  const range = `${begin}/${begin + 60}`
+  const read = (path: string) => client.expect(200, 'GET', `/vclgroups/${groupId}/stats${path}`)
+
+  t.same(valuesOf(await read(`/cache_hit/AVERAGE/${range}`)), [20, 40, 60, 80, 100, 120])
+  t.same(valuesOf(await read(`/threads/AVERAGE/${range}`)), [200, 200, 200, 200, 200, 200])
+  t.same(await read(''), { time: null, agents: 0, stats: [] }, 'the newest are too old')
+  client.advance(-(Date.now() - (begin + 61) * 1000))
+  const newest = await read('')
+  t.equal(newest['time'], begin + 60)
+  t.equal(newest['agents'], 2)
+  t.ok(
+    (newest['stats'] as Json[]).some(
+      ({ counter, value }) => counter === 'MAIN.client_req' && value === 132,
+    ),
+  )
+})
+
+void t.test('what cannot be is refused, and what is not there is not found', async (t) => {
+  const { client, agents, groupId, begin } = await startFleet(t)
+  const range = `${begin}/${begin + 60}`
+  const many = Array.from({ length: 101 }, () => 'cache_hit').join(',')
+  const cases: readonly (readonly [number, string, RegExp])[] = [
+    [400, `cache_hit/MEDIAN/${range}`, /MEDIAN.*AVERAGE, MIN, MAX, LAST, TOTAL/],
+    [400, `cache_hit/AVERAGE/${begin + 1}/${begin}`, /later than end/],
+    [400, `cache_hit/AVERAGE/-5/${begin}`, /start is "-5"/],
+    [400, `cache_hit/AVERAGE/1e3/${begin}`, /whole seconds/],
+    [400, `cache_hit/AVERAGE/${begin}/99999999999999999999`, /end is/],
+    [400, `cache_hit/AVERAGE/${begin - 3650 * 86_400}/${begin}`, /two years/],
+    [400, `AVERAGE/${range}?counters=${many}`, /101 are too many/],
+    [400, `AVERAGE/${range}?counter=cache_hit`, /counters/],
+    [404, `no_such_counter/AVERAGE/${range}`, /counter no_such_counter was not found/],
+    [404, `%2e%2e%2fetc/AVERAGE/${range}`, /was not found/],
+    [404, `AVERAGE/${range}?counters=cache_hit,`, /counter {2}was not found/],
+  ]
+  for (const base of [`/agents/${agents[0]}`, `/vclgroups/${groupId}`])
+    for (const [status, path, message] of cases) {
+      const answer = await client.send('GET', `${base}/stats/${path}`)
+      t.equal(answer.status, status, path)
+      t.match(answer.body['errorMsg'], message)
+      t.equal(answer.body['errorKey'], base.startsWith('/agents') ? 'agent' : 'vclgroup')
+    }
+  const graph = await client.send('GET', `/agents/${agents[0]}/graph/pie/AVERAGE/${range}`)
+  t.equal(graph.status, 404)
+  t.match(graph.body['errorMsg'], /graph pie was not found; there are avghitratio, /)
+  t.equal((await client.send('GET', `/agents/99/stats/cache_hit/AVERAGE/${range}`)).status, 404)
+})
+
+void t.test('the usual counters are described', async (t) => {
+  const client = await startClient(t)
+  const listed = await client.list('/counters')
+  t.equal(listed.length, defaultCounters.length)
+  t.same(Object.keys(listed[0] ?? {}), ['name', 'kind', 'description'])
+})
+
+void t.test('an organization sees what is of its groups, and no backends of others', async (t) => {
+  const { client, agents, groupId, begin } = await startFleet(t)
+  const range = `${begin}/${begin + 60}`
+  const [reader = '', stranger = ''] = await makeMembers(client, ['stats', 'agent'])
+  const get = async (token: string, path: string) =>
+    (await client.call('GET', `/api/v1${path}/AVERAGE/${range}`, { token })).status
+
+  t.equal(await get(reader, `/agents/${agents[1]}/stats/cache_hit`), 200)
+  t.equal(await get(reader, `/agents/${agents[1]}/stats/VBE.secret.conn`), 404)
+  t.equal(await get(reader, `/vclgroups/${groupId}/stats/cache_hit`), 404)
+  t.equal(await get(stranger, `/agents/${agents[1]}/stats/cache_hit`), 403)
+  t.equal(await get(client.token, `/agents/${agents[1]}/stats/VBE.secret.conn`), 200)
+})
