@@ -59,6 +59,15 @@ const commands: Readonly<Record<string, string>> = {
   'GET /vclgroups/{id}/placement': 'vclgroups placement site',
   'GET /vclgroups/{id}/routing': 'vclgroups routing site',
   'GET /vclgroups/{id}/history': 'vclgroups history site',
+  'GET /agents/{id}/stats/{consolfunc}/{start}/{end}': 'stats agents edge',
+  'GET /vclgroups/{id}/stats/{consolfunc}/{start}/{end}': 'stats vclgroups site',
+  'GET /counters': 'stats counters',
+  'GET /invalidations': 'invalidations list',
+  'POST /invalidations': 'purge https://x.example/ --all --detach',
+  'GET /invalidations/{id}': 'invalidations get 99',
+  'DELETE /invalidations/{id}': 'invalidations delete 99 --yes',
+  'PUT /invalidations/{id}/retry': 'invalidations retry 99',
+  'PUT /invalidations/{id}/cancel': 'invalidations cancel 99',
   'GET /jointokens': 'jointokens list',
   'POST /jointokens': 'jointokens add --label x',
   'DELETE /jointokens/{id}': 'jointokens delete 99 --yes',
@@ -70,6 +79,9 @@ const commands: Readonly<Record<string, string>> = {
 const configFolder = join(import.meta.dirname, '../../config')
 
 const withoutCommand: Readonly<Record<string, string>> = {
+  ...ofBoth('/stats/{counter}/{consolfunc}/{start}/{end}', 'stats asks for several at once'),
+  ...ofBoth('/graph/{name}/{consolfunc}/{start}/{end}', 'for what draws; stats has its counters'),
+  'GET /vclgroups/{id}/stats': 'for pages; stats has the newest values too',
   'GET /events': 'events and apilogs tail, which go on until they are ended (events.test.ts)',
   'POST /auth/refresh': 'every command does it when its access token has ended (session.test.ts)',
   'GET /auth/oidc/callback': "the provider sends a person's browser there (session.test.ts)",
@@ -101,6 +113,10 @@ void t.test('every operation of the API has a command, or a reason to have none'
     await eventually(`${operation} by: ${text}`, () => api.lines.some(isCallOf(operation)))
   }
 })
+
+function ofBoth(path: string, reason: string): Readonly<Record<string, string>> {
+  return { [`GET /agents/{id}${path}`]: reason, [`GET /vclgroups/{id}${path}`]: reason }
+}
 
 function crud(noun: string, add: string): Readonly<Record<string, string>> {
   return {

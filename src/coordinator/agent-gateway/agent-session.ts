@@ -253,15 +253,10 @@ export class AgentSession implements LinkReceiver, Recipient {
         Promise.resolve(this.#answers.takeOffered(offered as OfferedAnswer)),
       ),
     ]
-    this.#link.send({
-      kind: 'welcome',
-      traceId: context.traceId,
-      agentId,
-      coordinatorId: service.coordinatorId,
-      heartbeatMs: service.settings.heartbeatMs,
-      statsIntervalMs: service.settings.statsIntervalMs,
-      revision: agent.desiredRevision,
-    })
+    const { heartbeatMs, statsIntervalMs } = service.settings
+    const said = { traceId: context.traceId, agentId, coordinatorId: service.coordinatorId }
+    const wanted = { heartbeatMs, statsIntervalMs, revision: agent.desiredRevision }
+    this.#link.send({ kind: 'welcome', ...said, ...wanted })
     this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
     sender.request([agentId], null)
     adopter.consider(agentId, hello)

@@ -23,10 +23,11 @@ const pongTimeoutMs = 2000
 /** Chosen by us: an agent that does not read is cut off; a message has at most 1 MiB. */
 const unsentLimitBytes = 8 << 20
 /**
- * Chosen by us: an agent says a few messages a minute and answers at most 64 questions at a time. Each message may cost the store
- * a query, and each ping an answer that waits until it is read.
+ * Chosen by us: an agent says a few messages a minute, answers at most 64 questions at a time, and reports each invalidation that
+ * comes alone: hundreds a second in a burst. Each message may cost the store a query, and each ping an answer that waits until
+ * it is read.
  */
-const framesMost = 1000
+const framesMost = 5_000
 const framesWindowMs = 10_000
 /** Chosen by us: a peer that does not answer a close is cut off. */
 const closeTimeoutMs = 1000

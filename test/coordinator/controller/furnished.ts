@@ -35,6 +35,10 @@ export async function furnish(client: Client, count: number): Promise<void> {
   await put('/deployments/1?force=true', { tags: [{ id: 1 }, ...tags] })
   for (const n of numbers) await put(`/agents/${n}?force=true`, { tags: [{ id: 1 }, ...tags] })
   await makeAll('/jointokens', (n) => ({ label: `token ${n}`, tags }))
+  for (const n of numbers)
+    await client.expect(202, 'POST', '/invalidations', {
+      ...{ type: 'ban', expression: `obj.status == ${n}`, target: { all: true } },
+    })
   await furnishIdentity(client, { numbers, makeAll })
   await addDeploys(client, numbers)
   await client.apiLog.close()

@@ -13,6 +13,8 @@ import { furnish } from './furnished.js'
 const many = 30
 /** A stream, which reads nothing by row. */
 const endless = '/events'
+/** A table of the program's own. */
+const fixed = '/counters'
 
 const actor: Actor = {
   accountId: 1,
@@ -33,7 +35,7 @@ void t.test('as many queries with one row as with 30', async (t) => {
   for (const [path, { queries, rows }] of few) {
     const other = lots.get(path)
     t.equal(other?.queries, queries, `${path}: ${queries} queries`)
-    if (rows !== null) t.ok((other?.rows ?? 0) > rows, `${path} has more rows`)
+    if (rows !== null && path !== fixed) t.ok((other?.rows ?? 0) > rows, `${path} has more rows`)
   }
 })
 

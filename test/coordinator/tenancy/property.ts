@@ -11,6 +11,7 @@ export const kindOfPath = {
   domains: 'domain',
   files: 'file',
   idps: 'idp',
+  invalidations: 'invalidation',
   jointokens: 'jointoken',
   organizations: 'organization',
   permissions: 'permission',
@@ -79,9 +80,12 @@ export async function furnish(
     ...{ label: `${mark} thing`, expire: Math.floor(controller.service.now() / 1000) + 3600 },
     permissions: [{ type: 'tag', read: true }],
   })
+  const target = { vclGroup: { id: objects.vclgroup } }
+  const ban = { type: 'ban', expression: `obj.http.x-mark == ${mark}`, target }
+  const invalidation = idOf(await administrator.call(202, 'POST', '/invalidations', ban))
   const idp = await make('/idps', { baseURL: `https://idp.${mark}.example`, clientID: mark })
   return {
-    ...{ ...objects, account, agent, idp, permission, session },
+    ...{ ...objects, account, agent, idp, invalidation, permission, session },
     ...{ organization: organizationId, user: idOf(rows(guests)[0]) },
   }
 }

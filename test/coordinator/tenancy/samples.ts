@@ -27,6 +27,10 @@ const member = {
   body: ({ account }: Property) => ({ account: of(account) }),
   system: true,
 } as const
+const range = {
+  ...{ counter: 'cache_hit', name: 'avghitratio', consolfunc: 'AVERAGE' },
+  ...{ start: '0', end: '60' },
+}
 const group = (own: Property): Json => ({
   ...{ name, mainVCL: of(own.file), includes: [of(own.file)] },
   ...{ domains: [of(own.domain)], deployments: [of(own.deployment)] },
@@ -198,6 +202,28 @@ export const samples: Readonly<Record<string, Sample>> = {
       undeployed: [of(own.vclgroup)],
     }),
   },
+
+  listInvalidations: { needs: 'invalidation read' },
+  createInvalidation: {
+    needs: 'invalidation write',
+    body: ({ vclgroup }) => ({
+      ...{ type: 'ban', expression: 'obj.status == 404' },
+      target: { vclGroup: of(vclgroup) },
+    }),
+  },
+  getInvalidation: { needs: 'invalidation read' },
+  deleteInvalidation: { needs: 'invalidation write' },
+  retryInvalidation: { needs: 'invalidation write' },
+  cancelInvalidation: { needs: 'invalidation write' },
+
+  getAgentCounter: { needs: 'stats read', params: range },
+  getAgentStats: { needs: 'stats read', params: range },
+  getAgentGraph: { needs: 'stats read', params: range },
+  getVclGroupCounter: { needs: 'stats read', params: range },
+  getVclGroupStats: { needs: 'stats read', params: range },
+  getVclGroupGraph: { needs: 'stats read', params: range },
+  getVclGroupNewestStats: { needs: 'stats read' },
+  listCounters: { needs: 'stats read' },
 
   listApiLogs: { needs: 'apilog read' },
 }
