@@ -10,6 +10,7 @@ import { startPostgres } from '../support/postgres.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { listContract } from './list.contract.js'
+import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -26,6 +27,7 @@ async function open(t: Test, url: string): Promise<Store> {
 void t.test('as every store', (t) => {
   const factory = { open: async (t: Test) => open(t, await server.url()) }
   storeContract(t, factory)
+  rowsContract(t, factory)
   listContract(t, factory)
   settingsContract(t, factory)
   stagesContract(t, factory)

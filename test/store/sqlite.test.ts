@@ -14,6 +14,7 @@ import type { Queries, Store } from '../../src/store/store.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { listContract } from './list.contract.js'
+import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -41,6 +42,7 @@ const urlIn = (folder: string): string => `sqlite:${join(folder, 'coordinator.db
 void t.test('in memory', (t) => {
   const factory = { open: (t: Test) => open(t, 'sqlite::memory:') }
   storeContract(t, factory)
+  rowsContract(t, factory)
   listContract(t, factory)
   settingsContract(t, factory)
   leasesContract(t, factory)
@@ -55,7 +57,9 @@ void t.test('what stood before there were stages stays', async (t) => {
 })
 
 void t.test('in a file', (t) => {
-  storeContract(t, { open: (t) => open(t, urlIn(folderFor(t))) })
+  const factory = { open: (t: Test) => open(t, urlIn(folderFor(t))) }
+  storeContract(t, factory)
+  rowsContract(t, factory)
   t.end()
 })
 
