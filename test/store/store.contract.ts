@@ -1,4 +1,4 @@
-/** What every store must do, run for each database: schema, memory, decisions and transactions. What it keeps: `rows.contract.ts`. */
+/** What every store must do, run for each database: schema, memory, transactions. How it keeps rows: `rows.contract.ts`. */
 import type { Test } from 'tap'
 import { FleetError } from '../../src/errors.js'
 import type { Queries, Store } from '../../src/store/store.js'
