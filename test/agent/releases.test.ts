@@ -4,24 +4,32 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { ban } from '../../protocol/commands/ban.js'
 import { paramSet } from '../../protocol/commands/param.js'
 import { vclInline, vclLabel, vclUse } from '../../protocol/commands/vcl.js'
-import { openManagementConnection } from '../../protocol/connection.js'
 import { hasCommand, isSince, type Since } from '../../protocol/release.js'
-import {
-  createSimulatedEngine,
-  type SimulatedEngine,
-} from '../../protocol/simulator/simulated-engine.js'
+import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
 import { isPatternSafe } from '../../src/agent/backend-patterns.js'
 import { readPidsOnDisk } from '../../src/agent/inventory.js'
-import type { DesiredEngine, DesiredProgram } from '../../src/domain/desired-engine.js'
-import { makeRoutingVcl } from '../../src/domain/routing-vcl.js'
+import type { DesiredEngine } from '../../src/domain/desired-engine.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
-import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
-import { changesIn, makeFolder, runTestAgent, type TestAgent } from './run-agent.js'
+import { startCoordinatorEnd } from './coordinator-end.js'
+import {
+  apply,
+  ask,
+  domains,
+  listVcls,
+  program,
+  readParam,
+  secret,
+  start,
+  untilEffective,
+  vcl,
+  type Stand,
+} from './release-stand.js'
+import { changesIn, makeFolder, runTestAgent } from './run-agent.js'
 
 /** The first and the last of the 6.0 branch, what lies between where it matters, and the last of each release after it. */
 const releases = [
@@ -29,96 +37,8 @@ const releases = [
   ...['7.0.3', '7.1.1', '7.2.1', '7.3.2', '7.4.3', '7.5.0', '7.6.5', '7.7.3', '8.0.0'],
 ]
 
-const secret = Buffer.from('secret\n')
 const noneBackend: Since = ['6.0.6', '6.4']
 const discardsSeveral: Since = [null, '6.6']
-
-/** Understood by all of them. */
-const vcl = (mark: string) =>
-  `vcl 4.0;
-backend default { .host = "127.0.0.1"; .port = "9"; }
-backend probed { .host = "127.0.0.1"; .port = "9"; .probe = { .interval = 1s; } }
-sub vcl_recv { if (req.url == "/p") { set req.backend_hint = probed; } set req.http.X-Mark = "${mark}"; }
-`
-
-interface Stand {
-  readonly t: Test
-  readonly release: string
-  readonly engine: SimulatedEngine
-  readonly agent: TestAgent
-  readonly coordinator: CoordinatorEnd
-  /** What somebody else does on the cache. */
-  readonly meddle: (line: Parameters<Connection['run']>[0]) => Promise<unknown>
-  revision: number
-}
-
-type Connection = Awaited<ReturnType<typeof openManagementConnection>>
-
-async function start(t: Test, release: string): Promise<Stand> {
-  const coordinator = await startCoordinatorEnd(t)
-  const engine = createSimulatedEngine({
-    ...{ version: release, secret, bootVcl: vcl('foreign'), journalLines: 5000 },
-  })
-  t.teardown(() => {
-    engine.close()
-  })
-  const connect = () => engine.connect()
-  const port = { mode: 'simulated', connect, secret } as const
-  // Where probes may not be asked for, it is waited for in full.
-  const agent = await runTestAgent(t, coordinator, port, { warmupMs: 500 })
-  const hello = await coordinator.hello()
-  t.match(hello, { engine: { version: release }, condition: { engineState: 'running' } })
-  const meddle: Stand['meddle'] = async (command) => {
-    const connection = await openManagementConnection(connect(), {
-      secret: () => Promise.resolve(secret),
-    })
-    await connection.run(command)
-    connection.close()
-  }
-  return { t, release, engine, agent, coordinator, meddle, revision: 0 }
-}
-
-async function apply(stand: Stand, desired: DesiredEngine) {
-  stand.revision += 1
-  return stand.coordinator.apply(stand.revision, desired)
-}
-
-const program = ({ coordinator }: Stand, group: number, mark: string): DesiredProgram => ({
-  name: `cf-${group}-aaaaaaaa-${mark}`,
-  sha: coordinator.publish(vcl(`${group} ${mark}`)),
-})
-
-async function ask(stand: Stand, query: 'vcls' | 'params' | 'backends' | 'bans' | 'panic') {
-  const answer = await stand.coordinator.ask({ kind: 'query', query })
-  stand.t.equal(answer.result, 'done', `${query}: ${answer.error ?? ''}`)
-  return answer.value
-}
-
-async function readParam(stand: Stand, name: string): Promise<string> {
-  const params = (await ask(stand, 'params')) as Record<string, { value: string }> // the shape of a query
-  return params[name]?.value ?? 'none of that name'
-}
-
-/** Names with what labels stand for, sorted; `*` marks the active one. */
-async function listVcls(stand: Stand): Promise<string[]> {
-  const rows = (await ask(stand, 'vcls')) as {
-    name: string
-    label: string | null
-    status: string
-  }[] // the shape of a query
-  return rows
-    .map(({ name, label, status }) => {
-      return `${status === 'active' ? '*' : ''}${name}${label === null ? '' : ` -> ${label}`}`
-    })
-    .toSorted()
-}
-
-function untilEffective({ coordinator, revision }: Stand): Promise<unknown> {
-  return eventually(`revision ${revision} is effective`, () => {
-    const condition = coordinator.condition()
-    return condition?.effectiveRevision === revision && condition.engineState === 'running'
-  })
-}
 
 async function deploysRootVcl(stand: Stand): Promise<void> {
   const { t, engine, agent } = stand
@@ -149,23 +69,6 @@ async function tellsWhatDoesNotCompile(stand: Stand): Promise<void> {
   t.match(await apply(stand, { load: [good], labels: [], active: good.name }), {
     result: 'applied',
   })
-}
-
-/** Two groups with domains, the second one with a newer VCL beside the one that serves. */
-function domains(stand: Stand, mark: string): DesiredEngine {
-  const { coordinator } = stand
-  const groups = [program(stand, 2, '1'), program(stand, 3, mark), program(stand, 3, '1')]
-  const routing = makeRoutingVcl([
-    { fqdn: 'shop.example', groupId: 2 },
-    { fqdn: '*.blog.example', groupId: 3 },
-  ])
-  coordinator.publish(routing.text)
-  const load = new Map([...groups, routing].map(({ name, sha }) => [name, { name, sha }]))
-  const labels = [
-    { label: 'cf-l-2', program: 'cf-2-aaaaaaaa-1' },
-    { label: 'cf-l-3', program: `cf-3-aaaaaaaa-${mark}` },
-  ]
-  return { load: [...load.values()], labels, active: routing.name }
 }
 
 async function routesDomains(stand: Stand): Promise<void> {

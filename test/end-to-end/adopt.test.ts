@@ -7,22 +7,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { answering, fetchMark, listVcls, quoted } from '../agent/cache-sight.js'
-import type { AgentView, Reference } from '../support/api-client.js'
-import {
-  makeStateDir,
-  startAgent,
-  startCoordinator,
-  type CoordinatorProcess,
-  type Daemon,
-} from '../support/daemon.js'
+import type { Reference } from '../support/api-client.js'
+import type { Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
-import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
-import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { startLinkProxy } from '../support/link-proxy.js'
+import { startManagementProxy } from '../support/management-proxy.js'
+import { startVarnishd } from '../support/varnishd.js'
+import {
+  adopt,
+  readAdopted,
+  startPlace,
+  untilAdopted,
+  type AdoptedAgent,
+  type Adopting,
+  type Place,
+} from './adoption.js'
 import { bothMoments, describeStep, strike, type Step, type Victim } from './faults.js'
 import { ask, startOrigin, type Origin } from './origin.js'
 import {
   expectDone,
+  lane,
   readRefusal,
   startCoordinators,
   startTraffic,
@@ -30,104 +34,11 @@ import {
   untilServing,
 } from './stand.js'
 
-const lane = () => ({ buffered: true, timeout: 220_000 })
 t.jobs = 3
-
-interface AdoptedAgent extends AgentView {
-  readonly adoption: { readonly result: string; readonly error: string | null } | null
-}
 
 interface FileView extends Reference {
   readonly source: string
   readonly fileType: number
-}
-
-interface AdoptedGroup extends Reference {
-  readonly stateName: string
-  readonly mainVCL: Reference
-  readonly includes: readonly Reference[]
-  readonly deployments: readonly Reference[]
-}
-
-/** As Stand, without an agent at first. */
-interface Place {
-  readonly cache: Varnishd
-  readonly coordinator: CoordinatorProcess
-  readonly api: CoordinatorProcess['api']
-  readonly link: LinkProxy
-  readonly port: ManagementProxy
-}
-
-async function startPlace(t: Test, vcl: string): Promise<Place> {
-  const [cache, coordinator] = await Promise.all([
-    startVarnishd(t, { vcl }),
-    startCoordinator(t, { words: ['--no-agent', '--heartbeat', '2'] }),
-  ])
-  const link = await startLinkProxy(t, coordinator.port)
-  const port = await startManagementProxy(t, cache)
-  return { cache, coordinator, api: coordinator.api, link, port }
-}
-
-interface Adopting {
-  readonly stateDir: string
-  agent: Daemon
-  startAgent(): void
-}
-
-async function adopt(
-  t: Test,
-  place: Place,
-  name: string,
-  tags: readonly string[] = [],
-): Promise<Adopting> {
-  const { cache, link, port, api } = place
-  const stateDir = await makeStateDir(t)
-  const launch = (joinToken?: string): Daemon =>
-    startAgent(t, cache, {
-      ...{ coordinatorUrl: link.url, name, stateDir, port: port.port, tags },
-      words: ['--takeover', 'adopt'],
-      ...(joinToken === undefined ? {} : { joinToken }),
-    })
-  const joinToken = await api.makeJoinToken()
-  const adopting: Adopting = {
-    stateDir,
-    // A token is used once; one that a killed agent did not come to use is there for the next.
-    agent: launch(joinToken),
-    startAgent: () => {
-      adopting.agent = launch(joinToken)
-    },
-  }
-  return adopting
-}
-
-async function readAdopted({ api }: Place, name: string): Promise<AdoptedGroup> {
-  const { text } = await api.call('GET', `/vclgroups?name=${name}*`)
-  const groups = JSON.parse(text) as AdoptedGroup[] // as the API's schema promises
-  const [group] = groups
-  if (!group || groups.length > 1) throw new Error(`groups: ${text}`)
-  return group
-}
-
-/** The group is Active, the agent holds it, and nothing looks as if somebody had changed the cache. */
-function untilAdopted(place: Place, name: string): Promise<AdoptedGroup> {
-  return eventually(
-    `${name} is adopted`,
-    async () => {
-      const agent = (await place.api.findAgent(name)) as AdoptedAgent | undefined
-      if (!agent || !isHolding(agent) || agent.adoption?.result !== 'adopted')
-        throw new Error(JSON.stringify(agent))
-      const group = await readAdopted(place, `adopted-${name}`)
-      if (group.stateName !== 'Active') throw new Error(JSON.stringify(group))
-      return group
-    },
-    30_000,
-  )
-}
-
-function isHolding({ stateName, config, drift }: AdoptedAgent): boolean {
-  const { desired, effective } = config
-  const isHeld = desired.revision === 2 && effective.revision === 2
-  return stateName === 'Running' && isHeld && drift === null
 }
 
 /** Stores what the origin says for long, and counts how often it could. */

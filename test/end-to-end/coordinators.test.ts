@@ -1,113 +1,32 @@
 /**
- * Two coordinators as processes over one PostgreSQL and one NATS, a real cache with its agent at each: calls on either, and
- * what happens when a coordinator is killed or sleeps in the middle of a deploy, when the bus or the store goes away.
+ * Two coordinators with a real cache and its agent at each: calls on either, and what happens when a coordinator is killed
+ * or sleeps in the middle of a deploy, when the bus or the store goes away.
  */
 import t, { type Test } from 'tap'
-import { spreadAddress } from '../../src/agent/coordinator-address.js'
-import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import { answering, fetchMark } from '../agent/cache-sight.js'
 import type { AgentView, ApiClient } from '../support/api-client.js'
-import { makeStateDir, startAgent, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
-import type { NatsServer } from '../support/nats.js'
-import type { PostgresServer } from '../support/postgres.js'
-import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import {
+  apisOf,
+  readReadiness,
+  startPair,
+  tag,
+  untilDiscarded,
+  untilIdle,
+  untilReady,
+  untilServed,
+  untilSettled,
+  type End,
+} from './coordinator-pair.js'
 import {
   deploySite,
   editSite,
   expectDone,
   makeSite,
   readRefusal,
-  startCoordinators,
   startTraffic,
   untilAgent,
-  type Site,
 } from './stand.js'
-
-interface End {
-  readonly coordinator: CoordinatorProcess
-  readonly link: LinkProxy
-  readonly cache: Varnishd
-  /** Of the agent beside the cache, which comes to this coordinator first. */
-  readonly agentName: string
-}
-
-interface Pair {
-  readonly here: End
-  readonly there: End
-  readonly postgres: PostgresServer
-  readonly nats: NatsServer
-}
-
-const tag = 'web'
-/** Of a group (choices: 2). */
-const active = 1
-/** A lease, its check, and two reconnections; twice that for a busy machine. */
-const recoveryTimeoutMs = 60_000
-
-async function startPair(t: Test): Promise<Pair> {
-  const words = ['--no-agent', '--heartbeat', '2']
-  const [one, two, postgres, nats] = await startCoordinators(t, words)
-  const links = await Promise.all([one, two].map(({ port }) => startLinkProxy(t, port)))
-  const [linkOne, linkTwo] = links
-  if (!linkOne || !linkTwo) throw new Error('there are two links')
-  const here = await startEnd(t, one, [linkOne, linkTwo], 'left')
-  const there = await startEnd(t, two, [linkTwo, linkOne], 'right')
-  return { here, there, postgres, nats }
-}
-
-async function startEnd(
-  t: Test,
-  coordinator: CoordinatorProcess,
-  [link, other]: readonly [LinkProxy, LinkProxy],
-  agentName: string,
-): Promise<End> {
-  const cache = await startVarnishd(t, { vcl: answering('foreign') })
-  startAgent(t, cache, {
-    coordinatorUrl: orderUrls(agentName, link.url, other.url),
-    name: agentName,
-    stateDir: await makeStateDir(t),
-    tags: [tag],
-    joinToken: await coordinator.api.makeJoinToken(),
-  })
-  await untilAgent(coordinator, 'Running', agentName)
-  return { coordinator, link, cache, agentName }
-}
-
-/** The list of which an agent of this name begins with the first. */
-function orderUrls(name: string, first: string, second: string): string {
-  const list = `${first},${second}`
-  const begins = spreadAddress({ url: list, caFile: null }, name).url
-  return begins === first ? list : `${second},${first}`
-}
-
-const apisOf = ({ here, there }: Pair): ApiClient[] => [here.coordinator.api, there.coordinator.api]
-
-/** Both caches serve the mark, and these APIs say that all is as it should be. */
-async function untilServed(
-  pair: Pair,
-  site: Site,
-  mark: string,
-  apis: readonly ApiClient[] = apisOf(pair),
-): Promise<void> {
-  await eventually(
-    `both serve ${mark}`,
-    async () => {
-      for (const { cache } of [pair.here, pair.there]) {
-        const served = await fetchMark(cache)
-        if (served.mark !== mark) throw new Error(`it serves ${served.mark ?? 'nothing'}`)
-      }
-      for (const api of apis) {
-        const group = await api.readGroup(site.id)
-        const states = group.agentStates.map(({ state }) => state).join()
-        if (group.state !== active || states !== 'applied,applied')
-          throw new Error(JSON.stringify(group))
-      }
-      return true
-    },
-    recoveryTimeoutMs,
-  )
-}
 
 const pair = await startPair(t)
 const { here, there } = pair
@@ -161,7 +80,7 @@ await t.test(
     await killed
 
     t.equal(await answer, null, 'nobody was left to answer')
-    await untilDiscarded(there.coordinator.api)
+    await untilDiscarded(there.coordinator.api, site)
     await untilServed(pair, site, before, [there.coordinator.api])
     await t.test('and the other deploys to all agents, which came to it', async () => {
       await deployMark(there, 'by-the-other')
@@ -202,7 +121,7 @@ await t.test('a coordinator that slept through its deploy writes nothing', async
   })
   const answer = here.coordinator.api.act(site.id, 'deploy')
   await asleep
-  await untilDiscarded(there.coordinator.api)
+  await untilDiscarded(there.coordinator.api, site)
 
   here.coordinator.daemon.signal('SIGCONT')
 
@@ -218,10 +137,10 @@ await t.test('without the bus deploys go on, later', async () => {
   await untilServed(pair, site, 'without-bus')
 
   await eventually('they are not ready without', async () => {
-    return (await readReadiness()).every((status) => status === 503)
+    return (await readReadiness(pair)).every((status) => status === 503)
   })
   await pair.nats.start()
-  await untilReady()
+  await untilReady(pair)
   await deployMark(there, 'bus-is-back')
   await untilServed(pair, site, 'bus-is-back')
 })
@@ -233,7 +152,7 @@ await t.test(
     const before = await readRevisions(api)
     await pair.postgres.stop()
     await eventually('they are not ready without', async () => {
-      return (await readReadiness()).every((status) => status === 503)
+      return (await readReadiness(pair)).every((status) => status === 503)
     })
     there.link.forget()
     // Both agents, five heartbeats each: three make an agent Down where the store is there.
@@ -242,7 +161,7 @@ await t.test(
       t.same(await fetchMark(cache), { status: 200, mark: 'bus-is-back' })
 
     await pair.postgres.start()
-    await untilReady()
+    await untilReady(pair)
     await untilServed(pair, site, 'bus-is-back')
     t.same(await readRevisions(api), before)
     await deployMark(here, 'store-is-back')
@@ -261,7 +180,7 @@ await t.test('when the store goes away in mid-deploy the deploy is discarded', a
 
   readRefusal(await answer, 503)
   await pair.postgres.start()
-  await untilDiscarded(there.coordinator.api)
+  await untilDiscarded(there.coordinator.api, site)
   await untilServed(pair, site, 'store-is-back')
   t.equal((await here.coordinator.api.readHistory(site.id))[0]?.revision, null)
 })
@@ -275,7 +194,7 @@ await t.test('two deploys of the group at once, by either', async (t) => {
     await editSite(here.coordinator, site, `at-once-${round}`)
     const answers = await Promise.all(apisOf(pair).map((api) => api.act(site.id, 'deploy')))
     for (const answer of answers) expectDone(answer)
-    t.equal(await untilSettled(pair), `at-once-${round}`)
+    t.equal(await untilSettled(pair, site), `at-once-${round}`)
   }
 })
 
@@ -297,7 +216,7 @@ await t.test('a deploy and an undeploy at once, by either', async (t) => {
     ])
     for (const answer of answers) expectDone(answer)
     const isDeployed = (await here.coordinator.api.readGroup(site.id)).deployed
-    const mark = isDeployed ? await untilSettled(pair) : await untilIdle(pair)
+    const mark = isDeployed ? await untilSettled(pair, site) : await untilIdle(pair)
     t.equal(mark, isDeployed ? `or-nothing-${round}` : 'idle')
   }
   await deployMark(there, 'deployed-again')
@@ -311,14 +230,14 @@ await t.test(
     await pair.postgres.stop()
     const restore = await pair.postgres.keep()
     await pair.postgres.start()
-    await untilReady()
+    await untilReady(pair)
     await deployMark(here, 'of-today')
     await untilServed(pair, site, 'of-today')
 
     await pair.postgres.stop()
     await restore()
     await pair.postgres.start()
-    await untilReady()
+    await untilReady(pair)
     for (const { agentName, cache } of [here, there]) {
       const { id } = await untilAgent(there.coordinator, 'Locked', agentName)
       t.match(
@@ -372,79 +291,16 @@ async function checkGoingOn(
     'who could not deploy was told why',
   )
   t.ok(statuses.includes(200))
-  await untilReady()
-  await untilSettled(pair)
+  await untilReady(pair)
+  await untilSettled(pair, site)
   await deployMark(there, 'they-go-on')
   await untilServed(pair, site, 'they-go-on')
-}
-
-/** Answers the mark of the revision that both say is deployed, once both caches serve it and both APIs say so. */
-async function untilSettled({ here, there }: Pair): Promise<string> {
-  const { api } = here.coordinator
-  return eventually(
-    'all is as the history says',
-    async () => {
-      const { revision } = await api.readGroup(site.id)
-      const entry = (await api.readHistory(site.id)).find((one) => one.revision === revision)
-      const version = await api.call(
-        'GET',
-        `/files/${site.file}/versions/${entry?.mainVCL.version ?? 0}`,
-      )
-      const { source } = JSON.parse(version.text) as { source: string } // a version
-      for (const end of [here, there]) {
-        const { mark = 'nothing' } = await fetchMark(end.cache)
-        if (source !== answering(mark)) throw new Error(`it serves ${mark}, wanted is ${source}`)
-        const group = await end.coordinator.api.readGroup(site.id)
-        const isApplied = group.agentStates.every(
-          (place) => place.state === 'applied' && place.revision === revision,
-        )
-        if (group.revision !== revision || group.state !== active || !isApplied)
-          throw new Error(JSON.stringify(group))
-      }
-      return /"([^"]+)"/.exec(source)?.[1]
-    },
-    recoveryTimeoutMs,
-  )
-}
-
-async function untilIdle({ here, there }: Pair): Promise<string> {
-  for (const { cache } of [here, there])
-    await eventually('it holds the idle VCL alone', async () => {
-      return (await listVcls(cache)).join() === 'cf-idle'
-    })
-  return 'idle'
 }
 
 async function deployMark({ coordinator }: End, mark: string): Promise<string> {
   await editSite(coordinator, site, mark)
   expectDone(await coordinator.api.act(site.id, 'deploy'))
   return mark
-}
-
-/** The newest entry of the history is a deploy that its coordinator left. */
-async function untilDiscarded(api: ApiClient): Promise<void> {
-  await eventually(
-    'the deploy is discarded',
-    async () => {
-      const [entry] = await api.readHistory(site.id)
-      return entry?.revision === null && entry.result.includes('the coordinator stopped')
-    },
-    recoveryTimeoutMs,
-  )
-}
-
-async function untilReady(): Promise<void> {
-  await eventually('both are ready', async () => {
-    return (await readReadiness()).every((status) => status === 200)
-  })
-}
-
-function readReadiness(): Promise<number[]> {
-  return Promise.all(
-    [here, there].map(
-      async ({ coordinator }) => (await fetch(`${coordinator.base}/readyz`)).status,
-    ),
-  )
 }
 
 /** How often what is wanted of the agents changed. */

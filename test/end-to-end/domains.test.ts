@@ -3,12 +3,14 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
 import { purgeSecret } from '../../src/domain/prologue.js'
+import { listVcls } from '../agent/cache-sight.js'
 import { eventually } from '../support/eventually.js'
-import { startVarnishd, type Varnishd } from '../support/varnishd.js'
-import { ask, startOrigin, type Origin } from './origin.js'
-import { expectDone, readRefusal, startStand, untilAgent, ways, type Stand } from './stand.js'
+import { startVarnishd } from '../support/varnishd.js'
+import { checkNames, checkRoot, checkSwap, checkTogether, checkUndeploy } from './domain-changes.js'
+import { caching, makeSite, readCacheKey, type Sites } from './domain-sites.js'
+import { ask } from './origin.js'
+import { expectDone, make, readRefusal, startStand, untilAgent, ways, type Stand } from './stand.js'
 
 for (const [way, coordinators] of ways)
   void t.test(`groups with domains, on one cache, ${way}`, async (t) => {
@@ -65,52 +67,6 @@ void t.test('the first deploy of an agent that waits for it', async (t) => {
   t.equal((await ask(cache, 'shop.example')).mark, 'shop')
   t.notOk((await listVcls(cache)).includes('boot'))
 })
-
-interface Site {
-  readonly id: number
-  readonly name: string
-  readonly file: number
-  readonly deployment: number
-  readonly origin: Origin
-  /** fqdn → id. */
-  readonly domains: Readonly<Record<string, number>>
-}
-
-type Sites = Readonly<Record<'shop' | 'blog', Site>>
-
-const namesOf = {
-  shop: ['shop.example', '*.wild.example', 'x.deep.wild.example'],
-  blog: ['blog.example', 'one.wild.example', '*.deep.wild.example'],
-} as const
-
-/** Every request has the same hash, as far as the author can tell, and is stored. */
-const caching = (site: string, port: number, mark = site): string => `vcl 4.1; # ${site};
-backend origin { .host = "127.0.0.1"; .port = "${port}"; }
-sub vcl_hash { hash_data("same"); return (lookup); }
-sub vcl_backend_response { set beresp.ttl = 1h; return (deliver); }
-sub vcl_deliver { set resp.http.X-Marker = "${mark}"; set resp.http.X-Hits = obj.hits; }
-`
-
-async function makeSite(t: Test, { api }: Stand, name: 'shop' | 'blog'): Promise<Site> {
-  const origin = await startOrigin(t, name)
-  const file = await api.makeFile(`${name}.vcl`, caching(name, origin.port))
-  const deployment = await api.makeDeployment(name, await api.findTag('web'))
-  const domains: Record<string, number> = {}
-  for (const fqdn of namesOf[name]) domains[fqdn] = await make(api, '/domains', { fqdn })
-  const id = await make(api, '/vclgroups', {
-    name,
-    mainVCL: { id: file },
-    deployments: [{ id: deployment }],
-    domains: Object.values(domains).map((domain) => ({ id: domain })),
-  })
-  return { id, name, file, deployment, origin, domains }
-}
-
-async function make(api: Stand['api'], path: string, body: unknown): Promise<number> {
-  const answer = await api.call('POST', path, body)
-  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${answer.text}`)
-  return (JSON.parse(answer.text) as { id: number }).id // all that is made has an id
-}
 
 async function checkRouting(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
   const { api, cache } = stand
@@ -212,50 +168,6 @@ sub vcl_recv { set req.http.X-Saw = req.http.X-Cachefleet-Purge + req.http.X-Cac
   t.notMatch(shown.text, await readCacheKey(cache, shop))
 }
 
-/** As only the cache's administrator can. */
-async function readCacheKey(cache: Varnishd, { id }: Site): Promise<string> {
-  const name = (await listVcls(cache)).find((one) => one.startsWith(`cf-${id}-`)) ?? ''
-  const [, key = ''] = /hash_data\("([0-9a-f]{32})"\)/.exec(await cache.adm('vcl.show', name)) ?? []
-  return key
-}
-
-async function checkSwap(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache, port } = stand
-  const failures = new Set<string>()
-  const marks = new Set<string>()
-  let isOn = true
-  const load = async (host: string) => {
-    while (isOn) {
-      const { status, mark = '' } = await ask(cache, host)
-      if (status !== 200) failures.add(`${host} answered ${status}`)
-      marks.add(mark)
-    }
-  }
-  const running = ['shop.example', 'blog.example', 'any.wild.example'].map(load)
-  port.forget()
-  for (const mark of ['second', 'third', 'fourth']) {
-    await api.editFile(shop.file, caching('shop', shop.origin.port, mark))
-    expectDone(await api.act(shop.id, 'deploy'))
-    t.equal((await ask(cache, 'shop.example')).mark, mark)
-  }
-  isOn = false
-  await Promise.all(running)
-
-  t.same([...failures], [])
-  t.same([...marks].toSorted(), ['blog', 'fourth', 'second', 'shop', 'third'])
-  const changes = port.changes()
-  t.notOk(
-    changes.some((line) => line.startsWith('vcl.use') || line.includes('cf-r-')),
-    'the routing VCL is as it was',
-  )
-  t.equal(changes.filter((line) => line.startsWith(`vcl.label cf-l-${shop.id} `)).length, 3)
-  t.notOk(changes.some((line) => line.includes(`cf-${blog.id}-`) || line.includes(`-l-${blog.id}`)))
-
-  port.forget()
-  expectDone(await api.act(shop.id, 'deploy'))
-  t.same(port.changes(), [], 'the same deploy again changes nothing')
-}
-
 async function checkRefusals(t: Test, stand: Stand, { shop }: Sites): Promise<void> {
   const { api, cache } = stand
   const refuse = async (source: string) => {
@@ -309,33 +221,6 @@ async function checkConflicts(t: Test, stand: Stand, { shop, blog }: Sites): Pro
   t.equal((await api.call('DELETE', `/vclgroups/${other}`)).status, 204)
 }
 
-async function checkNames(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache } = stand
-  const added = await make(api, '/domains', { fqdn: 'bücher.example' })
-  const kept = Object.entries(shop.domains).filter(([fqdn]) => fqdn !== 'x.deep.wild.example')
-  const domains = [...kept.map(([, id]) => ({ id })), { id: added }]
-  t.equal((await api.call('PUT', `/vclgroups/${shop.id}`, { domains })).status, 200)
-  const name = 'xn--bcher-kva.example'
-  t.equal((await ask(cache, name)).status, 404)
-  t.equal((await ask(cache, 'x.deep.wild.example')).mark, 'shop')
-  const freed = `/domains/${shop.domains['x.deep.wild.example'] ?? 0}`
-  t.equal((await api.call('DELETE', freed)).status, 409, 'it is still deployed')
-  const programs = (await listVcls(cache)).filter((one) => /^cf-\d/.test(one))
-
-  expectDone(await api.act(shop.id, 'deploy'))
-  t.equal((await ask(cache, name)).mark, 'shop')
-  t.equal((await ask(cache, 'x.deep.wild.example')).mark, 'blog', 'by the wildcard')
-  const now = (await listVcls(cache)).filter((one) => /^cf-\d/.test(one))
-  t.ok(
-    now.every((one) => programs.includes(one)),
-    'only the routing VCL was compiled',
-  )
-  t.equal((await listVcls(cache)).filter((one) => one.startsWith('cf-r-')).length, 1)
-  t.equal((await api.call('DELETE', freed)).status, 204)
-  t.equal((await ask(cache, 'blog.example')).mark, 'blog')
-  t.equal((await api.readGroup(blog.id)).agentStates[0]?.state, 'applied')
-}
-
 async function checkRestart(t: Test, stand: Stand): Promise<void> {
   const { cache } = stand
   const loaded = await listVcls(cache)
@@ -363,94 +248,4 @@ async function checkRestart(t: Test, stand: Stand): Promise<void> {
   })
   t.equal((await ask(alone, 'nobody.example')).status, 404)
   t.match(await readFile(boot, 'utf8'), 'vcl.label cf-l-')
-}
-
-async function checkUndeploy(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache } = stand
-  const failures = new Set<number>()
-  const traffic = { isOn: true }
-  const running = (async () => {
-    while (traffic.isOn) {
-      const { status } = await ask(cache, 'blog.example')
-      if (status !== 200) failures.add(status)
-    }
-  })()
-  expectDone(await api.act(shop.id, 'undeploy'))
-  traffic.isOn = false
-  await running
-  t.same([...failures], [])
-  t.equal((await ask(cache, 'shop.example')).status, 404)
-  const names = await listVcls(cache)
-  t.notOk(names.some((name) => name.includes(`-${shop.id}-`) || name === `cf-l-${shop.id}`))
-  t.ok(names.includes(`cf-l-${blog.id}`))
-
-  expectDone(await api.act(blog.id, 'undeploy'))
-  t.same(await listVcls(cache), ['cf-idle'])
-  t.equal((await ask(cache, 'blog.example')).status, 503)
-}
-
-async function checkTogether(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache } = stand
-  const deployBoth = () =>
-    Promise.all([api.act(shop.id, 'deploy'), api.act(blog.id, 'deploy')] as const)
-  await api.editFile(blog.file, 'vcl 4.1;\nnonsense;\n')
-  const [good, bad] = await deployBoth()
-  expectDone(good)
-  t.match(readRefusal(bad, 422), /^blog\.vcl line 2 pos 1: /m)
-  t.equal((await ask(cache, 'shop.example')).mark, 'shop')
-  t.equal((await ask(cache, 'blog.example')).status, 404)
-  t.notOk((await listVcls(cache)).includes(`cf-l-${blog.id}`))
-
-  await api.editFile(blog.file, caching('blog', blog.origin.port))
-  await api.editFile(shop.file, caching('shop', shop.origin.port, 'again'))
-  for (const answer of await deployBoth()) expectDone(answer)
-  t.equal((await ask(cache, 'shop.example')).mark, 'again')
-  t.equal((await ask(cache, 'blog.example')).mark, 'blog')
-  const states = await Promise.all([shop, blog].map(({ id }) => api.readGroup(id)))
-  t.match(states, [
-    { agentStates: [{ state: 'applied' }] },
-    { agentStates: [{ state: 'applied' }] },
-  ])
-  for (const answer of await Promise.all([
-    api.act(blog.id, 'undeploy'),
-    api.act(shop.id, 'undeploy'),
-  ]))
-    expectDone(answer)
-  t.same(await listVcls(cache), ['cf-idle'])
-}
-
-async function checkRoot(t: Test, stand: Stand, { shop }: Sites): Promise<void> {
-  const { api, cache, port } = stand
-  expectDone(await api.act(shop.id, 'deploy'))
-  const domains = Object.values(shop.domains).slice(0, 1)
-  t.equal(
-    (await api.call('PUT', `/vclgroups/${shop.id}`, { root: true })).status,
-    400,
-    'it has domains',
-  )
-  t.equal((await api.call('PUT', `/vclgroups/${shop.id}`, { domains: [] })).status, 200)
-  t.equal((await ask(cache, 'nobody.example')).status, 404, 'it is to be deployed first')
-  await ask(cache, 'shop.example')
-  port.forget()
-  await api.editFile(shop.file, answering('alone'))
-  expectDone(await api.act(shop.id, 'deploy'))
-  t.equal((await fetchMark(cache)).mark, 'alone', 'whatever the Host')
-  const order = (lines: readonly string[]) =>
-    lines.map((line) => line.split(' ')[0]).filter((verb) => verb === 'ban' || verb === 'vcl.use')
-  t.same(order(port.changes()), ['ban', 'vcl.use'], 'everything is banned before the switch')
-  t.notOk((await listVcls(cache)).some((name) => /^cf-[lr]-/.test(name)))
-
-  await api.editFile(shop.file, caching('shop', shop.origin.port))
-  port.forget()
-  expectDone(await api.act(shop.id, 'deploy'))
-  t.same(order(port.changes()), ['vcl.use'], 'root to root bans nothing')
-  const back = await api.call('PUT', `/vclgroups/${shop.id}`, {
-    domains: domains.map((id) => ({ id })),
-  })
-  t.equal(back.status, 200)
-  port.forget()
-  expectDone(await api.act(shop.id, 'deploy'))
-  t.same(order(port.changes()), ['ban', 'vcl.use'])
-  t.equal((await ask(cache, 'shop.example')).mark, 'shop')
-  t.equal((await ask(cache, 'nobody.example')).status, 404)
 }

@@ -1,6 +1,6 @@
 /**
  * What went wrong in other systems of this kind, as their own release notes tell: each a test. Those that need a cache
- * that refuses are in group-life.test.ts, exit codes in cli/deploy.test.ts, two groups on one cache in domains.test.ts.
+ * that refuses are in cache-trouble.test.ts, exit codes in cli/deploy.test.ts, two groups on one cache in domains.test.ts.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -54,6 +54,9 @@ export const ways: readonly (readonly [string, 1 | 2])[] = [
   ['with two on PostgreSQL and NATS, agents linked to the other', 2],
 ]
 
+/** Of tests side by side. A new object each time: tap keeps what it is given, and writes into it. */
+export const lane = () => ({ buffered: true, timeout: 220_000 })
+
 export const agentName = 'edge'
 export const agentTag = 'web'
 
@@ -228,6 +231,12 @@ async function readDeployedMark(stand: Stand, site: Site, group: GroupView): Pro
 
 function agree(is: boolean, seen: unknown): void {
   if (!is) throw new Error(`no agreement: ${JSON.stringify(seen)}`)
+}
+
+export async function make(api: ApiClient, path: string, body: unknown): Promise<number> {
+  const answer = await api.call('POST', path, body)
+  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${answer.text}`)
+  return (JSON.parse(answer.text) as { id: number }).id // all that is made has an id
 }
 
 export interface Traffic {

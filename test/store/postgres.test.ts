@@ -11,6 +11,7 @@ import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
+import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -27,6 +28,7 @@ async function open(t: Test, url: string): Promise<Store> {
 void t.test('as every store', (t) => {
   const factory = { open: async (t: Test) => open(t, await server.url()) }
   storeContract(t, factory)
+  rowsContract(t, factory)
   listContract(t, factory)
   settingsContract(t, factory)
   invalidationsContract(t, factory)

@@ -15,6 +15,7 @@ import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
+import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -42,6 +43,7 @@ const urlIn = (folder: string): string => `sqlite:${join(folder, 'coordinator.db
 void t.test('in memory', (t) => {
   const factory = { open: (t: Test) => open(t, 'sqlite::memory:') }
   storeContract(t, factory)
+  rowsContract(t, factory)
   listContract(t, factory)
   settingsContract(t, factory)
   leasesContract(t, factory)
@@ -57,7 +59,9 @@ void t.test('what stood before there were stages stays', async (t) => {
 })
 
 void t.test('in a file', (t) => {
-  storeContract(t, { open: (t) => open(t, urlIn(folderFor(t))) })
+  const factory = { open: (t: Test) => open(t, urlIn(folderFor(t))) }
+  storeContract(t, factory)
+  rowsContract(t, factory)
   t.end()
 })
 

@@ -1,54 +1,15 @@
 /** What a live link carries: desired states, heartbeats, reports, questions, and the two calls beside it (choices: 4). */
 import t from 'tap'
-import { createContext } from '../../../src/context.js'
 import { tellDesiredChanged } from '../../../src/coordinator/state-service/agents/agent-hints.js'
-import { instructAgent } from '../../../src/coordinator/state-service/agents/instruct.js'
 import { agentStates } from '../../../src/domain/agent-state.js'
-import { answerLimitBytes } from '../../../src/messages/envelope.js'
-import { findAgent } from '../../../src/store/agents.js'
-import { grantSource } from '../../../src/store/source-grants.js'
 import { eventually } from '../../support/eventually.js'
-import {
-  describe,
-  link,
-  linkHeaders,
-  runningCondition,
-  startGateway,
-  type LinkAgent,
-} from './link-agent.js'
-import { makeToken, startService, type TestService } from './service.js'
+import { link, runningCondition, type LinkAgent } from './link-agent.js'
+import { checkCalls } from './link-calls.js'
+import { answerTo, startLinks } from './linked-agents.js'
+import type { TestService } from './service.js'
 
-const all = { kind: 'all' } as const
-const service = await startService(t)
-const { host } = await startGateway(t, service)
-const token = await makeToken(service)
-let count = 0
-
-async function enrol(changes: Parameters<typeof describe>[2] = {}) {
-  const name = `agent-${++count}`
-  const key = `key-of-${name}-0123456789abcdef`
-  const description = describe(name, key, changes)
-  return { ...(await link(host, description, { token, key })), name, key, description }
-}
-
-const rowOf = (agentId: number) => findAgent(service.store.queries, all, agentId)
-
-/** A new desired state, as a deploy would make it. */
-async function desire(agentIds: readonly number[], traceId = 'trace-of-the-deploy') {
-  await service.store.queries
-    .updateTable('agents')
-    .set((e) => ({
-      desiredRevision: e('desiredRevision', '+', 1),
-      desired: JSON.stringify({
-        load: [{ name: 'cf-1-aaaaaaaa-1', sha: 'a'.repeat(64) }],
-        labels: [],
-        active: 'cf-1-aaaaaaaa-1',
-      }),
-    }))
-    .where('id', 'in', [...agentIds])
-    .execute()
-  tellDesiredChanged(service, agentIds, traceId)
-}
+const links = await startLinks(t)
+const { service, host, enrol, rowOf, desire, settle, ask } = links
 
 function report(agent: LinkAgent, apply: { sequence: number; revision: number }): void {
   agent.say({
@@ -61,25 +22,6 @@ function report(agent: LinkAgent, apply: { sequence: number; revision: number })
     failures: [],
     changed: true,
   })
-}
-
-/** Whatever was said before has been dealt with when this is answered. */
-async function settle(agent: LinkAgent & { readonly agentId: number }): Promise<void> {
-  const asked = instructAgent(service, createContext(service.log), {
-    agentId: agent.agentId,
-    question: { kind: 'query', query: 'vcls' },
-    timeoutMs: 20_000,
-  })
-  const { sequence } = await agent.next('query')
-  agent.say({
-    kind: 'answer',
-    instruction: sequence,
-    result: 'done',
-    value: [],
-    sentByPut: false,
-    error: null,
-  })
-  await asked
 }
 
 const appliesOf = (agent: LinkAgent) => agent.received.filter(({ kind }) => kind === 'apply')
@@ -267,32 +209,11 @@ await t.test('a drift is kept with the agent and in the api log', async (t) => {
   t.match(logged, { severity: 2, keyType: 'agent', traceId: 'trace-of-the-agent', msg: /boot/ })
 })
 
-function ask(
-  agent: { readonly agentId: number },
-  question: Parameters<typeof instructAgent>[2]['question'],
-  timeoutMs = 20_000,
-): Promise<unknown> {
-  const context = createContext(service.log, 'trace-of-a-question')
-  return instructAgent(service, context, { agentId: agent.agentId, question, timeoutMs })
-}
-
 function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => 'no error',
     (error: unknown) => error,
   )
-}
-
-function answerTo(instruction: number) {
-  const value: unknown = null
-  return {
-    kind: 'answer',
-    instruction,
-    result: 'done',
-    value,
-    sentByPut: false,
-    error: null,
-  } as const
 }
 
 await t.test('a question', async (t) => {
@@ -351,95 +272,7 @@ await t.test('an agent that does not read is cut off, and its memory freed', asy
   agent.socket.terminate()
 })
 
-await t.test('the calls beside the link', async (t) => {
-  const agent = await enrol()
-  const other = await enrol()
-  const sha = 'a'.repeat(64)
-  await service.store.queries
-    .insertInto('sources')
-    .values({ sha, text: 'vcl 4.1; # ü', sourceMap: '{}', loads: 1, createdAt: 0 })
-    .execute()
-  await desire([agent.agentId])
-  const call = (method: string, path: string, key: string, body?: string) =>
-    fetch(`http://${host}/agent/v1${path}`, {
-      method,
-      headers: { authorization: `Agent ${key}` },
-      ...(body !== undefined && { body }),
-    })
-
-  await t.test(
-    'Network: stolen agent key: a text is given to the agent that it is wanted on, and to no other',
-    async (t) => {
-      const own = await call('GET', `/sources/${sha}`, agent.key)
-      t.equal(own.status, 200)
-      t.equal(await own.text(), 'vcl 4.1; # ü')
-      t.equal((await call('GET', `/sources/${sha}`, other.key)).status, 404)
-      t.equal((await call('GET', `/sources/${'b'.repeat(64)}`, agent.key)).status, 404)
-      const stranger = await call('GET', `/sources/${sha}`, 'nobody-s-key')
-      t.equal(stranger.status, 401)
-      t.match(await stranger.json(), { errorKey: 'auth', traceId: /^\w+$/ })
-      t.equal((await fetch(`http://${host}/agent/v1/sources/${sha}`)).status, 401)
-      const joiner = linkHeaders.join(token, agent.name)
-      t.equal(
-        (await fetch(`http://${host}/agent/v1/sources/${sha}`, { headers: joiner })).status,
-        401,
-      )
-    },
-  )
-
-  await t.test('a text that an agent is to compile is given to it for a while', async (t) => {
-    const expiresAt = service.now() + 1000
-    const granted = { agentId: other.agentId, sha, expiresAt }
-    await grantSource(service.store.queries, granted, service.now())
-    t.equal((await call('GET', `/sources/${sha}`, other.key)).status, 200)
-    service.moveClock(1001)
-    t.equal((await call('GET', `/sources/${sha}`, other.key)).status, 404)
-  })
-
-  await t.test('other paths are 404, other methods 405', async (t) => {
-    t.equal((await call('GET', '/nosuch', agent.key)).status, 404)
-    t.equal((await call('GET', `/sources/${sha}/more`, agent.key)).status, 404)
-    const wrong = await call('GET', '/answers/1', agent.key)
-    t.same([wrong.status, wrong.headers.get('allow')], [405, 'PUT'])
-  })
-
-  for (const order of ['before', 'after'] as const)
-    await t.test(`a large answer comes by PUT, ${order} the message`, async (t) => {
-      const value = { text: 'x'.repeat(3 << 20) }
-      const asked = ask(agent, { kind: 'query', query: 'params' })
-      const { sequence } = await agent.next('query')
-      const message = { ...answerTo(sequence), sentByPut: true }
-      if (order === 'after') agent.say(message)
-      const put = await call('PUT', `/answers/${sequence}`, agent.key, JSON.stringify(value))
-      if (order === 'before') agent.say(message)
-      t.equal(put.status, 204)
-      t.same(await asked, value)
-    })
-
-  await t.test(
-    'Network: stolen agent key: a PUT is refused that nobody waits for, is too large or is no JSON',
-    async (t) => {
-      const asked = ask(agent, { kind: 'query', query: 'params' })
-      const { sequence } = await agent.next('query')
-      const path = `/answers/${sequence}`
-      t.equal((await call('PUT', '/answers/4711', agent.key, '1')).status, 404)
-      t.equal((await call('PUT', path, other.key, '1')).status, 404)
-      t.equal((await call('PUT', path, 'nobody-s-key', '1')).status, 401)
-      t.equal((await call('PUT', path, agent.key, '{')).status, 400)
-      const large = await fetch(`http://${host}/agent/v1${path}`, {
-        method: 'PUT',
-        headers: { authorization: `Agent ${agent.key}`, 'content-type': 'application/json' },
-        body: Buffer.alloc(answerLimitBytes + 1, 0x20),
-      }).then(
-        (answer) => answer.status,
-        () => 'cut off',
-      )
-      t.ok(large === 413 || large === 'cut off', String(large))
-      agent.say(answerTo(sequence))
-      t.equal(await asked, null)
-    },
-  )
-})
+await t.test('the calls beside the link', (t) => checkCalls(t, links))
 
 await t.test('no error was logged', (t) => {
   const errors = warningsOf(service).filter((entry) => Number(entry['level']) >= 50)

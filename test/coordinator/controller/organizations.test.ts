@@ -1,25 +1,12 @@
 /** Who sees and changes what: two organizations, a regular user, the system administrator (choices: 2, Who and Agents). */
 import { createHash } from 'node:crypto'
-import { pino } from 'pino'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { instructionSubject } from '../../../src/bus/bus.js'
-import { describeError } from '../../../src/coordinator/controller/error-body.js'
-import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { createMetrics } from '../../../src/coordinator/http/metrics.js'
-import { createHttpServer } from '../../../src/coordinator/http/server.js'
-import type { Actor } from '../../../src/domain/permission.js'
-import { FleetError } from '../../../src/errors.js'
 import { keepSource } from '../../../src/store/sources.js'
 import { writeStage } from '../../../src/store/stages.js'
-import {
-  administrator,
-  administratorOf,
-  startService,
-  type TestService,
-} from '../agent-gateway/service.js'
-import { enrol, type Json } from './client.js'
-
-const vcl = 'vcl 4.1;\n'
+import type { TestService } from '../agent-gateway/service.js'
+import { enrol } from './client.js'
+import { furnish, ids, rows, startOrganizations, vcl, type Call } from './organizations.js'
 
 void t.test('an object of another organization is not there', async (t) => {
   const { as } = await startOrganizations(t)
@@ -255,129 +242,4 @@ async function stageUnjudged(
     await keepSource(queries, { sha, text, sourceMap }, 1)
     await writeStage(queries, { groupId, organizationId, revision: 1, sources }, 1)
   })
-}
-
-type Call = (status: number, method: string, path: string, body?: unknown) => Promise<Json>
-
-interface Organizations {
-  readonly service: TestService
-  readonly red: number
-  readonly blue: number
-  readonly as: Readonly<Record<'system' | 'red' | 'blue' | 'nobody' | 'reader' | 'writer', Call>>
-}
-
-/** The routes on a real listener; who calls is told by a header, as accounts of organizations come later. */
-async function startOrganizations(t: Test): Promise<Organizations> {
-  const service = await startService(t)
-  const [red = 0, blue = 0] = await makeOrganizations(service, ['red', 'blue'])
-  const regular = { ...administratorOf(red), role: 'regular' as const }
-  const actors = {
-    system: administrator,
-    red: administratorOf(red),
-    blue: administratorOf(blue),
-    nobody: regular,
-    reader: { ...regular, grants: { deployment: 'read', vclgroup: 'read' } },
-    writer: { ...regular, grants: { deployment: 'write', vclgroup: 'write' } },
-  } satisfies Record<string, Actor>
-  const http = await createHttpServer({
-    host: '127.0.0.1',
-    port: 0,
-    tls: null,
-    trustedProxies: [],
-    connectionLimit: 100,
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics(() => Promise.resolve({})),
-    describeError,
-  })
-  http.addApi({
-    name: 'controller',
-    prefix: '',
-    routes: resourceRoutes(service),
-    authenticate: ({ headers }) => {
-      const actor = Object.entries(actors).find(([name]) => name === headers.authorization)?.[1]
-      return actor
-        ? Promise.resolve(actor)
-        : Promise.reject(new FleetError('unauthenticated', 'auth', 'who?'))
-    },
-    describeError,
-  })
-  const base = await http.listen()
-  t.teardown(() => http.close())
-  const callAs =
-    (name: string): Call =>
-    async (status, method, path, body) => {
-      const response = await fetch(base + path, {
-        method,
-        headers: {
-          authorization: name,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      if (response.status !== status)
-        t.fail(`${name}: ${method} ${path}: ${response.status} ${text}; ${status} is right`)
-      return (text === '' ? {} : JSON.parse(text)) as Json // answers are objects and arrays
-    }
-  const as = {
-    system: callAs('system'),
-    red: callAs('red'),
-    blue: callAs('blue'),
-    nobody: callAs('nobody'),
-    reader: callAs('reader'),
-    writer: callAs('writer'),
-  }
-  return { service, red, blue, as }
-}
-
-async function makeOrganizations(
-  service: TestService,
-  names: readonly string[],
-): Promise<number[]> {
-  const made = await service.store.queries
-    .insertInto('organizations')
-    .values(
-      names.map((name) => ({
-        name,
-        accessTtlSeconds: 600,
-        refreshTtlSeconds: 3600,
-        locked: 0 as const,
-        createdAt: 0,
-        updatedAt: 0,
-      })),
-    )
-    .returning('id')
-    .execute()
-  return made.map(({ id }) => id)
-}
-
-/** One object of each kind, by path. */
-async function furnish(call: Call, name: string): Promise<Record<string, Json>> {
-  const tag = await call(201, 'POST', '/tags', { name })
-  const file = await call(201, 'POST', '/files', { name, source: vcl })
-  const deployment = await call(201, 'POST', '/deployments', { name, tags: [{ id: tag['id'] }] })
-  const domain = await call(201, 'POST', '/domains', { fqdn: `${name}.example` })
-  const group = await call(201, 'POST', '/vclgroups', {
-    name,
-    mainVCL: { id: file['id'] },
-    domains: [{ id: domain['id'] }],
-    deployments: [{ id: deployment['id'] }],
-  })
-  const token = await call(201, 'POST', '/jointokens', { label: name })
-  return {
-    '/tags': tag,
-    '/files': file,
-    '/deployments': deployment,
-    '/domains': domain,
-    '/vclgroups': group,
-    '/jointokens': token,
-  }
-}
-
-function rows(answer: unknown): Json[] {
-  return answer as Json[] // of a list
-}
-
-async function ids(call: Call, path: string): Promise<unknown[]> {
-  return rows(await call(200, 'GET', path)).map((row) => row['id'])
 }

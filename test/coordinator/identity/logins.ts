@@ -1,0 +1,23 @@
+/** The calls with which one logs in, goes on and asks who one is. */
+import {
+  administrator,
+  basic,
+  type CallAnswer,
+  type Controller,
+} from '../../support/start-controller.js'
+
+export const right = { authorization: basic(administrator.user, administrator.password) }
+export const wrong = { authorization: basic(administrator.user, 'not the right one') }
+
+export function tryLogin(c: Controller, headers: Record<string, string>): Promise<CallAnswer> {
+  return c.call('POST', '/api/v1/auth/login', { headers })
+}
+
+export function refresh(c: Controller, token: unknown): Promise<CallAnswer> {
+  const headers = { authorization: `Refresh ${String(token)}` }
+  return c.call('POST', '/api/v1/auth/refresh', { headers })
+}
+
+export function whoami(c: Controller, token: unknown): Promise<CallAnswer> {
+  return c.call('GET', '/api/v1/auth/whoami', { token: String(token) })
+}

@@ -1,0 +1,238 @@
+/** A deployed group when its caches are in trouble: one of three refuses, a child panics, a host is alone. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { fetchMark, listVcls } from '../agent/cache-sight.js'
+import type { GroupView } from '../support/api-client.js'
+import { makeStateDir, runDaemon, startAgent } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import {
+  deploySite,
+  editSite,
+  expectDone,
+  lane,
+  makeSite,
+  readAgreement,
+  readRefusal,
+  startStand,
+  startTraffic,
+  untilAgent,
+  untilServing,
+  type Stand,
+} from './stand.js'
+
+t.jobs = 3
+
+void t.test('one cache of three refuses', lane(), async (t) => {
+  const stand = await startStand(t, { tags: ['trio'] })
+  const { api, cache } = stand
+  await untilAgent(stand, 'Running')
+  const second = await addCache(t, stand, 'second')
+  const third = await addCache(t, stand, 'third')
+  const site = await makeSite(stand, 'site', { tag: 'trio', min: 2, max: 3 })
+  await deploySite(stand, site)
+  expectDone(await api.act(site.id, 'validate', '?agents=all'))
+
+  const working = await breakCompiler(third)
+  await editSite(stand, site, 'two-of-three')
+  expectDone(await api.act(site.id, 'validate'))
+  t.match(readRefusal(await api.act(site.id, 'validate', '?agents=all'), 422), 'third')
+  readRefusal(await api.act(site.id, 'validate', '?agents=some'), 400)
+
+  await t.test('it drops what it served when that is wanted', async (t) => {
+    expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { keepOnFailure: false }))
+    await deploySite(stand, site)
+    t.equal((await fetchMark(cache)).mark, 'two-of-three')
+    t.equal((await fetchMark(second)).mark, 'two-of-three')
+    await eventually('the third serves nobody', async () => (await fetchMark(third)).status === 503)
+    t.same(await listVcls(third), ['cf-idle'])
+    const failed = (await api.readGroup(site.id)).agentStates.filter(isFailed)
+    t.match(failed, [{ agent: { name: 'third' }, revision: null }])
+  })
+
+  await t.test('a reload tries it again', async (t) => {
+    await third.adm('param.set', 'cc_command', working)
+    expectDone(await api.act(site.id, 'reload'))
+    t.equal((await fetchMark(third)).mark, 'two-of-three')
+    t.equal((await api.readGroup(site.id)).agentStates.filter(isFailed).length, 0)
+  })
+
+  await t.test('max shrinks: who was placed last leaves', async (t) => {
+    const names = async () => (await api.readGroup(site.id)).agentStates.map(nameOf)
+    const order = await names()
+    const { id } = (
+      JSON.parse((await api.call('GET', '/deployments?name=site')).text) as {
+        id: number
+      }[]
+    )[0] ?? { id: 0 } // a list of deployments
+    expectDone(await api.call('PUT', `/deployments/${id}`, { max: 2 }))
+    await eventually('two are left', async () => (await names()).length === 2)
+    t.same(await names(), order.slice(0, 2))
+    readRefusal(await api.call('PUT', `/deployments/${id}`, { min: 4, max: 4 }), 409)
+    expectDone(await api.call('PUT', `/deployments/${id}`, { max: 3 }))
+    await eventually('three again', async () => {
+      const { agentStates } = await api.readGroup(site.id)
+      return agentStates.filter(({ state }) => state === 'applied').length === 3
+    })
+  })
+
+  await t.test('it keeps what it serves until its cache restarts', async (t) => {
+    expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { keepOnFailure: true }))
+    await breakCompiler(third)
+    await editSite(stand, site, 'not-for-all')
+    await deploySite(stand, site)
+    t.equal((await fetchMark(third)).mark, 'two-of-three')
+    const { revision, agentStates } = await api.readGroup(site.id)
+    t.match(agentStates.filter(isFailed), [{ agent: { name: 'third' } }])
+    await third.restart() // with a compiler that works
+    await untilServing(third, 'not-for-all')
+    await eventually('all have applied', async () => {
+      const places = (await api.readGroup(site.id)).agentStates
+      return places.every((one) => one.state === 'applied' && one.revision === revision)
+    })
+  })
+
+  await t.test(
+    'another fills its place up to max, until it loads what it failed to load',
+    async (t) => {
+      const { text } = await api.call('GET', '/deployments?name=site')
+      const [{ id = 0 } = {}] = JSON.parse(text) as { id?: number }[] // a list of deployments
+      expectDone(await api.call('PUT', `/deployments/${id}`, { min: 1, max: 2 }))
+      const appliedOnes = async () => {
+        const { revision, agentStates } = await api.readGroup(site.id)
+        return agentStates.filter((one) => one.state === 'applied' && one.revision === revision)
+      }
+      await eventually(
+        'one left',
+        async () => (await api.readGroup(site.id)).agentStates.length === 2,
+      )
+      const caches = new Map([
+        ['edge', cache],
+        ['second', second],
+        ['third', third],
+      ])
+      const [kept = '', broken = ''] = (await appliedOnes()).map(nameOf)
+      const brokenCache = caches.get(broken) ?? third
+      await breakCompiler(brokenCache)
+      await editSite(stand, site, 'filled')
+      await deploySite(stand, site)
+      await eventually('two serve it', async () => (await appliedOnes()).length === 2)
+      t.notOk((await appliedOnes()).map(nameOf).includes(broken))
+      t.ok((await appliedOnes()).map(nameOf).includes(kept))
+      t.equal((await fetchMark(brokenCache)).mark, 'not-for-all', 'it serves on what it served')
+      t.match((await api.readGroup(site.id)).agentStates.filter(isFailed), [
+        { agent: { name: broken } },
+      ])
+
+      await brokenCache.restart() // with a compiler that works
+      await untilServing(brokenCache, 'filled')
+      await eventually('who filled its place leaves', async () => {
+        const names = (await api.readGroup(site.id)).agentStates.map(nameOf)
+        return names.toSorted().join() === [kept, broken].toSorted().join()
+      })
+      await eventually('both serve it', async () => (await appliedOnes()).length === 2)
+    },
+  )
+})
+
+const isFailed = ({ state }: GroupView['agentStates'][number]): boolean => state === 'failed'
+const nameOf = ({ agent }: GroupView['agentStates'][number]): string => agent.name
+
+/** Answers what puts it right again. */
+async function breakCompiler(cache: Varnishd): Promise<string> {
+  const shown = JSON.parse(await cache.adm('param.show', '-j', 'cc_command')) as unknown[] // the envelope of -j
+  const param = shown.find((part) => typeof part === 'object' && part && 'value' in part)
+  await cache.adm('param.set', 'cc_command', '"exec false"')
+  return JSON.stringify((param as { value: string }).value) // as just found
+}
+
+async function addCache(t: Test, stand: Stand, name: string): Promise<Varnishd> {
+  const cache = await startVarnishd(t)
+  startAgent(t, cache, {
+    ...{ coordinatorUrl: stand.link.url, name, stateDir: await makeStateDir(t), tags: ['trio'] },
+    joinToken: await stand.api.makeJoinToken(),
+  })
+  await untilAgent(stand, 'Running', name)
+  return cache
+}
+
+void t.test('a child that panics', lane(), async (t) => {
+  const stand = await startStand(t)
+  const { api, cache } = stand
+  const { id } = await untilAgent(stand, 'Running')
+  const readPanic = async (): Promise<string> => {
+    const { text } = await api.call('GET', `/agents/${id}/panic`)
+    return (JSON.parse(text) as { panic: string | null }).panic ?? '' // of this call
+  }
+  t.equal(await readPanic(), '')
+  const site = await makeSite(stand, 'site')
+  await deploySite(stand, site)
+
+  await cache.adm('debug.panic.worker').catch(() => '') // the child does not answer it
+  const isCleared = async () => {
+    return (await cache.adm('panic.show').catch((error: unknown) => String(error))).includes(
+      'Child has not panicked',
+    )
+  }
+  await eventually('the cache was asked, and told to forget', isCleared)
+  const first = await readPanic()
+  t.match(first, /^Panic at: .*\n.*Assert error|panic/is)
+  await untilServing(cache, 'site-first')
+  t.equal((await readdir(join(stand.agentStateDir, 'panics'))).length, 1)
+
+  await cache.adm('debug.panic.worker').catch(() => '')
+  await eventually('the next one is kept', async () => (await readPanic()) !== first)
+  await eventually('and cleared', isCleared)
+  await stand.agent.stop()
+  stand.startAgent()
+  await eventually('it is told after a restart of the agent, too', async () =>
+    (await readPanic()).startsWith('Panic at: '),
+  )
+})
+
+void t.test('alone on the host', lane(), async (t) => {
+  const stand = await startStand(t, { heartbeatSeconds: 1 })
+  const { api, cache, coordinator, agentStateDir } = stand
+  await untilAgent(stand, 'Running')
+  const rollback = (...words: readonly string[]) =>
+    runDaemon(['rollback', ...words, '--state-dir', agentStateDir])
+  const site = await makeSite(stand, 'site')
+  await deploySite(stand, site)
+  await editSite(stand, site, 'bad')
+  await deploySite(stand, site)
+  t.equal(await coordinator.daemon.stop(), 0)
+
+  await t.test('the cache goes back to a good state without a coordinator', async (t) => {
+    const traffic = startTraffic(t, cache)
+    t.match(await rollback('99'), { code: 1, errors: /no good state 99/ })
+    t.equal((await fetchMark(cache)).mark, 'bad')
+    const done = await rollback()
+    t.match(done, { code: 0, output: /rolled back on its host/, errors: '' })
+    t.equal((await fetchMark(cache)).mark, 'site-first')
+    t.same([...traffic.failures], [])
+    const list = await rollback('--list')
+    t.match(list.output, new RegExp(`^\\d+  2\\S+Z  cf-${site.id}-\\S+$`, 'm'))
+    t.match(await rollback('nonsense'), { code: 78, errors: /usage/ })
+  })
+
+  await t.test('and stays there, whatever restarts', async () => {
+    await cache.restart()
+    await untilServing(cache, 'site-first')
+    await stand.agent.kill()
+    await cache.restart()
+    stand.startAgent()
+    await untilServing(cache, 'site-first')
+  })
+
+  await t.test('until an administrator unlocks it', async (t) => {
+    await coordinator.start()
+    const agent = await untilAgent(stand, 'Locked')
+    t.equal((await fetchMark(cache)).mark, 'site-first')
+    readRefusal(await api.act(site.id, 'deploy'), 503)
+    expectDone(await api.call('PUT', `/agents/${agent.id}/unlock`))
+    await untilServing(cache, 'bad')
+    await untilAgent(stand, 'Running')
+    await eventually('all agree', () => readAgreement(stand, site), 30_000)
+  })
+})

@@ -1,0 +1,63 @@
+/** Two caches, each behind its agent, and what one asks about stages there. */
+import type { Test } from 'tap'
+import { answering, listVcls } from '../agent/cache-sight.js'
+import { makeStateDir, startAgent } from '../support/daemon.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { startStand, untilAgent, type Stand } from './stand.js'
+
+export const secondName = 'second'
+
+export interface Pair extends Stand {
+  /** Behind an agent of its own, with the tags `canary` and `late`. */
+  readonly second: Varnishd
+}
+
+export async function startPair(t: Test, coordinators: 1 | 2 = 1): Promise<Pair> {
+  const stand = await startStand(t, { coordinators })
+  const second = await startVarnishd(t, { vcl: answering('foreign') })
+  startAgent(t, second, {
+    coordinatorUrl: `ws://127.0.0.1:${stand.coordinator.port}`,
+    name: secondName,
+    stateDir: await makeStateDir(t),
+    tags: ['canary'],
+    joinToken: await stand.api.makeJoinToken(),
+  })
+  await untilAgent(stand, 'Running')
+  await untilAgent(stand, 'Running', secondName)
+  return { ...stand, second }
+}
+
+interface Staged {
+  readonly tags: readonly { readonly name: string }[]
+  readonly domains: readonly { readonly fqdn: string }[]
+  readonly mainVCL: { readonly id: number; readonly name: string; readonly version: number }
+  readonly includes: readonly unknown[]
+}
+
+export async function readGroup({ api }: Stand, id: number) {
+  const { text } = await api.call('GET', `/vclgroups/${id}`)
+  // As its schema says.
+  return JSON.parse(text) as {
+    readonly staged: Staged | null
+    readonly stateName: string
+    readonly revision: number
+    readonly mainVCL: { readonly id: number }
+  }
+}
+
+export function stage({ api }: Stand, groupId: number, body: unknown) {
+  return api.call('PUT', `/vclgroups/${groupId}/stage`, body)
+}
+
+/** The newest first, as action and result. */
+export async function readActions({ api }: Stand, groupId: number): Promise<string[]> {
+  return (await api.readHistory(groupId)).map(({ action, result, revision }) =>
+    [action, result.split(' ')[0], revision].join(' '),
+  )
+}
+
+/** What is loaded of a group, and its labels. */
+export async function listOf(cache: Varnishd, groupId: number): Promise<string[]> {
+  const names = await listVcls(cache)
+  return names.filter((name) => new RegExp(`^cf-(?:[ls]-)?${groupId}(?:-|$)`).test(name))
+}

@@ -1,0 +1,148 @@
+/** The stage of a root group: where nothing else is, following the tags, promoted in place, left by a dead coordinator. */
+import type { Test } from 'tap'
+import { fetchMark, listVcls } from '../agent/cache-sight.js'
+import { eventually } from '../support/eventually.js'
+import type { Varnishd } from '../support/varnishd.js'
+import { listOf, readActions, readGroup, secondName, stage, type Pair } from './stage-pair.js'
+import {
+  deploySite,
+  editSite,
+  expectDone,
+  make,
+  makeSite,
+  readRefusal,
+  startTraffic,
+  untilAgent,
+  type Site,
+} from './stand.js'
+
+export async function checkRoot(t: Test, stand: Pair, site: Site): Promise<void> {
+  const { api, cache, second } = stand
+  await editSite(stand, site, 'canary')
+  const web = { id: await api.findTag('web') }
+  const canary = { id: await api.findTag('canary') }
+  t.match(readRefusal(await stage(stand, site.id, { tags: [web] }), 409), /edge: the group itself/)
+  const domain = await make(api, '/domains', { fqdn: 'site.example' })
+  const named = { tags: [canary], domains: [{ id: domain }] }
+  t.match(readRefusal(await stage(stand, site.id, named), 400), /domains/)
+  const other = await makeSite(stand, 'other', { tag: 'canary' })
+  await deploySite(stand, other)
+  t.match(readRefusal(await stage(stand, site.id, { tags: [canary] }), 409), /second: a root group/)
+  expectDone(await api.act(other.id, 'undeploy'))
+
+  expectDone(await stage(stand, site.id, { tags: [canary], domains: [] }))
+  t.equal((await fetchMark(second)).mark, 'canary')
+  t.equal((await fetchMark(cache)).mark, 'site-first')
+  t.match((await readGroup(stand, site.id)).staged, { domains: [], mainVCL: { version: 2 } })
+  t.match(readRefusal(await api.act(other.id, 'deploy'), 409), /other groups hold/)
+  t.equal((await api.readGroup(site.id)).agentStates.length, 1, 'a stage is no place of the group')
+  readRefusal(
+    await api.call('DELETE', `/agents/${(await untilAgent(stand, 'Running', secondName)).id}`),
+    409,
+  )
+}
+
+export async function checkFollowing(t: Test, stand: Pair, site: Site): Promise<void> {
+  const { api, cache, second } = stand
+  const edge = await untilAgent(stand, 'Running')
+  const late = { id: await api.makeTag('late') }
+  const untilMark = (of: Varnishd, mark: string | undefined) =>
+    eventually(`serves ${mark ?? 'nothing'}`, async () => (await fetchMark(of)).mark === mark)
+  const agent = await untilAgent(stand, 'Running', secondName)
+  const assign = (id: number, tags: readonly { id: number }[]) =>
+    api.call('PUT', `/agents/${id}?force=true`, { tags })
+  expectDone(await assign(agent.id, [late]))
+  expectDone(await stage(stand, site.id, { tags: [late] }))
+  t.match(
+    readRefusal(await api.call('DELETE', `/tags/${late.id}`), 409),
+    /stage of VCL group "site"/,
+  )
+
+  expectDone(await assign(edge.id, [late]))
+  expectDone(await api.act(site.id, 'deploy'))
+  t.equal((await fetchMark(cache)).mark, 'canary', 'the group is there: its stage passes over it')
+  await editSite(stand, site, 'follower')
+  expectDone(await assign(edge.id, []))
+  expectDone(await stage(stand, site.id, { tags: [late] }))
+  expectDone(await api.act(site.id, 'undeploy'))
+  expectDone(await assign(edge.id, [late]))
+  await untilMark(cache, 'follower')
+  t.equal((await fetchMark(second)).mark, 'follower')
+  expectDone(await assign(agent.id, []))
+  await untilMark(second, undefined)
+  t.equal((await fetchMark(second)).status, 503, 'without the tag it leaves')
+}
+
+export async function checkShortage(t: Test, stand: Pair, site: Site): Promise<void> {
+  const { api, cache } = stand
+  const before = await readGroup(stand, site.id)
+  const { text } = await api.call('GET', `/deployments?name=site`)
+  const [deployment] = JSON.parse(text) as { id: number }[] // a list of deployments
+  const at = `/deployments/${deployment?.id ?? 0}`
+  expectDone(await api.call('PUT', at, { min: 2, max: 2 }))
+  t.match(readRefusal(await api.act(site.id, 'promote'), 503), /needs 2/)
+  t.match(await readGroup(stand, site.id), before)
+  t.match((await readActions(stand, site.id))[0], /^promote deployment $/)
+  t.equal((await fetchMark(cache)).mark, 'follower')
+  expectDone(await api.call('PUT', at, { min: 1, max: 1 }))
+}
+
+export async function checkInPlace(t: Test, stand: Pair, site: Site): Promise<void> {
+  const { api, cache } = stand
+  await api.editFile(site.file, 'vcl 4.1;\nnonsense;\n')
+  const { revision } = await readGroup(stand, site.id)
+  const traffic = startTraffic(t, cache)
+  expectDone(await api.act(site.id, 'promote'))
+  t.equal((await fetchMark(cache)).mark, 'follower', 'the staged version, not the newest')
+  await traffic.stop()
+  t.same([...traffic.failures], [])
+  t.same([...traffic.marks], ['follower'])
+  const group = await readGroup(stand, site.id)
+  t.match(group, { staged: null, stateName: 'Active', revision: revision + 1 })
+  t.equal((await listOf(cache, site.id)).length, 1, 'the stage’s VCL is gone')
+}
+
+export async function checkKilled(t: Test, stand: Pair, site: Site): Promise<void> {
+  const { api, cache } = stand
+  const web = { id: await api.findTag('web') }
+  expectDone(await api.act(site.id, 'undeploy'))
+  await editSite(stand, site, 'never')
+  await killWhileLoading(t, stand, () => stage(stand, site.id, { tags: [web] }))
+  await eventually('it is discarded', async () => {
+    const [newest] = await readActions(stand, site.id)
+    return newest === 'stage the ' && (await listVcls(cache)).join() === 'cf-idle'
+  })
+  t.equal((await readGroup(stand, site.id)).staged, null)
+  expectDone(await stage(stand, site.id, { tags: [web] }))
+  t.equal((await fetchMark(cache)).mark, 'never')
+
+  const before = await readGroup(stand, site.id)
+  const [program] = await listOf(cache, site.id)
+  await killWhileLoading(t, stand, () => api.act(site.id, 'promote'))
+  await eventually('the promote is discarded', async () => {
+    const [newest] = await readActions(stand, site.id)
+    return newest === 'promote the ' && (await listOf(cache, site.id)).join() === program
+  })
+  t.match(await readGroup(stand, site.id), before, 'group and stage are as they were')
+  t.equal((await fetchMark(cache)).mark, 'never')
+  expectDone(await api.act(site.id, 'promote'))
+  t.match(await readGroup(stand, site.id), { staged: null, stateName: 'Active' })
+}
+
+/** SIGKILL when the cache has loaded and the coordinator does not know it yet. */
+async function killWhileLoading(t: Test, stand: Pair, act: () => Promise<unknown>): Promise<void> {
+  const { coordinator, port } = stand
+  const sprung = port.trap({
+    name: 'vcl.inline',
+    moment: 'after',
+    fate: 'pass',
+    act: async () => {
+      await coordinator.daemon.kill()
+    },
+  })
+  const asked = act().catch(() => undefined)
+  await sprung
+  t.equal(await asked, undefined, 'nobody answers')
+  await coordinator.start()
+  await untilAgent(stand, 'Running')
+}
