@@ -2,6 +2,7 @@
  * The wait between load and switch: a VCL counts as loaded when its probed backends are healthy, or are sick under the same
  * name in the VCL that serves now, and at the latest after `--warmup` (choices: 3, Deploy).
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Backend } from '../../protocol/commands/backend.js'
 import { vclState, type VclRow } from '../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../protocol/errors.js'
@@ -21,6 +22,11 @@ export interface WarmUp {
 }
 
 const lookPauseMs = 100
+/**
+ * Chosen by us: after warming a cache shows the health from before the VCL cooled down (7.1.1) until the first probe has ended,
+ * which begins at once.
+ */
+const firstProbeMs = 1_000
 
 /** Rejects with what the connection to the cache does; a cache that cannot list its backends is waited for in full. */
 export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<void> {
@@ -31,7 +37,7 @@ export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<v
   const canAsk = await mayAskPattern(engine, context)
   while (performance.now() < endAt && !warmUp.isSuperseded()) {
     if (canAsk && (await areWarm(tools, probed))) return
-    await new Promise((resume) => setTimeout(resume, lookPauseMs))
+    await pause(lookPauseMs)
   }
   if (canAsk) context.log.warn({ vcls: probed }, 'probes are not healthy yet; going on without')
 }
@@ -52,6 +58,7 @@ export async function warmAgain(tools: StepTools, warmUp: WarmUp): Promise<reado
   if (cold.length === 0) return []
   for (const name of cold) await engine.run(context, vclState(name, 'warm'))
   const programs = warmUp.programs.filter(({ name }) => cold.includes(name))
+  await pause(Math.min(firstProbeMs, warmUp.longestMs))
   await waitForProbes(tools, { ...warmUp, programs })
   return cold
 }
