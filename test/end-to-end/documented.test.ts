@@ -163,6 +163,8 @@ async function tryObjects(stand: Stand): Promise<void> {
   await readAll(stand, { Agent: agent, Tag: tag, File: file, Domain: domain, VclGroup: group })
   await readAll(stand, { Deployment: deployment })
   await tryAgent(stand, agent)
+  await tryStatistics(stand, { Agent: agent, VclGroup: group })
+  await tryInvalidations(stand)
   await done('undeployVclGroup', { at: group })
   const token = await made('createJoinToken', { label: 'rack', maxUses: 1 })
   for (const list of ['listVcls', 'listJoinTokens', 'listApiLogs']) await done(list)
@@ -205,6 +207,37 @@ async function tryAgent({ done }: Stand, at: Reference): Promise<void> {
   await done('setAgentParam', { at: { ...at, name: 'default_ttl' }, body: { value: '30' } })
   await done('setAgentBackend', { at: { ...at, name: 'default', health: 'sick' } })
   await done('unlockAgent', { at })
+}
+
+async function tryStatistics(
+  { done }: Stand,
+  subjects: Readonly<Record<string, Reference>>,
+): Promise<void> {
+  const now = Math.floor(Date.now() / 1000)
+  const range = { consolfunc: 'AVERAGE', start: now - 60, end: now }
+  await done('listCounters')
+  for (const [name, of] of Object.entries(subjects)) {
+    const at = { ...of, ...range }
+    await done(`get${name}Counter`, { at: { ...at, counter: 'client_req' } })
+    await done(`get${name}Stats`, { at, query: '?counters=client_req,cache_hit' })
+    await done(`get${name}Graph`, { at: { ...at, name: 'avghitratio' } })
+  }
+  await done('getVclGroupNewestStats', { at: subjects['VclGroup'] ?? {} })
+}
+
+async function tryInvalidations({ done, made }: Stand): Promise<void> {
+  // A simulated cache serves nobody: a purge is tried again and again.
+  const at = {
+    id: await made('createInvalidation', {
+      ...{ type: 'purge', urls: ['http://www.example.com/'], target: { all: true } },
+    }),
+  }
+  await done('listInvalidations')
+  await done('getInvalidation', { at })
+  await done('cancelInvalidation', { at })
+  await done('retryInvalidation', { at })
+  await done('cancelInvalidation', { at })
+  await done('deleteInvalidation', { at })
 }
 
 /** `Tag` is listed by listTags and read by getTag. */
