@@ -4,7 +4,7 @@
  */
 import { countSince, type CounterReading } from './counter-rates.js'
 
-/** Counted once for each `return (purge)`, before the answer, whatever was stored (varnish-cache, cache_hash.c HSH_Purge). */
+/** Counted once for each purge, before the answer, whatever was stored (varnish-cache, cache_hash.c HSH_Purge). */
 export const purgeCounter = 'MAIN.n_purges'
 
 export interface PurgeAnswer {

@@ -8,13 +8,16 @@ import { purgeCounter } from '../../src/domain/purge-outcome.js'
 import type { PurgeOrder } from '../../src/messages/coordinator-to-agent.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
-/** Purges, but for what lies below /kept. */
+/** Purges, but for what lies below /kept; SOFT by the module, which leaves stale objects. */
 const purging = `vcl 4.1;
+import purge;
 backend default none;
 sub vcl_recv {
   if (req.method == "PURGE" && req.url !~ "^/kept") { return (purge); }
+  if (req.method == "SOFT") { return (hash); }
   return (synth(200));
 }
+sub vcl_miss { purge.soft(0s); return (synth(200)); }
 `
 
 const order = (...paths: readonly string[]): PurgeOrder => ({
@@ -44,7 +47,8 @@ void t.test('what the cache counted is done, whether or not anything was stored'
   t.same(await purge(order('/')), confirmed)
   const paths = Array.from({ length: 40 }, (_, n) => `/${n}`)
   t.same(await purge(order(...paths)), confirmed, 'several side by side')
-  t.equal((await counter.read())?.values.get(purgeCounter), 41n)
+  t.same(await purge({ ...order('/'), method: 'SOFT' }), confirmed)
+  t.equal((await counter.read())?.values.get(purgeCounter), 42n)
 })
 
 void t.test('an answer with 2xx that purged nothing has failed, and says why', async (t) => {
