@@ -276,6 +276,7 @@ class Agent {
     return new Invalidator({
       engine: this.#engine,
       http: this.#config.http,
+      purgeCounter: this.#counters.purges,
       now: Date.now,
       findObstacle: () => {
         const { lockedBecause } = this.#state.record

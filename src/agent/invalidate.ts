@@ -13,12 +13,14 @@ import { narrowToGroup, type BanTerm } from '../domain/ban-expression.js'
 import type { InvalidationResult } from '../messages/agent-to-coordinator.js'
 import type { BanOrder, Invalidate, InvalidationOrder } from '../messages/coordinator-to-agent.js'
 import { findEmptySince } from './child-age.js'
+import type { CounterReader } from './counters/counter-reader.js'
 import { errorText, type Engine } from './engine.js'
 import { sendPurges, type PurgeTarget } from './purge.js'
 
 export interface InvalidatorParts {
   readonly engine: Engine
   readonly http: PurgeTarget
+  readonly purgeCounter: CounterReader
   /** Null: this agent may change its cache. */
   readonly findObstacle: () => string | null
   /** False: nobody listens. */
@@ -135,9 +137,10 @@ export class Invalidator {
 
   async #purge({ order }: Queued, isNeeded: boolean): Promise<TurnOutcome> {
     const { position, purge } = order
-    if (!isNeeded || !purge)
+    if (!isNeeded || !purge || purge.requests.length === 0)
       return { results: [{ position, result: 'done', error: null }], trouble: null }
-    const sent = await sendPurges(this.#parts.http, purge)
+    const { http, purgeCounter } = this.#parts
+    const sent = await sendPurges(http, purge, purgeCounter)
     if (sent.trouble !== null) return { results: [], trouble: sent.trouble }
     const result = sent.isDone ? 'done' : 'failed'
     return { results: [{ position, result, error: cut(sent.error) }], trouble: null }

@@ -1,17 +1,21 @@
-/** Purges: one request for each URL to where the cache serves its clients. */
+/** Purges: one request for each URL to where the cache serves its clients, and what the cache counted of them. */
 import { Agent, request } from 'node:http'
 import { purgeHeader } from '../domain/prologue.js'
+import {
+  countPurges,
+  judgePurges,
+  type PurgeAnswer,
+  type PurgeVerdict,
+} from '../domain/purge-outcome.js'
 import type { PurgeOrder, PurgeRequest } from '../messages/coordinator-to-agent.js'
+import type { CounterReader } from './counters/counter-reader.js'
 
 export interface PurgeTarget {
   readonly host: string
   readonly port: number
 }
 
-export interface PurgeOutcome {
-  readonly isDone: boolean
-  /** What is not right, or not certain. */
-  readonly error: string | null
+export interface PurgeOutcome extends PurgeVerdict {
   /** The cache was not reached: to be tried again. */
   readonly trouble: string | null
 }
@@ -19,36 +23,35 @@ export interface PurgeOutcome {
 /** Chosen by us: requests of one entry side by side. */
 const sideBySide = 8
 const timeoutMs = 10_000
-const namedLimit = 3
 
-/** Never rejects. */
-export async function sendPurges(target: PurgeTarget, order: PurgeOrder): Promise<PurgeOutcome> {
+/** `counter` reads `purgeCounter`. Never rejects. */
+export async function sendPurges(
+  target: PurgeTarget,
+  order: PurgeOrder,
+  counter: CounterReader,
+): Promise<PurgeOutcome> {
   const connections = new Agent({ keepAlive: true, maxSockets: sideBySide })
   const waiting = [...order.requests]
-  const failed: string[] = []
+  const answers: PurgeAnswer[] = []
   const faults: string[] = []
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next && faults.length === 0; next = waiting.shift())
       try {
         const status = await sendPurge(target, connections, { ...order, ...next })
-        if (status < 200 || status > 299) failed.push(`${next.host}${next.path}: ${status}`)
+        answers.push({ url: `${next.host}${next.path}`, status })
       } catch (error) {
         faults.push(
           `the cache was not reached: ${error instanceof Error ? error.message : String(error)}`,
         )
       }
   }
+  const before = await counter.read()
   await Promise.all(Array.from({ length: sideBySide }, work))
   connections.destroy()
-  const [trouble = null] = faults
-  if (failed.length > 0) {
-    const shown = failed.slice(0, namedLimit).join(', ')
-    const more = failed.length > namedLimit ? ` and ${failed.length - namedLimit} more` : ''
-    return { isDone: false, trouble, error: `not purged: ${shown}${more}` }
-  }
-  if (order.requests.length === 0) return { isDone: true, trouble, error: null }
-  // Whether the cache removed anything only its counters tell (MAIN.n_purges).
-  return { isDone: true, trouble, error: 'unconfirmed' }
+  const [trouble] = faults
+  if (trouble !== undefined) return { isDone: false, error: null, trouble }
+  const counted = countPurges(before, await counter.read())
+  return { ...judgePurges(order.method, answers, counted), trouble: null }
 }
 
 function sendPurge(

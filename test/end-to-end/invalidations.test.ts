@@ -19,6 +19,11 @@ sub vcl_backend_response { set beresp.ttl = 1h; set beresp.http.x-url = bereq.ur
 sub vcl_deliver { set resp.http.X-Hits = obj.hits; }
 `
 
+const purging = `vcl 4.1;
+backend default none;
+sub vcl_recv { if (req.method == "PURGE") { return (purge); } }
+`
+
 async function make(api: ApiClient, path: string, body: object): Promise<number> {
   const made = await api.call('POST', path, body)
   if (made.status !== 201) throw new Error(`${path}: ${made.status} ${made.text}`)
@@ -83,7 +88,7 @@ for (const [way, coordinators] of ways)
       await store('/page')
       const urls = ['http://SHOP.example/page?a=1']
       const entry = await runToEnd(api, { type: 'purge', urls, target: { all: true } })
-      t.match(entry, { stateName: 'Completed', results: [{ state: 'done' }] })
+      t.match(entry, { stateName: 'Completed', results: [{ state: 'done', error: null }] })
       t.equal(await hitsOf('shop.example', '/page?a=1'), '0')
       t.not(await hitsOf('shop.example', '/page'), '0')
       t.not(await hitsOf('blog.example', '/page?a=1'), '0')
@@ -203,5 +208,15 @@ void t.test('a root group’s purge is its own VCL’s business', { buffered: tr
     'it is the whole cache: its objects bear no mark',
   )
   const purge = { type: 'purge', urls: ['http://any.example/'], target }
-  t.match(await runToEnd(api, purge), { total: 1 })
+  t.match(
+    await runToEnd(api, purge),
+    { stateName: 'Failed', results: [{ state: 'failed', error: /2xx: 1, .*counted: 0;/ }] },
+    'it answers 200 to everything, and purges nothing',
+  )
+  await api.editFile(file, purging)
+  expectDone(await api.act(id, 'deploy'))
+  t.match(await runToEnd(api, purge), {
+    stateName: 'Completed',
+    results: [{ state: 'done', error: null }],
+  })
 })

@@ -1,6 +1,7 @@
-/** An agent's counters: one reader of the cache, for samples to the coordinator and for Prometheus. */
+/** An agent's counters: one reader of the cache, for samples to the coordinator and for Prometheus, and one of its purges. */
 import type { Logger } from 'pino'
-import { selectCounters } from '../../domain/counter-selection.js'
+import { selectCounters, type CounterSelection } from '../../domain/counter-selection.js'
+import { purgeCounter } from '../../domain/purge-outcome.js'
 import type { AgentConfig } from '../agent-config.js'
 import type { CoordinatorLink } from '../coordinator-link.js'
 import { createCounterReader, type CounterReader } from './counter-reader.js'
@@ -17,6 +18,8 @@ export interface AgentCountersOptions {
 }
 
 export class AgentCounters {
+  /** Of that counter alone, for it is read around each purge; of a simulated cache it is not known. */
+  readonly purges: CounterReader
   readonly #options: AgentCountersOptions
   readonly #reader: CounterReader
   readonly #sampler: CounterSampler
@@ -26,7 +29,8 @@ export class AgentCounters {
   constructor(options: AgentCountersOptions) {
     const { link } = options
     this.#options = options
-    this.#reader = createReader(options)
+    this.#reader = createReader(options, selectCounters(options.config.furtherCounters))
+    this.purges = createReader(options, (name) => name === purgeCounter)
     this.#sampler = new CounterSampler({
       reader: this.#reader,
       send: (samples) => link.send(samples),
@@ -58,9 +62,11 @@ export class AgentCounters {
   }
 }
 
-function createReader({ config, cachePid, log }: AgentCountersOptions): CounterReader {
-  const { engine, name, furtherCounters } = config
-  const isWanted = selectCounters(furtherCounters)
+function createReader(
+  { config, cachePid, log }: AgentCountersOptions,
+  isWanted: CounterSelection,
+): CounterReader {
+  const { engine, name } = config
   if (engine.mode === 'simulated') return createSimulatedCounters(name, performance.now())
   const { workingDirectory } = engine
   return createCounterReader({ workingDirectory, cachePid, isWanted, log })

@@ -1,0 +1,85 @@
+/** Purges of a real cache, and whether it counted them: VCL that purges, VCL that only says so, counters that are not there. */
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { createCounterReader, type CounterReader } from '../../src/agent/counters/counter-reader.js'
+import { createSimulatedCounters } from '../../src/agent/counters/simulated-counters.js'
+import { sendPurges } from '../../src/agent/purge.js'
+import { purgeCounter } from '../../src/domain/purge-outcome.js'
+import type { PurgeOrder } from '../../src/messages/coordinator-to-agent.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+
+/** Purges, but for what lies below /kept; SOFT by the module, which leaves stale objects. */
+const purging = `vcl 4.1;
+import purge;
+backend default none;
+sub vcl_recv {
+  if (req.method == "PURGE" && req.url !~ "^/kept") { return (purge); }
+  if (req.method == "SOFT") { return (hash); }
+  return (synth(200));
+}
+sub vcl_miss { purge.soft(0s); return (synth(200)); }
+`
+
+const order = (...paths: readonly string[]): PurgeOrder => ({
+  ...{ method: 'PURGE', headers: {} },
+  requests: paths.map((path) => ({ host: 'any.example', path, secret: null })),
+})
+
+function openCounter(workingDirectory: string): CounterReader {
+  const isWanted = (name: string): boolean => name === purgeCounter
+  const log = pino({ level: 'silent' })
+  return createCounterReader({ workingDirectory, cachePid: () => null, isWanted, log })
+}
+
+async function startPurged(t: Test) {
+  const cache = await startVarnishd(t, { vcl: purging })
+  const http = { host: cache.host, port: cache.httpPort }
+  const counter = openCounter(cache.workDir)
+  const purge = (sent: PurgeOrder, by = counter) => sendPurges(http, sent, by)
+  return { cache, counter, purge }
+}
+
+const confirmed = { isDone: true, error: null, trouble: null }
+const unconfirmed = { isDone: true, error: 'unconfirmed', trouble: null }
+
+void t.test('what the cache counted is done, whether or not anything was stored', async (t) => {
+  const { counter, purge } = await startPurged(t)
+  t.same(await purge(order('/')), confirmed)
+  const paths = Array.from({ length: 40 }, (_, n) => `/${n}`)
+  t.same(await purge(order(...paths)), confirmed, 'several side by side')
+  t.same(await purge({ ...order('/'), method: 'SOFT' }), confirmed)
+  t.equal((await counter.read())?.values.get(purgeCounter), 42n)
+})
+
+void t.test('an answer with 2xx that purged nothing has failed, and says why', async (t) => {
+  const { purge } = await startPurged(t)
+  const failed = { isDone: false, trouble: null }
+  t.match(await purge(order('/kept')), {
+    ...failed,
+    error: /2xx: 1, .*counted: 0; the VCL must return \(purge\) for PURGE/,
+  })
+  t.match(await purge(order('/1', '/kept', '/2')), { ...failed, error: /2xx: 3, .*counted: 2;/ })
+})
+
+void t.test('without access to counters, or with another child, it is unconfirmed', async (t) => {
+  const { cache, counter, purge } = await startPurged(t)
+  t.same(await purge(order('/'), openCounter(`${cache.workDir}-of-another`)), unconfirmed)
+  t.same(await purge(order('/'), createSimulatedCounters('edge-1', 0)), unconfirmed)
+  t.same(await purge(order('/'), restartingBefore(2, cache, counter)), unconfirmed)
+  t.same(await purge(order('/')), confirmed, 'of the next child')
+})
+
+/** The child is another one from that reading on. */
+function restartingBefore(reading: number, cache: Varnishd, counter: CounterReader): CounterReader {
+  let readings = 0
+  return {
+    read: async () => {
+      readings += 1
+      if (readings === reading) {
+        await cache.adm('stop')
+        await cache.adm('start')
+      }
+      return counter.read()
+    },
+  }
+}
