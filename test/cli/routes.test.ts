@@ -59,7 +59,7 @@ const commands: Readonly<Record<string, string>> = {
   'GET /vclgroups/{id}/placement': 'vclgroups placement site',
   'GET /vclgroups/{id}/routing': 'vclgroups routing site',
   'GET /vclgroups/{id}/history': 'vclgroups history site',
-  'GET /agents/{id}/stats/{consolfunc}/{start}/{end}': 'stats agents edge',
+  'GET /agents/{id}/stats/{consolfunc}/{start}/{end}': 'stats agents 99',
   'GET /vclgroups/{id}/stats/{consolfunc}/{start}/{end}': 'stats vclgroups site',
   'GET /counters': 'stats counters',
   'GET /invalidations': 'invalidations list',
