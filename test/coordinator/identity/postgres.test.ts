@@ -85,7 +85,8 @@ void t.test(
         const headers = { authorization: basic('ro\0ot', 'x') }
         t.equal((await two.call('POST', '/api/v1/auth/login', { headers })).status, 401)
         await two.apiLog.close()
-        const query = parseListQuery({ account: 'root', status: '401' }, apiLogColumns, 'apilog')
+        const wanted = { account: 'root', status: '401', path: '*login' }
+        const query = parseListQuery(wanted, apiLogColumns, 'apilog')
         t.equal((await listApiLogs(queries, { kind: 'all' }, query)).total, 1)
       },
     )
