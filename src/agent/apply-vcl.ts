@@ -9,8 +9,10 @@ import type { EngineInventory } from '../domain/engine-inventory.js'
 import { planVcl, type VclStep } from '../domain/vcl-plan.js'
 import type { ProgramFailure } from '../messages/agent-to-coordinator.js'
 import { findAttainable } from './attainable.js'
+import { awaitCache } from './cache-return.js'
 import { errorText } from './engine.js'
 import { readInventory } from './inventory.js'
+import { recognizeProcess } from './ours.js'
 import { applySettings, describeRefusals } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
 import { holdForeign } from './takeover.js'
@@ -49,10 +51,8 @@ export interface ApplyOutcome {
 
 /** Chosen by us: each round but the last leaves out something more; a cache that others change at the same time is left for later. */
 const roundLimit = 12
-/** Chosen by us: how often the connection may be lost in one attempt, and how long a new one is waited for. */
+/** Chosen by us: how often the connection may be lost in one attempt. */
 const lossLimit = 1
-const returnTimeoutMs = 5_000
-const returnPauseMs = 200
 /** CLIS_COMMS (cli.h): the child did not live to answer; it is started again by itself. */
 const childDied = 400
 
@@ -61,6 +61,7 @@ export async function applyDesired(options: ApplyOptions): Promise<ApplyOutcome>
   const work = new ApplyWork(options)
   for (let round = 0; round < roundLimit; round++) {
     try {
+      await work.recognize()
       const inventory = await readInventory(options.engine, options.context)
       const steps = work.plan(inventory)
       if (steps.length === 0) return await work.finish(inventory)
@@ -112,13 +113,17 @@ class ApplyWork {
 
   /** Answers whether it is worth another look: the connection was lost, and there is a new one. */
   async survive(error: ManagementPortError): Promise<boolean> {
-    const { engine, isSuperseded } = this.#options
     this.#lossesLeft -= 1
     if (!isOfConnection(error) || this.#lossesLeft < 0) return false
-    const endAt = performance.now() + returnTimeoutMs
-    do await new Promise((resume) => setTimeout(resume, returnPauseMs))
-    while (engine.error !== null && performance.now() < endAt && !isSuperseded())
-    return engine.error === null
+    return awaitCache(this.#options, this.#options.isSuperseded)
+  }
+
+  /**
+   * After a loss, before anything is loaded: behind the new connection may be another process, and what it holds of ours is
+   * known by what is desired now, not by what is desired when this attempt has ended.
+   */
+  async recognize(): Promise<void> {
+    if (this.#lossesLeft < lossLimit) await recognizeProcess(this.#options)
   }
 
   /** Runs steps until one fails; loads that follow each other are all tried. */

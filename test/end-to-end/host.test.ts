@@ -140,7 +140,8 @@ void t.test('a state dir without room', lane(), async (t) => {
 
   await rm(join(stateDir, 'filler'))
   await untilAgent(stand, 'Running')
-  t.equal(await eventually('all agree', () => readAgreement(stand, site), 30_000), 'site-first')
+  // The wish was kept: it may be deployed already.
+  t.match(await eventually('all agree', () => readAgreement(stand, site), 30_000), /first$|later$/)
   await deploySite(stand, site)
   t.equal(await readAgreement(stand, site), 'later')
   t.same([...traffic.failures], [])
