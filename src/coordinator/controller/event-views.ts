@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import type { EventViews } from '../state-service/events/compose-events.js'
 import type { DeploymentEvent } from '../state-service/events/deployment-events.js'
 import { apiLogSchema, toApiLogView } from './apilogs.js'
-import { idSchema, orNull } from './references.js'
+import { listedInvalidationSchema, toListedView } from './invalidation-views.js'
+import { idSchema, orNull, referenceSchema, timeSchema } from './references.js'
 import { agentSchema, deploymentSchema, toAgentView, toDeploymentView } from './views.js'
 
 const closed = { additionalProperties: false }
@@ -43,7 +44,18 @@ const deploymentEventSchema = Type.Object(
 
 const deletedSchema = Type.Object(
   { id: idSchema, deleted: Type.Literal(true) },
-  { ...closed, description: 'an agent or a deployment that was deleted' },
+  { ...closed, description: 'an agent, a deployment or an invalidation that was deleted' },
+)
+
+const sampleSchema = Type.Object(
+  {
+    agent: referenceSchema,
+    at: timeSchema,
+    values: Type.Record(Type.String(), orNull(Type.Number()), {
+      description: 'By counter: events per second, or a level; null: not known',
+    }),
+  },
+  { ...closed, description: 'event sample: an agent that live names' },
 )
 
 const resetSchema = Type.Object(
@@ -55,7 +67,9 @@ const resetSchema = Type.Object(
 export const eventDataSchema = Type.Union([
   agentSchema,
   deploymentEventSchema,
+  listedInvalidationSchema,
   apiLogSchema,
+  sampleSchema,
   deletedSchema,
   resetSchema,
 ])
@@ -63,6 +77,7 @@ export const eventDataSchema = Type.Union([
 export const eventViews: EventViews = {
   agent: toAgentView,
   deployment: toDeploymentEventView,
+  invalidation: toListedView,
   apiLog: toApiLogView,
 }
 
