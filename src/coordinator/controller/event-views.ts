@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { EventViews } from '../state-service/events/compose-events.js'
 import type { DeploymentEvent } from '../state-service/events/deployment-events.js'
+import type { ListedInvalidation } from '../state-service/invalidations/invalidation-view.js'
 import { apiLogSchema, toApiLogView } from './apilogs.js'
 import { listedInvalidationSchema, toListedView } from './invalidation-views.js'
 import { idSchema, orNull, referenceSchema, timeSchema } from './references.js'
@@ -42,6 +43,19 @@ const deploymentEventSchema = Type.Object(
   closed,
 )
 
+/** May be long. */
+const longFields = ['expressions', 'urls', 'headers', 'target', 'warnings'] as const
+/** Chosen by us: characters of JSON. */
+const fieldMost = 4_000
+
+const invalidationEventSchema = Type.Object(
+  {
+    ...listedInvalidationSchema.properties,
+    ...Type.Partial(Type.Pick(listedInvalidationSchema, longFields)).properties,
+  },
+  { ...closed, description: `As in lists, without fields that are longer than ${fieldMost}` },
+)
+
 const deletedSchema = Type.Object(
   { id: idSchema, deleted: Type.Literal(true) },
   { ...closed, description: 'an agent, a deployment or an invalidation that was deleted' },
@@ -67,7 +81,7 @@ const resetSchema = Type.Object(
 export const eventDataSchema = Type.Union([
   agentSchema,
   deploymentEventSchema,
-  listedInvalidationSchema,
+  invalidationEventSchema,
   apiLogSchema,
   sampleSchema,
   deletedSchema,
@@ -77,7 +91,7 @@ export const eventDataSchema = Type.Union([
 export const eventViews: EventViews = {
   agent: toAgentView,
   deployment: toDeploymentEventView,
-  invalidation: toListedView,
+  invalidation: toInvalidationEventView,
   apiLog: toApiLogView,
 }
 
@@ -87,4 +101,10 @@ function toDeploymentEventView({ deployment, state, stateName, group }: Deployme
   })
   delete view.agents
   return { ...view, vclgroup: group }
+}
+
+/** What is longer is read by its id: events are kept for an hour, and given to each listener. */
+function toInvalidationEventView(listed: ListedInvalidation) {
+  const fields = Object.entries(toListedView(listed))
+  return Object.fromEntries(fields.filter(([, value]) => JSON.stringify(value).length <= fieldMost))
 }

@@ -29,6 +29,12 @@ export function invalidationEventsContract(t: Test, makeUrl: () => Promise<strin
     await system.call(200, 'PUT', `/invalidations/${id}/cancel`)
     await system.call(204, 'DELETE', `/invalidations/${id}`)
     await heard(client, 'invalidation', { id, deleted: true })
+
+    const urls = Array.from({ length: 500 }, (_, at) => `http://shop.example/${at}`)
+    const body = { type: 'purge', urls, target: { all: true } }
+    const long = idOf(await system.call(202, 'POST', '/invalidations', body))
+    const { data } = await heard(client, 'invalidation', { id: long, type: 'purge', total: 1 })
+    t.notOk('urls' in data, 'what is long is not told')
   })
 
   void t.test('of an invalidation hears who may read it', async (t) => {

@@ -182,8 +182,11 @@ export function createEventHub(
       listener.maySample &&
       !connection.isClosed &&
       connection.waitingBytes <= samplesWaitingMostBytes
+    const write = (text: Buffer): void => {
+      connection.write(text)
+    }
     try {
-      return samples.open({ accountId, agents, isReady, write: connection.write })
+      return samples.open({ accountId, agents, isReady, write })
     } catch {
       // Others took the room since it was let in: when it comes back, it is told.
       connection.end()
