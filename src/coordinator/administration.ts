@@ -48,6 +48,7 @@ export async function openAdministration(
     background: createBackgroundWork(),
     leases: createLeases({ store, now: Date.now, isAlone: false }),
     observeDeploy: () => undefined,
+    observeInvalidation: () => undefined,
   }
   return {
     setPassword: (name, password) => setPassword(service, config.stateDir, name, password),

@@ -168,6 +168,9 @@ async function startOn(
     observeDeploy: (result, seconds) => {
       metrics.observeDeploy(result, seconds)
     },
+    observeInvalidation: (seconds) => {
+      metrics.observeInvalidation(seconds)
+    },
   }
   const identity = await openIdentity(service, sealing)
   const firstAdministrator = await ensureFirstAdministrator(service, {

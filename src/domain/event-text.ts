@@ -23,3 +23,29 @@ export function printReset(id: number, reason: string): string {
 export function printComment(id: number): string {
   return `:\nid: ${id}\n\n`
 }
+
+/**
+ * One sample of an agent. Without an id: it is not resumed, and moves nothing on. `values` is JSON, made once for all who
+ * hear it.
+ */
+export function printSample(agent: NamedAgent, at: number, values: string): string {
+  const head = JSON.stringify({ agent, at: new Date(at).toISOString() }).slice(0, -1)
+  return `event: sample\ndata: ${head},"values":${values}}\n\n`
+}
+
+interface NamedAgent {
+  readonly id: number
+  readonly name: string
+}
+
+/** By counter; those whose names begin with `hidden` are left out. */
+export function printValues(
+  names: readonly string[],
+  values: readonly (number | null)[],
+  hidden: string | null,
+): string {
+  const shown = names
+    .map((name, index) => [name, values[index] ?? null] as const)
+    .filter(([name]) => hidden === null || !name.startsWith(hidden))
+  return JSON.stringify(Object.fromEntries(shown))
+}

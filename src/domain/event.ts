@@ -6,7 +6,7 @@ export const eventTypes = ['agent', 'deployment', 'invalidation', 'apilog'] as c
 export type EventType = (typeof eventTypes)[number]
 
 /** What is noted when it changes. Events of deployments follow from groups too. */
-export type ChangeKind = 'agent' | 'group' | 'deployment' | 'apilog'
+export type ChangeKind = 'agent' | 'group' | 'deployment' | 'invalidation' | 'apilog'
 
 export interface FleetEvent {
   /** Increasing without gaps, over all coordinators. */

@@ -1,4 +1,4 @@
-/** What changed and was not told yet. Triggers write it (migrations/0020-events.ts). */
+/** What changed and was not told yet. Triggers write it (migrations/change-triggers.ts). */
 import type { ChangeKind } from '../domain/event.js'
 import { groupBy } from '../domain/group-by.js'
 import type { Queries } from './store.js'

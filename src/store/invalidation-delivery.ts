@@ -140,18 +140,25 @@ export async function moveCursors(
   }
 }
 
+export interface EndedEntry {
+  readonly id: number
+  readonly createdAt: number
+  /** An agent said that it could not. */
+  readonly hasFailed: boolean
+}
+
 /**
- * Ends what all agents of these sets have done (of all sets: null); answers the ids. An agent is done with an entry when its
+ * Ends what all agents of these sets have done (of all sets: null); answers these. An agent is done with an entry when its
  * cursor passed it.
  */
 export async function endWhatIsDone(
   queries: Queries,
   setIds: readonly number[] | null,
   now: number,
-): Promise<number[]> {
+): Promise<EndedEntry[]> {
   if (setIds?.length === 0) return []
   const some = setIds ? sql`and "attemptSetId" in (${sql.join(setIds)})` : sql``
-  const { rows } = await sql<{ id: number }>`
+  const { rows } = await sql<{ id: number; createdAt: number; failed: 0 | 1 }>`
     with reached("setId", position) as (
       select open."setId", min(coalesce(cursor.position, case when member."agentId" is null then null else 0 end))
       from (select distinct "attemptSetId" as "setId" from invalidations where outcome is null ${some}) open
@@ -163,8 +170,8 @@ export async function endWhatIsDone(
     from reached
     where invalidations."attemptSetId" = reached."setId" and invalidations.outcome is null
       and (reached.position is null or invalidations.position <= reached.position)
-    returning invalidations.id`.execute(queries)
-  return rows.map(({ id }) => id)
+    returning invalidations.id, invalidations."createdAt", invalidations.failed`.execute(queries)
+  return rows.map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1 }))
 }
 
 /** Of groups, for purges: `purgeSecret` is made of it. */

@@ -111,6 +111,7 @@ function createService(store: Store): StateService {
     background: createBackgroundWork(),
     leases: createLeases({ store, now: Date.now, isAlone: true }),
     observeDeploy: () => undefined,
+    observeInvalidation: () => undefined,
     settings: {
       heartbeatMs,
       statsIntervalMs: 10_000,

@@ -9,7 +9,13 @@ import {
   type FleetEvent,
   type Hearing,
 } from '../../src/domain/event.js'
-import { printComment, printEvents, printReset } from '../../src/domain/event-text.js'
+import {
+  printComment,
+  printEvents,
+  printReset,
+  printSample,
+  printValues,
+} from '../../src/domain/event-text.js'
 import { permissionTypes, type Actor } from '../../src/domain/permission.js'
 
 const owner = fc.option(fc.integer({ min: 1, max: 3 }), { nil: null })
@@ -89,5 +95,25 @@ void t.test('each event is one block with its id, its type and one line of data'
   )
   t.equal(printComment(7), ':\nid: 7\n\n')
   t.equal(printReset(7, 'too "old"'), 'id: 7\nevent: reset\ndata: {"reason":"too \\"old\\""}\n\n')
+  t.end()
+})
+
+void t.test('a sample has no id, and all values but those that are hidden', (t) => {
+  const values = printValues(['MAIN.a', 'VBE.b.c', 'MAIN.d'], [0.5, 1, null], 'VBE.')
+  t.equal(
+    printSample({ id: 7, name: 'edge' }, Date.UTC(2026, 0, 2), values),
+    'event: sample\ndata: {"agent":{"id":7,"name":"edge"},"at":"2026-01-02T00:00:00.000Z",' +
+      '"values":{"MAIN.a":0.5,"MAIN.d":null}}\n\n',
+  )
+  const value = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }), { nil: null })
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), value), (values) => {
+      const names = Object.keys(values)
+      const all = JSON.parse(printValues(names, Object.values(values), null)) as typeof values
+      t.strictSame(Object.keys(all).toSorted(), names.toSorted())
+      const shown = JSON.parse(printValues(names, Object.values(values), 'V')) as typeof values
+      t.notOk(Object.keys(shown).some((name) => name.startsWith('V')))
+    }),
+  )
   t.end()
 })

@@ -12,7 +12,9 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
   })
   const { api, base } = coordinator
   const client = await listen(t, base, { token: api.token, lastEventId: 0 })
-  await heard(client, 'agent', { name: 'edge', stateName: 'Running' })
+  const { data: edge } = await heard(client, 'agent', { name: 'edge', stateName: 'Running' })
+  const agent = { id: Number(edge['id']), name: 'edge' }
+  const looking = await listen(t, base, { token: api.token, query: `?live=${agent.id}` })
   const mainFile = await api.makeFile('main.vcl', 'vcl 4.1; backend default none;')
   const deployment = await api.makeDeployment('all', await api.findTag('here'))
   const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
@@ -32,6 +34,16 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
     }),
   )
   await heard(client, 'apilog', { path: `/api/v1/vclgroups/${group}/deploy`, status: 200 })
+  const sample = await heard(looking, 'sample', { agent })
+  t.ok('MAIN.cache_hit' in Object(sample.data['values']))
+  const ban = { type: 'ban', expression: 'obj.http.x ~ y', target: { all: true } }
+  t.equal((await api.call('POST', '/invalidations', ban)).status, 202)
+  await heard(client, 'invalidation', { stateName: 'Completed', done: 1 })
+  await eventually('it is measured', async () =>
+    (await (await fetch(`${base}/metrics`)).text()).includes(
+      'cachefleet_invalidation_done_seconds_count 1\n',
+    ),
+  )
   const follower = startClient(['events', '--json', '--after', '0', '--type', 'apilog'], {
     ...{ CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token },
   })

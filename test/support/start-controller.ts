@@ -115,6 +115,7 @@ export async function startController(
     background: createBackgroundWork(),
     leases: createLeases({ store, now: Date.now, isAlone: true }),
     observeDeploy: () => undefined,
+    observeInvalidation: () => undefined,
     settings: {
       heartbeatMs: 5000,
       statsIntervalMs: 10_000,

@@ -2,8 +2,10 @@
 import { Type } from 'typebox'
 import type { EventViews } from '../state-service/events/compose-events.js'
 import type { DeploymentEvent } from '../state-service/events/deployment-events.js'
+import type { ListedInvalidation } from '../state-service/invalidations/invalidation-view.js'
 import { apiLogSchema, toApiLogView } from './apilogs.js'
-import { idSchema, orNull } from './references.js'
+import { listedInvalidationSchema, toListedView } from './invalidation-views.js'
+import { idSchema, orNull, referenceSchema, timeSchema } from './references.js'
 import { agentSchema, deploymentSchema, toAgentView, toDeploymentView } from './views.js'
 
 const closed = { additionalProperties: false }
@@ -41,9 +43,33 @@ const deploymentEventSchema = Type.Object(
   closed,
 )
 
+/** May be long. */
+const longFields = ['expressions', 'urls', 'headers', 'target', 'warnings'] as const
+/** Chosen by us: characters of JSON. */
+const fieldMost = 4_000
+
+const invalidationEventSchema = Type.Object(
+  {
+    ...listedInvalidationSchema.properties,
+    ...Type.Partial(Type.Pick(listedInvalidationSchema, longFields)).properties,
+  },
+  { ...closed, description: `As in lists, without fields that are longer than ${fieldMost}` },
+)
+
 const deletedSchema = Type.Object(
   { id: idSchema, deleted: Type.Literal(true) },
-  { ...closed, description: 'an agent or a deployment that was deleted' },
+  { ...closed, description: 'an agent, a deployment or an invalidation that was deleted' },
+)
+
+const sampleSchema = Type.Object(
+  {
+    agent: referenceSchema,
+    at: timeSchema,
+    values: Type.Record(Type.String(), orNull(Type.Number()), {
+      description: 'By counter: events per second, or a level; null: not known',
+    }),
+  },
+  { ...closed, description: 'event sample: an agent that live names' },
 )
 
 const resetSchema = Type.Object(
@@ -55,7 +81,9 @@ const resetSchema = Type.Object(
 export const eventDataSchema = Type.Union([
   agentSchema,
   deploymentEventSchema,
+  invalidationEventSchema,
   apiLogSchema,
+  sampleSchema,
   deletedSchema,
   resetSchema,
 ])
@@ -63,6 +91,7 @@ export const eventDataSchema = Type.Union([
 export const eventViews: EventViews = {
   agent: toAgentView,
   deployment: toDeploymentEventView,
+  invalidation: toInvalidationEventView,
   apiLog: toApiLogView,
 }
 
@@ -72,4 +101,10 @@ function toDeploymentEventView({ deployment, state, stateName, group }: Deployme
   })
   delete view.agents
   return { ...view, vclgroup: group }
+}
+
+/** What is longer is read by its id: events are kept for an hour, and given to each listener. */
+function toInvalidationEventView(listed: ListedInvalidation) {
+  const fields = Object.entries(toListedView(listed))
+  return Object.fromEntries(fields.filter(([, value]) => JSON.stringify(value).length <= fieldMost))
 }

@@ -5,10 +5,12 @@ import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { readToken } from '../http/credentials.js'
 import { route, type Route } from '../http/route.js'
-import { findVisibleAgentIds } from '../state-service/agents/agents.js'
+import { findVisibleAgents } from '../state-service/agents/agents.js'
 import type { EventHub } from '../state-service/events/event-hub.js'
+import type { LookedAtAgent } from '../state-service/events/sample-streams.js'
 import type { Authenticator } from '../state-service/identity/authenticate.js'
 import type { StateService } from '../state-service/service.js'
+import { askCache } from '../state-service/statistics/asked-caches.js'
 import { eventDataSchema } from './event-views.js'
 import { requireAccess } from './references.js'
 
@@ -30,13 +32,16 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
       path: '/events',
       operationId: 'listenToEvents',
       summary:
-        'Server-sent events: agent, deployment, invalidation, apilog. Last-Event-ID resumes within an hour, else comes reset',
+        'Server-sent events: agent, deployment, invalidation, apilog, sample. Last-Event-ID resumes within an hour, else comes reset',
       errorKey,
       permission: 'anyone',
       query: Type.Object(
         {
           live: Type.Optional(
-            Type.String({ description: `ids of agents whose samples shall come too: 1,2,3` }),
+            Type.String({
+              description: `ids of agents, at most ${liveAgentsMost}: each second a sample of each comes too, as event sample without an id`,
+              examples: ['1,2,3'],
+            }),
           ),
         },
         { additionalProperties: false },
@@ -44,16 +49,17 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
       answers: { 200: eventDataSchema },
       isStream: true,
       handle: async ({ actor, query, headers, sourceAddress }) => {
-        if (query.live !== undefined) await checkLive(service, actor, query.live)
+        const agents = await findLive(service, actor, query.live)
         const token = readToken(headers, 'bearer') ?? '' // the call was let in by it
         const { expiresAtMs } = await authenticator.recognize(token, sourceAddress)
         const given = headers['last-event-id']
         const lastEventId = parseLastEventId(Array.isArray(given) ? given.join() : given)
-        const start = await hub.findStart(actor, lastEventId)
+        hub.requireRoom(actor, agents)
+        const start = await hub.findStart(lastEventId)
         return {
           status: 200,
           stream: (connection) => {
-            hub.listen({ actor, start, expiresAtMs }, connection)
+            hub.listen({ actor, start, agents, expiresAtMs }, connection)
           },
         }
       },
@@ -61,8 +67,13 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
   ]
 }
 
-/** Samples themselves come with statistics; who asks for them is told already what is wrong with its question. */
-async function checkLive(service: StateService, actor: Actor, live: string): Promise<void> {
+/** The agents that `live` names. Throws 'invalid' for others, 'forbidden' without the rights. */
+async function findLive(
+  service: StateService,
+  actor: Actor,
+  live: string | undefined,
+): Promise<readonly LookedAtAgent[]> {
+  if (live === undefined) return []
   const ids = live.split(',').map(Number)
   if (!livePattern.test(live) || ids.length > liveAgentsMost)
     throw new FleetError(
@@ -71,8 +82,10 @@ async function checkLive(service: StateService, actor: Actor, live: string): Pro
       `live is ids of agents, at most ${liveAgentsMost}, joined by commas: live=1,2`,
     )
   for (const type of ['stats', 'agent'] as const) requireAccess(actor, type, 'read', errorKey)
-  const found = new Set(await findVisibleAgentIds(service, actor, ids))
+  const agents = await findVisibleAgents(service, actor, ids)
+  const found = new Set(agents.map(({ id }) => id))
   const missing = ids.find((id) => !found.has(id))
   if (missing !== undefined)
     throw new FleetError('invalid', errorKey, `live: there is no agent ${missing}`)
+  return agents.map((agent) => ({ ...askCache(actor, agent), name: agent.name }))
 }

@@ -9,7 +9,7 @@ import { findAgent, type AgentRecord } from '../state-service/agents/agents.js'
 import { findGroup } from '../state-service/deploying/vcl-groups.js'
 import type { StateService } from '../state-service/service.js'
 import {
-  askAgentCache,
+  askCache,
   askGroupCaches,
   type AskedCache,
 } from '../state-service/statistics/asked-caches.js'
@@ -74,7 +74,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
   const ofAgents: Subject<AgentRecord> = {
     ...{ path: '/agents/{id}', noun: 'Agent', errorKey: 'agent', what: 'of a cache' },
     find: (actor, id) => findAgent(service, actor, id),
-    ask: (actor, agent) => Promise.resolve(askAgentCache(actor, agent)),
+    ask: (actor, agent) => Promise.resolve([askCache(actor, agent)]),
   }
   const ofGroups: Subject<{ readonly id: number }> = {
     ...{ path: '/vclgroups/{id}', noun: 'VclGroup', errorKey: 'vclgroup' },

@@ -23,6 +23,8 @@ export interface StateService {
   readonly leases: Leases
   /** Told when a deploy ended: `ok`, or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void
+  /** Told when all agents of an invalidation had done it, since it was made. */
+  readonly observeInvalidation: (durationSeconds: number) => void
 }
 
 export interface ServiceSettings {

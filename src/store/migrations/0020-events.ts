@@ -5,6 +5,7 @@
  * SQLite drops a table's triggers with the table: a migration that makes one of these anew makes its triggers anew.
  */
 import type { Trigger } from '../database.js'
+import { differ, note, noteAll, noteDeleted, on, onChange } from './change-triggers.js'
 import { makeStatementWriters, type Migration } from './migration.js'
 
 export const eventTables: Migration = {
@@ -94,38 +95,3 @@ const triggers: readonly Trigger[] = [
 
   { ...on('apiLogs', 'insert'), work: note('apilog', 'new.id') },
 ]
-
-function on(table: string, after: 'insert' | 'delete'): Omit<Trigger, 'work'> {
-  return { name: `${table}_${after}`, table, after }
-}
-
-function onChange(
-  table: string,
-  columns: readonly string[],
-  name: string = `${table}_update`,
-): Omit<Trigger, 'work'> {
-  return { name, table, after: `update of ${columns.map(quote).join(', ')}`, when: differ(columns) }
-}
-
-function differ(columns: readonly string[]): string {
-  return columns
-    .map((column) => `new.${quote(column)} is distinct from old.${quote(column)}`)
-    .join(' or ')
-}
-
-function note(kind: string, id: string): string {
-  return `insert into changes (kind, "objectId") values ('${kind}', ${id})`
-}
-
-function noteAll(kind: string, id: string, from: string): string {
-  return `insert into changes (kind, "objectId") select '${kind}', ${id} from ${from}`
-}
-
-function noteDeleted(kind: string): string {
-  return `insert into changes (kind, "objectId", deleted, "organizationId")
-    values ('${kind}', old.id, 1, old."organizationId")`
-}
-
-function quote(column: string): string {
-  return `"${column}"`
-}

@@ -15,6 +15,7 @@ import { identityProviderTables } from './0011-identity-providers.js'
 import { eventTables } from './0020-events.js'
 import { managedByColumns } from './0021-managed-by.js'
 import { invalidationTables } from './0040-invalidations.js'
+import { invalidationEvents } from './0041-invalidation-events.js'
 import type { Migration } from './migration.js'
 
 const migrations: readonly Migration[] = [
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
   eventTables,
   managedByColumns,
   invalidationTables,
+  invalidationEvents,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

@@ -79,6 +79,7 @@ export async function startService(
     background: createBackgroundWork(),
     leases: createLeases({ store, now: () => nowMs, isAlone: true }),
     observeDeploy: () => undefined,
+    observeInvalidation: () => undefined,
     moveClock: (ms) => (nowMs += ms),
     warnings,
     log,

@@ -6,6 +6,8 @@ import { createInvalidation } from '../../../src/coordinator/state-service/inval
 import { createContext } from '../../../src/context.js'
 import { purgeSecret } from '../../../src/domain/prologue.js'
 import type { Invalidate } from '../../../src/messages/coordinator-to-agent.js'
+import { moveCursors } from '../../../src/store/invalidation-delivery.js'
+import { writeExceptions } from '../../../src/store/invalidations.js'
 import { addOrganization, addPlacement } from '../../store/rows.js'
 import { eventually } from '../../support/eventually.js'
 import { describe, link, startGateway, type LinkAgent } from '../agent-gateway/link-agent.js'
@@ -128,6 +130,30 @@ void t.test(
     await client.expect(204, 'DELETE', at)
   },
 )
+
+void t.test('how long it took until all agents had done it is measured', async (t) => {
+  const client = await startClient(t)
+  const body = { type: 'ban', expression: 'obj.http.x ~ y', target: all, ttl: 60 }
+  const measured: number[] = []
+  const service = {
+    ...client.service,
+    observeInvalidation: (seconds: number) => measured.push(seconds),
+  }
+  const { queries } = service.store
+  const agentId = await enrol(client, 'edge-1')
+  for (let n = 0; n < 3; n++) await client.expect(202, 'POST', '/invalidations', body)
+  await writeExceptions(queries, 3, [{ state: 'failed', error: 'no', at: 1, agents: [agentId] }])
+
+  await moveCursors(queries, [{ agentId, position: 1, trouble: null }], 1)
+  client.advance(10_000)
+  await endOverdueInvalidations(service)
+  t.equal(measured.length, 1)
+  t.ok((measured[0] ?? 0) >= 10, 'in seconds, since it was made')
+  await moveCursors(queries, [{ agentId, position: 3, trouble: null }], 1)
+  await endOverdueInvalidations(service)
+  t.match(await client.expect(200, 'GET', '/invalidations/3'), { stateName: 'Failed' })
+  t.equal(measured.length, 2, 'what failed is not')
+})
 
 interface Shared {
   readonly service: TestService

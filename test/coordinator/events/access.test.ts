@@ -4,7 +4,7 @@ import { listenersOfAccount } from '../../../src/coordinator/state-service/event
 import { heard, listen } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'
-import { idOf, password, rows, startTown, type Person, type Town } from '../identity/people.js'
+import { grant, idOf, password, rows, startTown, type Person } from '../identity/people.js'
 import { addLog } from './events.contract.js'
 
 /** An organization `acme` with its administrator Ann and a regular user Ben without permissions. */
@@ -14,16 +14,6 @@ async function startAcme(t: Parameters<typeof startTown>[0]) {
   const ann = await town.move('ann', 'acme')
   const ben = await town.move('ben', 'acme')
   return { ...town, organizationId, ann, ben, base: town.controller.base }
-}
-
-function grant({ system }: Town, { id }: Person, organizationId: number, type: string) {
-  return system.call(201, 'POST', '/permissions', {
-    account: { id },
-    organization: { id: organizationId },
-    type,
-    read: true,
-    write: false,
-  })
 }
 
 void t.test('whoever is revoked hears no more: the streams end', async (t) => {
@@ -84,14 +74,14 @@ void t.test('what may be heard follows the permissions while it is heard', async
   await enrol(controller, 'edge-1', { organizationId })
   await heard(anns, 'agent', { name: 'edge-1' })
 
-  const permission = await grant(town, ben, organizationId, 'agent')
+  const permission = await grant(town.system, ben, organizationId, 'agent')
   let count = 1
   await eventually('he hears of agents', async () => {
     await enrol(controller, `edge-${++count}`, { organizationId })
     return bens.of('agent').length > 0
   })
   t.ok(bens.events.every(({ event }) => event === 'agent'))
-  await grant(town, ben, organizationId, 'apilog')
+  await grant(town.system, ben, organizationId, 'apilog')
   await eventually('he hears of calls', async () => {
     await addLog(controller, ++count, organizationId)
     return bens.of('apilog').length > 0

@@ -10,12 +10,14 @@ import { startPostgres } from '../../support/postgres.js'
 import { enrol } from '../controller/client.js'
 import { startTown, type Town } from '../identity/people.js'
 import { addLog, eventsContract } from './events.contract.js'
+import { invalidationEventsContract } from './invalidations.contract.js'
 
 const log = pino({ level: 'silent' })
 const postgres = await startPostgres(t)
 
 void t.test('as on every store', (t) => {
   eventsContract(t, () => postgres.url())
+  invalidationEventsContract(t, () => postgres.url())
   t.end()
 })
 

@@ -78,6 +78,19 @@ export async function startTown(t: Test, options: ControllerOptions = {}): Promi
   }
 }
 
+/** Lets somebody read a type of objects; answers the permission. */
+export function grant(
+  system: Person,
+  { id }: Person,
+  organizationId: number,
+  type: string,
+): Promise<Json> {
+  return system.call(201, 'POST', '/permissions', {
+    ...{ account: { id }, organization: { id: organizationId }, type },
+    ...{ read: true, write: false },
+  })
+}
+
 export function idOf(object: Json | undefined): number {
   return Number(object?.['id'])
 }

@@ -9,6 +9,7 @@ import {
   type AgentRecord,
 } from '../../../store/agents.js'
 import { agentColumns, agentColumnsFor } from '../../../store/list-columns.js'
+import { toOwner } from '../../../store/owner.js'
 import { readPlacements } from '../../../store/placements.js'
 import { readUsableTagIds } from '../../../store/tags.js'
 import { tellAgentsChanged } from './agent-hints.js'
@@ -52,18 +53,21 @@ export async function findAgent(
 }
 
 /** Those of these ids that the caller may see. */
-export async function findVisibleAgentIds(
+export async function findVisibleAgents(
   service: StateService,
   actor: Actor,
   ids: readonly number[],
-): Promise<number[]> {
+): Promise<OwnedAgent[]> {
   const rows = await selectAgents(service.store.queries, scopeOf(actor))
     .clearSelect()
-    .select('agents.id')
+    .select(['agents.id', 'agents.name', 'agents.organizationId'])
+    .select('organizations.name as organizationName')
     .where('agents.id', 'in', [...ids])
     .execute()
-  return rows.map(({ id }) => id)
+  return rows.map((row) => ({ id: row.id, name: row.name, organization: toOwner(row) }))
 }
+
+export type OwnedAgent = Pick<AgentRecord, 'id' | 'name' | 'organization'>
 
 /** Throws 'forbidden' for an agent that is only shared with the caller. */
 export async function findOwnAgent(
@@ -77,7 +81,7 @@ export async function findOwnAgent(
 }
 
 /** The agent is the caller's own, or the caller sees all: nothing of it is another organization's business. */
-export function ownsAgent(actor: Actor, agent: AgentRecord): boolean {
+export function ownsAgent(actor: Actor, agent: Pick<AgentRecord, 'organization'>): boolean {
   return actor.organizationId === null || agent.organization?.id === actor.organizationId
 }
 

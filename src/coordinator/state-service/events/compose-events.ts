@@ -5,6 +5,10 @@ import { selectApiLogs, type ApiLogRecord } from '../../../store/api-logs.js'
 import type { ChangeRow } from '../../../store/changes.js'
 import { readLastAbout, type NewEvent } from '../../../store/events.js'
 import type { Queries } from '../../../store/store.js'
+import {
+  readListedInvalidations,
+  type ListedInvalidation,
+} from '../invalidations/invalidation-view.js'
 import { readDeploymentEvents, type DeploymentEvent } from './deployment-events.js'
 
 /** How the API shows what is told. */
@@ -12,6 +16,7 @@ export interface EventViews {
   /** `whole`: false for an organization that only shares the agent. */
   agent(agent: AgentRecord, whole: boolean): object
   deployment(event: DeploymentEvent): object
+  invalidation(listed: ListedInvalidation): object
   apiLog(log: ApiLogRecord): object
 }
 
@@ -30,6 +35,7 @@ export async function composeEvents(
     ...(await composeApiLogs(queries, idsOf(changes, 'apilog'), views)),
     ...(await composeAgents(queries, idsOf(changes, 'agent'), views)),
     ...(await composeDeployments(queries, changes, views)),
+    ...(await composeInvalidations(queries, idsOf(changes, 'invalidation'), views)),
   ]
   return [...told, ...gone.flatMap(toDeletion)]
 }
@@ -104,9 +110,25 @@ async function composeDeployments(
   return composed.filter(({ about, data }) => last.get(about) !== data)
 }
 
+async function composeInvalidations(
+  queries: Queries,
+  ids: readonly number[],
+  views: EventViews,
+): Promise<Untimed[]> {
+  if (ids.length === 0) return []
+  const listed = await readListedInvalidations(queries, ids)
+  return listed.map((one) => ({
+    type: 'invalidation',
+    organizationId: one.entry.organization?.id ?? null,
+    about: null,
+    data: JSON.stringify(views.invalidation(one)),
+    sharedData: null,
+  }))
+}
+
 /** Chosen by us: what was deleted is told by its id alone. */
 function toDeletion({ kind, objectId, organizationId }: ChangeRow): Untimed[] {
-  if (kind !== 'agent' && kind !== 'deployment') return []
+  if (kind !== 'agent' && kind !== 'deployment' && kind !== 'invalidation') return []
   const data = JSON.stringify({ id: objectId, deleted: true })
   // Every organization saw an agent of nobody.
   const sharedData = kind === 'agent' && organizationId === null ? data : null

@@ -6,12 +6,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { hearingOf, type Hearing } from '../../../domain/event.js'
 import { printComment, printEvents, printReset } from '../../../domain/event-text.js'
-import type { Actor } from '../../../domain/permission.js'
+import { may, type Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { readEventBounds, readEventsFor } from '../../../store/events.js'
 import type { SessionWatch } from '../identity/session-watch.js'
 import type { StateService } from '../service.js'
 import { startLiveEvents, writesAtOnce, type LiveListener } from './live-events.js'
+import { createSampleStreams, type LookedAtAgent } from './sample-streams.js'
 
 /** Where a listener is written to. */
 export interface ListenerConnection {
@@ -30,11 +31,10 @@ export interface ListenerConnection {
 }
 
 export interface EventHub {
-  /**
-   * Where a caller begins: null is an id that is none of ours, undefined is now. Throws 'limited' when the account, or the
-   * coordinator, has too many listeners.
-   */
-  findStart(actor: Actor, lastEventId: number | null | undefined): Promise<EventStart>
+  /** Throws 'limited' when the account, or the coordinator, has too many listeners or looks at too many agents. */
+  requireRoom(actor: Actor, agents: readonly LookedAtAgent[]): void
+  /** Where a caller begins: null is an id that is none of ours, undefined is now. */
+  findStart(lastEventId: number | null | undefined): Promise<EventStart>
   listen(listener: NewListener, connection: ListenerConnection): void
   /** Listeners now. */
   readonly count: number
@@ -52,6 +52,8 @@ export interface EventStart {
 export interface NewListener {
   readonly actor: Actor
   readonly start: EventStart
+  /** Whose samples it hears too. */
+  readonly agents: readonly LookedAtAgent[]
   /** Milliseconds since 1970; with its token it ends. */
   readonly expiresAtMs: number
 }
@@ -62,6 +64,8 @@ export const listenersOfAccount = 100
 export const listenersMost = 5_000
 /** Chosen by us: who does not take this much is cut off, and resumes by id. Texts are shared, so it costs little. */
 const waitingMostBytes = 1024 * 1024
+/** Chosen by us: who has not taken this much gets no samples until it has. */
+const samplesWaitingMostBytes = 64 * 1024
 /** Chosen by us: events of the past that are read at once for one listener. */
 const missedAtOnce = 100
 /** choices: 2, events. */
@@ -75,6 +79,7 @@ const unknownId = 'Last-Event-ID is no id of an event here: read again what you 
 
 interface Listener extends LiveListener {
   hearing: Hearing
+  maySample: boolean
   readonly accountId: number
   readonly expiresAtMs: number
   readonly connection: ListenerConnection
@@ -87,6 +92,7 @@ export function createEventHub(
 ): EventHub {
   const { queries } = service.store
   const live = startLiveEvents(service, log)
+  const samples = createSampleStreams(service.liveSamples)
   const all = new Set<Listener>()
   let closed = false
   // A coordinator that could not start is not held by them.
@@ -97,17 +103,21 @@ export function createEventHub(
     get count() {
       return all.size
     },
-    findStart: async (actor, lastEventId) => {
-      requireRoom(actor)
+    requireRoom: (actor, agents) => {
+      requireListenerRoom(actor)
+      samples.requireRoom(actor, agents)
+    },
+    findStart: async (lastEventId) => {
       const { newest, oldest } = await readEventBounds(queries)
       if (lastEventId === undefined) return { after: newest, reset: null }
       if (lastEventId === null || lastEventId > newest) return { after: newest, reset: unknownId }
       const isKept = lastEventId >= (oldest ?? newest + 1) - 1
       return isKept ? { after: lastEventId, reset: null } : { after: newest, reset: tooOld }
     },
-    listen: ({ actor, start, expiresAtMs }, connection) => {
+    listen: ({ actor, start, agents, expiresAtMs }, connection) => {
       const listener: Listener = {
         hearing: hearingOf(actor),
+        maySample: maySample(actor),
         accountId: actor.accountId,
         expiresAtMs,
         connection,
@@ -124,10 +134,16 @@ export function createEventHub(
       }
       all.add(listener)
       const session = sessions.watch(actor, (now) => {
-        if (now) listener.hearing = hearingOf(now)
-        else connection.end()
+        if (!now) {
+          connection.end()
+          return
+        }
+        listener.hearing = hearingOf(now)
+        listener.maySample = maySample(now)
       })
+      const stopSamples = openSamples(listener, agents)
       connection.onClose(() => {
+        stopSamples()
         session.close()
         live.remove(listener)
         all.delete(listener)
@@ -146,7 +162,7 @@ export function createEventHub(
     },
   }
 
-  function requireRoom({ accountId }: Actor): void {
+  function requireListenerRoom({ accountId }: Actor): void {
     let ofAccount = 0
     for (const listener of all) if (listener.accountId === accountId) ofAccount++
     if (ofAccount < listenersOfAccount && all.size < listenersMost) return
@@ -158,6 +174,24 @@ export function createEventHub(
         : `this account listens to events ${listenersOfAccount} times here already; end some`,
       { retryAfterSeconds },
     )
+  }
+
+  function openSamples(listener: Listener, agents: readonly LookedAtAgent[]): () => void {
+    const { accountId, connection } = listener
+    const isReady = (): boolean =>
+      listener.maySample &&
+      !connection.isClosed &&
+      connection.waitingBytes <= samplesWaitingMostBytes
+    const write = (text: Buffer): void => {
+      connection.write(text)
+    }
+    try {
+      return samples.open({ accountId, agents, isReady, write })
+    } catch {
+      // Others took the room since it was let in: when it comes back, it is told.
+      connection.end()
+      return () => undefined
+    }
   }
 
   async function join(listener: Listener): Promise<void> {
@@ -199,4 +233,9 @@ export function createEventHub(
     const now = service.now()
     for (const { expiresAtMs, connection } of all) if (expiresAtMs <= now) connection.end()
   }
+}
+
+/** choices: 2, statistics: `stats` plus read on the object. */
+function maySample(actor: Actor): boolean {
+  return may(actor, 'stats', 'read') && may(actor, 'agent', 'read')
 }

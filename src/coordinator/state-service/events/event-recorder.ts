@@ -9,6 +9,7 @@ import {
   changesSubject,
   desiredChangedSubject,
   eventsSubject,
+  invalidationsEndedSubject,
   placementInputsSubject,
 } from '../../../bus/bus.js'
 import { FleetError } from '../../../errors.js'
@@ -54,7 +55,10 @@ export function startEventRecorder(
   let recording: Promise<void> | null = null
   let timer: { readonly handle: NodeJS.Timeout; readonly isSoon: boolean } | null = null
 
-  const hints = [changesSubject, agentChangedSubject, desiredChangedSubject, placementInputsSubject]
+  const hints = [
+    ...[changesSubject, agentChangedSubject, desiredChangedSubject, placementInputsSubject],
+    invalidationsEndedSubject,
+  ]
   const subscriptions = hints.map((subject) =>
     bus.subscribe(subject, () => {
       schedule(gatherMs)

@@ -14,7 +14,11 @@ import { deleteUnusedSets } from '../../../store/invalidation-targets.js'
 import { requireTerm } from '../leases.js'
 import type { StateService } from '../service.js'
 import { endPending } from './change-invalidation.js'
-import { tellInvalidationsEnded, tellInvalidationsLogged } from './invalidation-hints.js'
+import {
+  tellInvalidationsDone,
+  tellInvalidationsEnded,
+  tellInvalidationsLogged,
+} from './invalidation-hints.js'
 
 export interface InvalidationDuty {
   stop(): Promise<void>
@@ -71,7 +75,7 @@ export async function endOverdueInvalidations(service: StateService): Promise<vo
       },
       { durable: false },
     )
-    tellInvalidationsEnded(service, done)
+    tellInvalidationsDone(service, done)
     for (;;) {
       const expired = await service.store.decide(async (changes) => {
         await requireTerm(changes, term)

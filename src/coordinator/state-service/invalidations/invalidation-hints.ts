@@ -1,5 +1,6 @@
 /** Hints about the invalidation log on the bus, told and read in one place. The rows are the truth. */
 import { invalidationsEndedSubject, invalidationsLoggedSubject } from '../../../bus/bus.js'
+import type { EndedEntry } from '../../../store/invalidation-delivery.js'
 import type { StateService } from '../service.js'
 
 /** Who waits after a fault shall try at once. */
@@ -21,6 +22,16 @@ export function tellInvalidationsLogged(
 
 export function tellInvalidationsEnded(service: StateService, ids: readonly number[]): void {
   if (ids.length > 0) service.bus.publish(invalidationsEndedSubject, { ids })
+}
+
+/** All their agents have answered. Chosen by us: measured is what all of them have done, not what one could not do. */
+export function tellInvalidationsDone(service: StateService, done: readonly EndedEntry[]): void {
+  tellInvalidationsEnded(
+    service,
+    done.map(({ id }) => id),
+  )
+  for (const { createdAt, hasFailed } of done)
+    if (!hasFailed) service.observeInvalidation((service.now() - createdAt) / 1000)
 }
 
 /** The ids that are not to be delivered; empty when it is no such hint. */

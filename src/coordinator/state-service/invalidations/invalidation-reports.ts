@@ -6,11 +6,16 @@ import type { Logger } from 'pino'
 import { groupBy } from '../../../domain/group-by.js'
 import { addExceptions, type Exception } from '../../../domain/invalidation.js'
 import type { InvalidationResult } from '../../../messages/agent-to-coordinator.js'
-import { endWhatIsDone, moveCursors, type Progress } from '../../../store/invalidation-delivery.js'
+import {
+  endWhatIsDone,
+  moveCursors,
+  type EndedEntry,
+  type Progress,
+} from '../../../store/invalidation-delivery.js'
 import { readOpenAt, writeExceptions } from '../../../store/invalidations.js'
 import type { Queries } from '../../../store/store.js'
 import type { StateService } from '../service.js'
-import { tellInvalidationsEnded } from './invalidation-hints.js'
+import { tellInvalidationsDone } from './invalidation-hints.js'
 
 export interface ReportedTurn {
   readonly agentId: number
@@ -73,9 +78,9 @@ export function createInvalidationRecorder(
     if (turns.length === 0) return
     waiting = []
     try {
-      const ended = await saveTurns(service, turns)
+      const done = await saveTurns(service, turns)
       failing = false
-      tellInvalidationsEnded(service, ended)
+      tellInvalidationsDone(service, done)
       for (const { agentId, results } of turns) recorded(agentId, results.at(-1)?.position ?? 0)
     } catch (error) {
       if (!failing)
@@ -90,14 +95,14 @@ export function createInvalidationRecorder(
 async function saveTurns(
   service: StateService,
   turns: readonly ReportedTurn[],
-): Promise<readonly number[]> {
+): Promise<readonly EndedEntry[]> {
   const now = service.now()
   const noted = turns.flatMap(({ agentId, results }) =>
     results
       .filter(({ result, error }) => result === 'failed' || error !== null)
       .map((result) => ({ ...result, agentId })),
   )
-  const save = async (queries: Queries): Promise<readonly number[]> => {
+  const save = async (queries: Queries): Promise<readonly EndedEntry[]> => {
     await noteResults(queries, noted, now)
     await moveCursors(queries, joinProgress(turns), now)
     const setIds = new Set(turns.flatMap((turn) => [...turn.setIds]))

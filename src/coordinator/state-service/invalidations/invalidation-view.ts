@@ -105,10 +105,26 @@ export async function listInvalidations(
     summarizeAll(
       queries,
       (await readListed(entries, piece, invalidationColumns)).map(toInvalidation),
-      (entry, summary) => ({ id: entry.id, entry, summary }),
+      toListed,
     ),
   )
   return { rows, total: chosen.total }
+}
+
+/** By id; of whomever. */
+export async function readListedInvalidations(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<ListedInvalidation[]> {
+  const rows = await selectInvalidations(queries, { kind: 'all' })
+    .where('invalidations.id', 'in', [...ids])
+    .orderBy('invalidations.id')
+    .execute()
+  return summarizeAll(queries, rows.map(toInvalidation), toListed)
+}
+
+function toListed(entry: InvalidationRecord, summary: InvalidationSummary): ListedInvalidation {
+  return { id: entry.id, entry, summary }
 }
 
 async function takeByState(

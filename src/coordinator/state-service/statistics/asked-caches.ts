@@ -2,7 +2,7 @@
 import type { Actor } from '../../../domain/permission.js'
 import { readGroupAgents } from '../../../store/group-agents.js'
 import type { AskedCache } from '../../../store/statistics/statistics-archive.js'
-import { ownsAgent, type AgentRecord } from '../agents/agents.js'
+import { ownsAgent, type OwnedAgent } from '../agents/agents.js'
 import type { StateService } from '../service.js'
 
 export type { AskedCache } from '../../../store/statistics/statistics-archive.js'
@@ -10,8 +10,8 @@ export type { AskedCache } from '../../../store/statistics/statistics-archive.js
 /** Chosen by us: on a shared cache backends may be another organization's, and their names are nobody else's business. */
 const ofBackends = 'VBE.'
 
-export function askAgentCache(actor: Actor, agent: AgentRecord): readonly AskedCache[] {
-  return [{ agentId: agent.id, hidden: ownsAgent(actor, agent) ? null : ofBackends }]
+export function askCache(actor: Actor, agent: OwnedAgent): AskedCache {
+  return { agentId: agent.id, hidden: ownsAgent(actor, agent) ? null : ofBackends }
 }
 
 /** Chosen by us: where the group is placed now; a cache that it left counts no longer, for earlier times either. */

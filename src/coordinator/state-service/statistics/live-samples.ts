@@ -20,9 +20,11 @@ export interface LiveSample {
 }
 
 export interface LiveSamples {
+  /** Throws FleetError 'limited' when too much is looked at already. */
+  requireRoom(agentIds: readonly number[]): void
   /**
-   * Until the answered function is called. Whether the caller may see these agents is for the caller to know. Throws
-   * FleetError 'limited' when too much is looked at already.
+   * Until the answered function is called. Whether the caller may see these agents is for the caller to know. Throws as
+   * `requireRoom`.
    */
   watch(agentIds: readonly number[], onSample: (sample: LiveSample) => void): () => void
   close(): void
@@ -44,20 +46,15 @@ export function createLiveSamples(bus: Bus): LiveSamples {
   let timer: NodeJS.Timeout | null = null
 
   return {
+    requireRoom,
     watch: (agentIds, listener) => {
       // Of its own, so that the same function may look twice.
       const onSample = (sample: LiveSample): void => {
         listener(sample)
       }
+      requireRoom(agentIds)
       const ids = [...new Set(agentIds)]
-      const fresh = ids.filter((agentId) => !watched.has(agentId))
-      if (watched.size + fresh.length > watchedMost)
-        throw new FleetError(
-          'limited',
-          'agent',
-          `${watched.size} agents are looked at live already; ${watchedMost} is the most`,
-          { retryAfterSeconds: 30 },
-        )
+      const fresh = listUnwatched(ids)
       for (const agentId of ids) {
         const { listeners } = watched.get(agentId) ?? begin(agentId)
         listeners.add(onSample)
@@ -75,6 +72,20 @@ export function createLiveSamples(bus: Bus): LiveSamples {
       watched.clear()
       stopTimer()
     },
+  }
+
+  function listUnwatched(agentIds: readonly number[]): readonly number[] {
+    return [...new Set(agentIds)].filter((agentId) => !watched.has(agentId))
+  }
+
+  function requireRoom(agentIds: readonly number[]): void {
+    if (watched.size + listUnwatched(agentIds).length <= watchedMost) return
+    throw new FleetError(
+      'limited',
+      'agent',
+      `${watched.size} agents are looked at live already; ${watchedMost} is the most`,
+      { retryAfterSeconds: 30 },
+    )
   }
 
   function begin(agentId: number): Watched {

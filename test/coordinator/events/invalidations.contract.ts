@@ -1,0 +1,80 @@
+/** What is told of invalidations, for each store: when, as the API lists them, and to whom. */
+import type { Test } from 'tap'
+import { heard, listen } from '../../support/event-client.js'
+import { eventually } from '../../support/eventually.js'
+import { enrol } from '../controller/client.js'
+import { grant, idOf, startTown, type Person } from '../identity/people.js'
+import { addLog } from './events.contract.js'
+
+const ban = { type: 'ban', expression: 'obj.http.x ~ y', target: { all: true } }
+
+export function invalidationEventsContract(t: Test, makeUrl: () => Promise<string>): void {
+  void t.test('an invalidation is told of as the API lists it, until it is deleted', async (t) => {
+    const { controller, system } = await startTown(t, {
+      ...{ storeUrl: await makeUrl(), withEvents: true },
+    })
+    await enrol(controller, 'edge-1')
+    const client = await listen(t, controller.base, system)
+
+    const id = idOf(await system.call(202, 'POST', '/invalidations', ban))
+    const made = await heard(client, 'invalidation', { id, finished: null, done: 0, total: 1 })
+    t.strictSame([made.data], await list(system, id))
+    await system.call(200, 'PUT', `/invalidations/${id}/cancel`)
+    const ended = await heard(client, 'invalidation', { id, stateName: 'Cancelled' })
+    t.strictSame([ended.data], await list(system, id))
+    const { length } = client.of('invalidation')
+    await system.call(202, 'PUT', `/invalidations/${id}/retry`)
+    await eventually('that it is tried again', () => client.of('invalidation').length > length)
+    t.match(client.of('invalidation').at(-1)?.data, { id, finished: null })
+    await system.call(200, 'PUT', `/invalidations/${id}/cancel`)
+    await system.call(204, 'DELETE', `/invalidations/${id}`)
+    await heard(client, 'invalidation', { id, deleted: true })
+
+    const urls = Array.from({ length: 500 }, (_, at) => `http://shop.example/${at}`)
+    const body = { type: 'purge', urls, target: { all: true } }
+    const long = idOf(await system.call(202, 'POST', '/invalidations', body))
+    const { data } = await heard(client, 'invalidation', { id: long, type: 'purge', total: 1 })
+    t.notOk('urls' in data, 'what is long is not told')
+  })
+
+  void t.test('of an invalidation hears who may read it', async (t) => {
+    const town = await startTown(t, { storeUrl: await makeUrl(), withEvents: true })
+    const { controller, system } = town
+    const [organizationId, otherId] = [
+      await town.makeOrganization('acme'),
+      await town.makeOrganization('other'),
+    ]
+    const [ann, ben] = [await town.move('ann', 'acme'), await town.move('ben', 'other')]
+    const reader = await town.move('reader', 'acme')
+    await grant(system, reader, organizationId, 'apilog')
+    const listenTo = ({ token }: Person) => listen(t, controller.base, { token, lastEventId: 0 })
+    const [anns, bens, readers, root] = [
+      await listenTo(ann),
+      await listenTo(ben),
+      await listenTo(reader),
+      await listenTo(system),
+    ]
+
+    const own = idOf(await ann.call(202, 'POST', '/invalidations', ban))
+    const systems = idOf(await system.call(202, 'POST', '/invalidations', ban))
+
+    await heard(root, 'invalidation', { id: systems })
+    t.match(await heard(root, 'invalidation', { id: own }), await heard(anns, 'invalidation', {}))
+    // A later event of each: they would have heard the others by now.
+    await addLog(controller, 1, otherId)
+    await addLog(controller, 2, organizationId)
+    await heard(bens, 'apilog', { msg: 'call 1' })
+    await heard(readers, 'apilog', { msg: 'call 2' })
+    await heard(anns, 'apilog', { msg: 'call 2' })
+    t.strictSame(bens.of('invalidation'), [], 'of another organization')
+    t.strictSame(readers.of('invalidation'), [], 'without the permission')
+    t.strictSame(
+      anns.of('invalidation').map(({ data }) => data['id']),
+      [own],
+    )
+  })
+}
+
+function list({ call }: Person, id: number): Promise<unknown> {
+  return call(200, 'GET', `/invalidations?id=${id}`)
+}
