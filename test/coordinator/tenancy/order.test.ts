@@ -36,7 +36,11 @@ void t.test(
       t.equal(await ask('PATCH', path, wrongBody), isPublic ? '405 method' : '401 auth', what)
       t.equal(await ask('PATCH', path, { token, ...wrongBody }), '405 method', what)
       t.equal(await ask(route.method, `${path}/no/such/path/here/at/all`, {}), '401 auth', what)
-      t.equal(await ask(route.method, `${path}/no/such/path/here/at/all`, { token }), '404 path', what)
+      t.equal(
+        await ask(route.method, `${path}/no/such/path/here/at/all`, { token }),
+        '404 path',
+        what,
+      )
       const { headers } = await town.controller.call('PATCH', `/api/v1${path}`, { token })
       const allowed = headers.get('allow')?.split(', ') ?? []
       t.ok(
