@@ -1,6 +1,7 @@
 /** `cachefleet agents`: the caches, what they hold, and what may be asked of them. */
 import type { Invocation, Noun, NounParts, Verb } from '../verb.js'
 import { deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { ofOneCache, statsVerb } from '../stats-verb.js'
 import { tag } from './tags.js'
 
 export const agent = {
@@ -42,6 +43,7 @@ export const agents: Noun = {
     ask('params', "the cache's parameters"),
     ask('backends', 'backends with their health'),
     ask('bans', 'bans that the cache still has to apply'),
+    statsVerb(agent, { words: ['agents', 'stats'], whose: ofOneCache }),
     ask('panic', "the last panic of the cache's child"),
     {
       name: 'set-param',

@@ -1,7 +1,7 @@
 /** `cachefleet invalidations`: what bans and purges became of. They are made by `ban` and `purge`. */
 import { requireFields } from '../api-shapes.js'
 import { findId } from '../find-object.js'
-import { deleteVerb, getVerb, listVerb } from '../object-verbs.js'
+import { addVerb, deleteVerb, getVerb, listVerb } from '../object-verbs.js'
 import { showObject } from '../output.js'
 import { word, type Noun, type NounParts, type Verb } from '../verb.js'
 
@@ -32,6 +32,7 @@ export const invalidations: Noun = {
   verbs: [
     listVerb(invalidation, '--filter stateName=Waiting'),
     getVerb(invalidation),
+    addVerb(invalidation, '--data @ban.json'),
     changeVerb('retry', 'tries it again where it is not done'),
     changeVerb('cancel', 'does not do what is pending'),
     deleteVerb(invalidation),

@@ -1,5 +1,6 @@
 /** `cachefleet stats`: how caches and groups do, now and in the past. */
-import type { Flag, Noun, NounParts, Verb } from '../verb.js'
+import { ofGroup, ofOneCache, statsVerb } from '../stats-verb.js'
+import type { Noun, NounParts } from '../verb.js'
 import { agents } from './agents.js'
 import { vclGroups } from './vclgroups.js'
 
@@ -15,24 +16,11 @@ const stats = {
   fields: [],
 } satisfies NounParts
 
-const flags: readonly Flag[] = [
-  {
-    form: '--function <name>',
-    summary: 'AVERAGE (the default: per second), MIN, MAX, LAST or TOTAL (events)',
-  },
-  {
-    form: '--from <time>',
-    summary:
-      'how long ago (30m, 12h, 7d), seconds since 1970, or 2026-01-31T12:00; 1h unless given',
-  },
-  { form: '--to <time>', summary: 'the same; now unless given' },
-  { form: '--watch', summary: 'shows it again every few seconds, until Ctrl-C' },
-]
-
 export const statistics: Noun = {
   ...stats,
   verbs: [
-    ...[show(agents, 'of one cache', 'edge-1'), show(vclGroups, 'summed over a group', 'site')],
+    statsVerb(agents, { words: ['stats', 'agents'], whose: ofOneCache }),
+    statsVerb(vclGroups, { words: ['stats', 'vclgroups'], whose: ofGroup }),
     {
       name: 'counters',
       summary: 'the counters that are sampled of every cache that has them',
@@ -40,15 +28,4 @@ export const statistics: Noun = {
       run: async (invocation) => (await import('../stats.js')).listCounters(invocation),
     },
   ],
-}
-
-function show(of: Noun, whose: string, example: string): Verb {
-  return {
-    name: of.name,
-    summary: `counters ${whose}: newest, least, mean, most and their course; without names the usual ones`,
-    arguments: ['<id>', '[counter...]'],
-    flags,
-    example: `stats ${of.name} ${example} client_req cache_hit --from 12h --function MAX`,
-    run: async (invocation) => (await import('../stats.js')).showStats(invocation, of),
-  }
 }

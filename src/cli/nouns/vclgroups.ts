@@ -2,6 +2,7 @@
 import { yesFlag } from '../confirm.js'
 import { fieldFlags } from '../field-flags.js'
 import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { ofGroup, statsVerb } from '../stats-verb.js'
 import type { Field, Flag, Noun, NounParts } from '../verb.js'
 import { deployment } from './deployments.js'
 import { domain } from './domains.js'
@@ -102,6 +103,7 @@ export const vclGroups: Noun = {
     addVerb(group, '--name site --main-vcl main.vcl --deployments web'),
     updateVerb(group, '--includes a.vcl,b.vcl'),
     deleteVerb(group),
+    statsVerb(group, { words: ['vclgroups', 'stats'], whose: ofGroup }),
     {
       name: 'deploy',
       summary: 'puts the group on its caches: all load it, then all switch to it',
