@@ -75,6 +75,6 @@ function forceFlags(summary: string | undefined): readonly Flag[] {
   return summary === undefined ? [] : [{ form: '--force', summary }]
 }
 
-function nameExample({ exampleObject, nameField }: NounParts): string {
+export function nameExample({ exampleObject, nameField }: NounParts): string {
   return exampleObject ?? (nameField === null ? '7' : 'web')
 }

@@ -1,4 +1,5 @@
 /** Counters of a cache or of a group, as the grammar knows them: `stats agents ID`, and the same as `agents stats ID`. */
+import { nameExample } from './object-verbs.js'
 import type { Flag, NounParts, Verb } from './verb.js'
 
 const flags: readonly Flag[] = [
@@ -25,7 +26,7 @@ export function statsVerb(
     summary: `counters ${whose}: newest, least, mean, most and their course; without names the usual ones`,
     arguments: ['<id>', '[counter...]'],
     flags,
-    example: `${words.join(' ')} ${of.name === 'agents' ? 'edge-1' : 'site'} client_req cache_hit --from 12h --function MAX`,
+    example: `${words.join(' ')} ${nameExample(of)} client_req cache_hit --from 12h --function MAX`,
     run: async (invocation) => (await import('./stats.js')).showStats(invocation, of),
   }
 }
