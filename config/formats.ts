@@ -29,6 +29,10 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
         .filter((member) => member !== ''),
     valid: 'words separated by commas',
   },
+  apis: {
+    read: readApis,
+    valid: 'controller, console, or both separated by a comma',
+  },
   store: {
     read: (text) => (/^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(text) ? text : undefined),
     valid: 'sqlite:PATH or postgres://USER@HOST/DATABASE',
@@ -45,6 +49,13 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
     read: (text) => (areUrls(text, ['ws:', 'wss:']) ? text : undefined),
     valid: 'ws://HOST:PORT or wss://HOST:PORT, several separated by commas',
   },
+}
+
+const apis = ['controller', 'console']
+
+function readApis(text: string): readonly string[] | undefined {
+  const names = text.split(',').map((name) => name.trim())
+  return names.every((name) => apis.includes(name)) ? [...new Set(names)] : undefined
 }
 
 /** Registers the forms; the whole numbers of a range have a form of their own, `1..3600`. */

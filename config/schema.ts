@@ -17,6 +17,7 @@ export interface Settings {
   readonly readOnly: boolean
   readonly stateDir: string
   readonly listen: HostPort
+  readonly apis: readonly string[]
   readonly tlsCert: string | null
   readonly tlsKey: string | null
   readonly store: string | null
@@ -44,6 +45,7 @@ export interface Settings {
   readonly vmods: readonly string[]
   readonly includes: readonly string[]
   readonly apilogDays: number
+  readonly licenseKey: string | null
   readonly simulate: number
   readonly simulateCompileMs: number
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error'
@@ -113,6 +115,7 @@ function coordinatorSettings() {
       '127.0.0.1:8002',
       'listen',
     ),
+    apis: setting('which APIs are served', 'apis', ['controller', 'console'], 'apis'),
     tlsCert: setting('certificate (PEM file) for HTTPS and WSS', 'text', null, 'tls-cert'),
     tlsKey: setting('key (PEM file) of the certificate', 'text', null, 'tls-key'),
     // May hold a password.
@@ -172,6 +175,12 @@ function coordinatorSettings() {
       ...setting('how long API log entries are kept', '1..3650', 7, 'apilog-days'),
       unit: 'days',
     },
+    licenseKey: setting(
+      'Ed25519 public key (PEM file) of console licenses; without it none is checked',
+      'text',
+      null,
+      'license-key',
+    ),
     adminUser: secret(
       'name of the first administrator, on an empty store',
       'CACHEFLEET_ADMIN_USER',

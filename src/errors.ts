@@ -3,6 +3,7 @@
 export type ErrorKind =
   | 'invalid' // 400
   | 'unauthenticated' // 401
+  | 'unlicensed' // 402
   | 'forbidden' // 403
   | 'not-found' // 404
   | 'conflict' // 409
@@ -34,6 +35,12 @@ export type ErrorKey =
   | 'jointoken'
   | 'apilog'
   | 'event'
+  | 'cache'
+  | 'group'
+  | 'vcl'
+  | 'paramset'
+  | 'message'
+  | 'license'
   | 'auth'
   | 'body'
   | 'path'

@@ -69,6 +69,8 @@ async function startOwnCoordinator(
       tls: tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null,
       storeUrl: settings.store ?? defaultStoreUrl(stateDir),
       busUrl: settings.bus,
+      apis: new Set(settings.apis),
+      licenseKeyFile: settings.licenseKey,
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
       secretKeyFile: settings.secretKeyFile ?? defaultSecretKeyFile(stateDir),

@@ -61,6 +61,16 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...base,
     ],
   ],
+  [
+    'src/coordinator/console/',
+    [
+      'src/coordinator/console/',
+      'src/coordinator/state-service/',
+      'src/coordinator/http/',
+      'src/domain/',
+      ...base,
+    ],
+  ],
   // What a folder would change is decided as everything is.
   ['src/cli/apply/', ['src/cli/', 'src/domain/']],
   ['src/cli/', ['src/cli/', 'src/version.ts']],

@@ -16,6 +16,8 @@ import type { StatisticsArchive } from '../store/statistics/statistics-archive.j
 import type { Store } from '../store/store.js'
 import { version } from '../version.js'
 import { createAgentGateway } from './agent-gateway/agent-gateway.js'
+import { openConsole } from './console/console-api.js'
+import { callbackOperation } from './controller/auth-oidc.js'
 import { createControllerApi } from './controller/controller-api.js'
 import { docsRoutes } from './controller/docs.js'
 import { describeError } from './controller/error-body.js'
@@ -51,6 +53,7 @@ import { defaultArchiveUrl } from './places.js'
 import { startPlacementFollower } from './state-service/placing/placement-follower.js'
 import { createSessionWatch } from './state-service/identity/session-watch.js'
 import { openSealing } from './state-service/identity/sealing.js'
+import { recordCalls } from './recorded-call.js'
 import type { ServiceSettings, StateService } from './state-service/service.js'
 import { removeExpiredSessions } from './state-service/identity/sessions.js'
 import { createLiveSamples } from './state-service/statistics/live-samples.js'
@@ -64,6 +67,9 @@ export interface CoordinatorConfig {
   readonly storeUrl: string
   /** `in-process` or `nats://…`. */
   readonly busUrl: string
+  readonly apis: ReadonlySet<string>
+  /** PEM file; null: licenses are not checked. */
+  readonly licenseKeyFile: string | null
   /** How browsers and identity providers reach it; null: by the listener. */
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
@@ -196,20 +202,26 @@ async function startOn(
     metrics,
     describeError,
   })
+  const console = openConsole({
+    identity,
+    onAnswered: recordCalls(apiLog),
+    readBaseUrl: () => config.publicUrl ?? toReachable(address),
+  })
   const controller = createControllerApi({
     identity,
     authenticator,
-    apiLog,
+    onAnswered: recordCalls(apiLog, callbackOperation),
     readBaseUrl: () => config.publicUrl ?? toReachable(address),
     resources: [...resourceRoutes(service), ...eventRoutes({ service, hub, authenticator })],
   })
-  http.addApi(controller)
+  const apis = [controller, console.api].filter(({ name }) => config.apis.has(name))
+  for (const api of apis) http.addApi(api)
   http.addApi({
     name: 'service',
     prefix: '',
     routes: [
       ...healthRoutes({ service, metrics, readPhase: () => phase }),
-      ...docsRoutes({ controller, console: { prefix: '', routes: [] } }, version),
+      ...docsRoutes({ controller, console: console.api }, version),
     ],
     authenticate: null,
     describeError,
@@ -245,6 +257,7 @@ async function startOn(
       await apiLog.close()
       await events.close()
       authenticator.close()
+      console.close()
       await leases.release().catch(() => undefined) // they run out by themselves
       await statistics.close()
       await bus.close()

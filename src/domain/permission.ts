@@ -1,4 +1,5 @@
 /** May this actor do this here, and what may it hand out: permission types, grants, roles (choices: 2, Who). */
+import type { ConsoleStanding } from './console-role.js'
 
 export const permissionTypes = [
   'vclgroup',
@@ -44,6 +45,8 @@ export interface Actor {
   readonly grants: Grants
   /** Of an API token: it may do no more than this, whatever its account may. Left out: a login. */
   readonly limits?: Grants
+  /** It calls the console, where its role counts instead of its grants. */
+  readonly console?: ConsoleStanding
 }
 
 /** As the API writes it. */

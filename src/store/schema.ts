@@ -3,6 +3,7 @@
  * the query files convert (`fromRow`). `organizationId` null is the system administrator's own, or shared.
  */
 import type { Generated } from 'kysely'
+import type { ConsoleTables } from './schema-console.js'
 import type { ChangesTable, EventCounterTable, EventsTable } from './schema-events.js'
 import type {
   IdpsTable,
@@ -290,7 +291,7 @@ export interface HistoryTable {
   sha: string
 }
 
-export interface Tables extends InvalidationTables {
+export interface Tables extends ConsoleTables, InvalidationTables {
   settings: SettingsTable
   organizations: OrganizationsTable
   accounts: AccountsTable

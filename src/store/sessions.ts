@@ -245,6 +245,15 @@ export async function touchSession(queries: Queries, id: number, now: number): P
   await queries.updateTable('sessions').set({ lastUsedAt: now }).where('id', '=', id).execute()
 }
 
+/** One without access tokens lives as long as it is used. */
+export async function prolongSession(
+  queries: Queries,
+  id: number,
+  times: Pick<SessionTimes, 'lastUsedAt' | 'refreshExpiresAt'>,
+): Promise<void> {
+  await queries.updateTable('sessions').set(times).where('id', '=', id).execute()
+}
+
 export async function deleteSession(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('sessions').where('id', '=', id).execute()
 }
@@ -264,17 +273,17 @@ export async function countApiTokens(queries: Queries, accountId: number): Promi
   return count
 }
 
-/** Those of logins (without a label) beyond the newest `kept`. */
+/** Those with this label beyond the newest `kept`; logins of the controller have none. */
 export async function deleteOldestLogins(
   queries: Queries,
-  accountId: number,
+  { accountId, label = '' }: { readonly accountId: number; readonly label?: string },
   kept: number,
 ): Promise<void> {
   const oldest = await queries
     .selectFrom('sessions')
     .select('id')
     .where('accountId', '=', accountId)
-    .where('label', '=', '')
+    .where('label', '=', label)
     .orderBy('id', 'desc')
     .offset(kept)
     .limit(1)
@@ -283,7 +292,7 @@ export async function deleteOldestLogins(
   await queries
     .deleteFrom('sessions')
     .where('accountId', '=', accountId)
-    .where('label', '=', '')
+    .where('label', '=', label)
     .where('id', '<=', oldest.id)
     .execute()
 }

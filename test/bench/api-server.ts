@@ -9,6 +9,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Logger } from 'pino'
 import { Type } from 'typebox'
 import { createInProcessBus } from '../../src/bus/in-process.js'
+import { recordCalls } from '../../src/coordinator/recorded-call.js'
 import { createControllerApi } from '../../src/coordinator/controller/controller-api.js'
 import { describeError } from '../../src/coordinator/controller/error-body.js'
 import { listQuerySchema } from '../../src/coordinator/controller/references.js'
@@ -65,7 +66,7 @@ async function serve(): Promise<void> {
     createControllerApi({
       identity,
       authenticator: createAuthenticator(identity),
-      apiLog: createApiLog(service, log),
+      onAnswered: recordCalls(createApiLog(service, log)),
       readBaseUrl: () => 'http://127.0.0.1',
       resources: [...resourceRoutes(service), ...constantRoutes()],
     }),

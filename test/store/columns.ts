@@ -276,4 +276,13 @@ export const columns: Columns = {
   invalidationSets: { id: 1, digest: 1 },
   invalidationMembers: { setId: 1, agentId: 1, reach: 1 },
   invalidationCursors: { agentId: 1, position: 1, movedAt: 1, trouble: 1 },
+  consoleUsers: {
+    id: 1,
+    organizationId: 1,
+    accountId: 1,
+    role: 1,
+    createdAt: 1,
+    updatedAt: 1,
+  },
+  consoleUserGroups: { consoleUserId: 1, groupId: 1 },
 }

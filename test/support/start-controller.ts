@@ -6,12 +6,15 @@ import { pino } from 'pino'
 import type { Test } from 'tap'
 import type { Bus } from '../../src/bus/bus.js'
 import { createInProcessBus } from '../../src/bus/in-process.js'
+import { openConsole } from '../../src/coordinator/console/console-api.js'
+import { callbackOperation } from '../../src/coordinator/controller/auth-oidc.js'
 import { createControllerApi } from '../../src/coordinator/controller/controller-api.js'
 import { docsRoutes } from '../../src/coordinator/controller/docs.js'
 import { describeError } from '../../src/coordinator/controller/error-body.js'
 import { eventViews } from '../../src/coordinator/controller/event-views.js'
 import { eventRoutes } from '../../src/coordinator/controller/events.js'
 import { healthRoutes } from '../../src/coordinator/controller/health.js'
+import { recordCalls } from '../../src/coordinator/recorded-call.js'
 import { createMetrics } from '../../src/coordinator/http/metrics.js'
 import type { Route } from '../../src/coordinator/http/route.js'
 import {
@@ -60,6 +63,8 @@ export interface Controller {
   readonly base: string
   /** All that the controller API serves. */
   readonly routes: readonly Route[]
+  /** All that the console API serves. */
+  readonly consoleRoutes: readonly Route[]
   readonly http: HttpServer
   readonly service: StateService
   readonly identity: Identity
@@ -150,19 +155,22 @@ export async function startController(
   const api = createControllerApi({
     identity,
     authenticator,
-    apiLog,
+    onAnswered: recordCalls(apiLog, callbackOperation),
     readBaseUrl: () => base,
     resources: [...resources, ...events],
   })
+  const console = openConsole({
+    identity,
+    onAnswered: recordCalls(apiLog),
+    readBaseUrl: () => base,
+  })
   http.addApi(api)
+  http.addApi(console.api)
   const health = healthRoutes({ service, metrics, readPhase: () => controller.phase })
   http.addApi({
     name: 'base',
     prefix: '',
-    routes: [
-      ...health,
-      ...docsRoutes({ controller: api, console: { prefix: '', routes: [] } }, '0.0.0'),
-    ],
+    routes: [...health, ...docsRoutes({ controller: api, console: console.api }, '0.0.0')],
     authenticate: null,
     describeError,
   })
@@ -170,6 +178,7 @@ export async function startController(
   const controller: Controller = {
     base,
     routes: api.routes,
+    consoleRoutes: console.api.routes,
     http,
     service,
     identity,
@@ -196,6 +205,7 @@ export async function startController(
     await apiLog.close()
     await recorder?.close()
     authenticator.close()
+    console.close()
     if (options.bus === undefined) await service.bus.close()
     await statistics.close()
     await store.close()

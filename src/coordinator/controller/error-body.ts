@@ -7,6 +7,7 @@ import type { Answer } from '../http/route.js'
 const statusOfKind: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
+  unlicensed: 402,
   forbidden: 403,
   'not-found': 404,
   conflict: 409,

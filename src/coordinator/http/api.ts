@@ -25,6 +25,7 @@ export interface Caller {
   readonly headers: IncomingHttpHeaders
   readonly sourceAddress: string
   readonly secure: boolean
+  readonly method: string
 }
 
 export interface ErrorContext {

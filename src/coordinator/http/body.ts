@@ -1,6 +1,7 @@
-/** Reads a call's JSON body: what is refused before any schema sees it (choices: 2, Bodies). */
+/** Reads a call's body: what is refused before any schema sees it (choices: 2, Bodies). */
 import type { IncomingMessage } from 'node:http'
 import { FleetError } from '../../errors.js'
+import type { BodyType } from './route.js'
 
 /** choices: 2, 413 over 10 MiB. */
 export const bodyLimitBytes = 10 * 1024 * 1024
@@ -11,18 +12,32 @@ const nestingLimit = 64
 const unreadLimitBytes = 64 * 1024 * 1024
 const unreadTimeoutMs = 5_000
 
-const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
+const mediaTypes: Readonly<Record<BodyType, string>> = {
+  json: 'application/json',
+  text: 'text/plain',
+  form: 'application/x-www-form-urlencoded',
+}
+const typePattern = /^([\w./+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Undefined when the body is empty. Throws FleetError with key `body`: 415, 413 or 400. */
-export async function readJsonBody(
+export async function readBody(
   request: IncomingMessage,
-  limitBytes = bodyLimitBytes,
+  { bodyTypes = ['json'], textKey = 'text', limitBytes = bodyLimitBytes }: BodyRules = {},
 ): Promise<unknown> {
   if (!announcesBody(request)) return undefined
-  checkType(request)
+  const type = chooseType(request, bodyTypes)
   const bytes = await readBytes(request, limitBytes)
-  return bytes.length === 0 ? undefined : parseJson(bytes)
+  if (bytes.length === 0) return undefined
+  if (type === 'json') return parseJson(bytes)
+  const text = decode(bytes)
+  return type === 'text' ? { [textKey]: text } : Object.fromEntries(new URLSearchParams(text))
+}
+
+export interface BodyRules {
+  readonly bodyTypes?: readonly BodyType[]
+  readonly textKey?: string
+  readonly limitBytes?: number
 }
 
 /** Reads away what is left of the body: an answer before its end leaves it in the connection otherwise. */
@@ -61,7 +76,7 @@ function announcesBody(request: IncomingMessage): boolean {
   )
 }
 
-function checkType(request: IncomingMessage): void {
+function chooseType(request: IncomingMessage, allowed: readonly BodyType[]): BodyType {
   const { 'content-encoding': encoding, 'content-type': type } = request.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new FleetError(
@@ -69,12 +84,11 @@ function checkType(request: IncomingMessage): void {
       'body',
       'the body is compressed (Content-Encoding); send it as it is',
     )
-  if (type === undefined || !jsonType.test(type))
-    throw new FleetError(
-      'unsupported-type',
-      'body',
-      'the body needs "Content-Type: application/json", in UTF-8',
-    )
+  const [, given] = typePattern.exec(type ?? '') ?? []
+  const chosen = allowed.find((one) => mediaTypes[one] === given?.toLowerCase())
+  if (chosen !== undefined) return chosen
+  const right = allowed.map((one) => `"Content-Type: ${mediaTypes[one]}"`).join(' or ')
+  throw new FleetError('unsupported-type', 'body', `the body needs ${right}, in UTF-8`)
 }
 
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -116,12 +130,7 @@ function parseJson(bytes: Buffer): unknown {
       'body',
       `the body is nested deeper than ${nestingLimit} objects and arrays`,
     )
-  let text: string
-  try {
-    text = utf8.decode(bytes)
-  } catch {
-    throw new FleetError('invalid', 'body', 'the body is not valid UTF-8')
-  }
+  const text = decode(bytes)
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -129,6 +138,14 @@ function parseJson(bytes: Buffer): unknown {
     const [, position] = /position (\d+)/.exec(String(error)) ?? []
     const where = position === undefined ? '' : ` (at character ${position})`
     throw new FleetError('invalid', 'body', `the body is not valid JSON${where}`)
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new FleetError('invalid', 'body', 'the body is not valid UTF-8')
   }
 }
 

@@ -4,10 +4,11 @@
  */
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.js'
+import { mayInConsole } from '../../domain/console-role.js'
 import { may, type Actor } from '../../domain/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Api, Caller } from './api.js'
-import { bodyLimitBytes, dropUnreadBody, publicBodyLimitBytes, readJsonBody } from './body.js'
+import { bodyLimitBytes, dropUnreadBody, publicBodyLimitBytes, readBody } from './body.js'
 import { answerEditable } from './edit-object.js'
 import { prepareInput, type ReadInput } from './input.js'
 import { MethodNotAllowed } from './method-not-allowed.js'
@@ -55,11 +56,11 @@ const nobody: Actor = {
 }
 
 export function prepareRoute(route: Route): PreparedRoute {
-  const { body: schema, ignoredKeys = [], errorKey } = route
+  const { body: schema, ignoredKeys = [], ignoresUnknownKeys = false, errorKey } = route
   return {
     route,
     readQuery: prepareQuery(route.query, errorKey),
-    readInput: schema ? prepareInput({ schema, ignoredKeys, errorKey }) : null,
+    readInput: schema ? prepareInput({ schema, ignoredKeys, ignoresUnknownKeys, errorKey }) : null,
   }
 }
 
@@ -94,7 +95,7 @@ async function decideAnswer(
   const query = readQuery(request.query as RawQuery) // what the framework's parser makes
   const body = isBodyless(request.method)
     ? undefined
-    : await readBody(request, { route, readInput, objectId: exchange.objectId })
+    : await readInputOf(request, { route, readInput, objectId: exchange.objectId })
   const actor = exchange.actor ?? nobody
   const { sourceAddress, headers, secure } = caller
   const call = {
@@ -146,7 +147,13 @@ function methodNotAllowed(known: Iterable<string>): MethodNotAllowed {
 }
 
 function checkPermission({ permission, errorKey }: Route, actor: Actor): void {
-  if (typeof permission === 'string' || may(actor, permission.type, permission.access)) return
+  if (typeof permission === 'string') return
+  if ('console' in permission) {
+    if (mayInConsole(actor, permission.console)) return
+    const needed = permission.console === 'administer' ? 'Admin' : 'User or Admin'
+    throw new FleetError('forbidden', errorKey, `this call needs the role ${needed}`)
+  }
+  if (may(actor, permission.type, permission.access)) return
   throw new FleetError(
     'forbidden',
     errorKey,
@@ -162,13 +169,18 @@ async function findObject(
   if (Object.values(params).includes('')) throw nothingHere()
   const { id, ...rest } = params
   if (id === undefined) return { object: undefined, rest }
-  const number = idPattern.test(id) ? Number(id) : null
-  if (number === null || !Number.isSafeInteger(number)) throw objectNotFound(id, route)
+  const number = (route.readId ?? readDecimalId)(id)
+  if (number === undefined) throw objectNotFound(id, route)
   exchange.objectId = number
   if (!route.find) return { object: undefined, rest: params }
   const object = await route.find(exchange.context, exchange.actor ?? nobody, number)
   if (object === undefined) throw objectNotFound(id, route)
   return { object, rest }
+}
+
+function readDecimalId(text: string): number | undefined {
+  const number = idPattern.test(text) ? Number(text) : undefined
+  return Number.isSafeInteger(number) ? number : undefined
 }
 
 function objectNotFound(id: string, { errorKey }: Route): FleetError {
@@ -179,13 +191,13 @@ function isBodyless(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-async function readBody(
+async function readInputOf(
   request: FastifyRequest,
   call: { route: Route; readInput: ReadInput | null; objectId: number | null },
 ): Promise<unknown> {
   const { route, readInput, objectId } = call
   const limitBytes = route.permission === 'public' ? publicBodyLimitBytes : bodyLimitBytes
-  const body = await readJsonBody(request.raw, limitBytes)
+  const body = await readBody(request.raw, { ...route, limitBytes })
   if (readInput) {
     if (body === undefined && route.bodyOptional !== true)
       throw new FleetError('invalid', 'body', 'this call needs a body: a JSON object')

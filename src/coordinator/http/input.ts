@@ -10,6 +10,7 @@ export interface InputRules {
   readonly schema: TSchema
   /** Accepted at the top and dropped. */
   readonly ignoredKeys: readonly string[]
+  readonly ignoresUnknownKeys: boolean
   readonly errorKey: ErrorKey
 }
 
@@ -31,7 +32,12 @@ type Shape =
 const anyShape: Shape = { kind: 'any' }
 
 /** The function throws FleetError 'invalid' that names the key. */
-export function prepareInput({ schema, ignoredKeys, errorKey }: InputRules): ReadInput {
+export function prepareInput({
+  schema,
+  ignoredKeys,
+  ignoresUnknownKeys,
+  errorKey,
+}: InputRules): ReadInput {
   const shape = shapeOf(schema)
   const ignored = new Set(ignoredKeys.map((key) => key.toLowerCase()))
   const findMismatch = prepareCheck(schema)
@@ -43,7 +49,7 @@ export function prepareInput({ schema, ignoredKeys, errorKey }: InputRules): Rea
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw new FleetError('invalid', 'body', 'the body must be a JSON object')
     const kept = dropIgnored(body, { shape, ignored, objectId, refuse })
-    const canonical = canonicalize(kept, shape, { path: '', refuse })
+    const canonical = canonicalize(kept, shape, { path: '', refuse, ignoresUnknownKeys })
     const mismatch = findMismatch(canonical)
     return mismatch ? refuse(describeMismatch(mismatch)) : canonical
   }
@@ -105,6 +111,7 @@ function dropIgnored(body: object, { shape, ignored, objectId, refuse }: TopLeve
 
 interface Place {
   readonly path: string
+  readonly ignoresUnknownKeys: boolean
   readonly refuse: (message: string) => never
 }
 
@@ -123,22 +130,33 @@ function canonicalize(value: unknown, shape: Shape, place: Place): unknown {
   return canonicalizeObject(value, shape, place)
 }
 
-function canonicalizeObject(value: object, shape: Shape, { path, refuse }: Place): object {
+function canonicalizeObject(value: object, shape: Shape, place: Place): object {
+  const { path, refuse, ignoresUnknownKeys } = place
   const result: [string, unknown][] = []
   const seen = new Set<string>()
   for (const [key, item] of Object.entries(value)) {
     const at = join(path, key)
-    const known = shape.kind === 'object' ? shape.keys.get(key.toLowerCase()) : undefined
-    const others = shape.kind === 'object' ? shape.others : anyShape
-    const name = known?.name ?? key
-    const inner = known?.shape ?? others
-    if (inner === null || key === '__proto__')
+    const { name, inner } = lookUp(shape, key)
+    if (inner === null) {
+      if (ignoresUnknownKeys) continue
       return refuse(`${at} is not known here; ${knownKeys(shape)}`)
+    }
     if (seen.has(name)) refuse(`${join(path, name)} is given twice, in other case; once is right`)
     seen.add(name)
-    result.push([name, canonicalize(item, inner, { path: at, refuse })])
+    result.push([name, canonicalize(item, inner, { ...place, path: at })])
   }
   return Object.fromEntries(result)
+}
+
+/** `inner` null: there is no such key. */
+function lookUp(
+  shape: Shape,
+  key: string,
+): { readonly name: string; readonly inner: Shape | null } {
+  if (key === '__proto__') return { name: key, inner: null }
+  if (shape.kind !== 'object') return { name: key, inner: anyShape }
+  const known = shape.keys.get(key.toLowerCase())
+  return known ? { name: known.name, inner: known.shape } : { name: key, inner: shape.others }
 }
 
 function checkText(text: string, { path, refuse }: Place): string {

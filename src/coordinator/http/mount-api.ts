@@ -122,6 +122,7 @@ function startExchange(request: FastifyRequest, log: Logger): Exchange {
     headers: request.headers,
     sourceAddress: request.ip,
     secure: request.protocol === 'https',
+    method: request.method,
   }
   return {
     context: createContext(log, chooseTraceId(request)),

@@ -5,11 +5,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Context } from '../../context.js'
+import type { ConsoleAccess } from '../../domain/console-role.js'
 import type { Access, Actor, PermissionType } from '../../domain/permission.js'
 import type { ErrorKey } from '../../errors.js'
 import type { EventStream } from './event-stream.js'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** How a body may be written; JSON alone unless a route says otherwise. */
+export type BodyType = 'json' | 'text' | 'form'
 
 /** What a handler is given. `body` and `query` passed their schemas; `object` is what `find` answered. */
 export interface Call<Body, Query, Found> {
@@ -84,9 +88,14 @@ export interface Route<
   readonly summary: string
   /** Scope of this call's errors: the resource's singular, `deploy` for the group verbs. */
   readonly errorKey: ErrorKey
-  /** `public` needs no token, `anyone` any valid token, otherwise the type's permission. */
+  /** `public` needs no login, `anyone` any valid one, otherwise the type's permission, or a role of the console. */
   readonly permission:
-    'public' | 'anyone' | { readonly type: PermissionType; readonly access: Access }
+    | 'public'
+    | 'anyone'
+    | { readonly type: PermissionType; readonly access: Access }
+    | { readonly console: ConsoleAccess }
+  /** Reads the path's `{id}`; left out: it is a decimal number. Undefined: it is the id of nothing here. */
+  readonly readId?: (text: string) => number | undefined
   /** Finds the object of `{id}`, or answers undefined: 404 "`<id>` was not found", before the body is read. */
   readonly find?: (context: Context, actor: Actor, id: number) => Promise<Found | undefined>
   /** The object that is answered or changed is one that people edit. */
@@ -98,6 +107,11 @@ export interface Route<
   readonly query?: Query
   /** Without a schema the call takes no body. Keys are matched without regard to case before validation. */
   readonly body?: Body
+  /** A form becomes an object of its fields, a text one of the key `textKey`. */
+  readonly bodyTypes?: readonly BodyType[]
+  readonly textKey?: string
+  /** Unknown keys are ignored instead of refused. */
+  readonly ignoresUnknownKeys?: boolean
   /** Read-only keys that a GET body has: accepted and ignored (a different `id` is 400). */
   readonly ignoredKeys?: readonly string[]
   /** An empty body is valid. */

@@ -78,7 +78,7 @@ export async function startSession(
       ...times,
       refreshDigest: digestToken(token),
     })
-    await deleteOldestLogins(queries, accountId, loginsOfAccount)
+    await deleteOldestLogins(queries, { accountId }, loginsOfAccount)
     await stillTrue(queries)
     return { sessionId: id, refreshToken: token }
   })

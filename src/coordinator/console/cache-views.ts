@@ -1,0 +1,56 @@
+/** A cache as the console answers it (specification, Cache). */
+import { Type } from 'typebox'
+import { toObjectId } from '../../domain/object-id.js'
+import type { ConsoleCache } from '../state-service/console/caches.js'
+import { toConsoleTime } from './console-time.js'
+
+export const cacheSchema = Type.Object({
+  id: Type.String(),
+  name: Type.String({
+    description: '<agentHost>:<agentPort>_<dash_n>, unless it was given another',
+  }),
+  agentHost: Type.String(),
+  agentPort: Type.Integer(),
+  agentUsername: Type.String(),
+  agentPassword: Type.String({ description: 'always a mask: agents have keys, not passwords' }),
+  dash_n: Type.String(),
+  description: Type.String(),
+  groupId: Type.Union([Type.String(), Type.Null()]),
+  groupName: Type.String(),
+  engineName: Type.String(),
+  engineRevision: Type.String(),
+  engineVersion: Type.String(),
+  status: Type.String(),
+  version: Type.String(),
+  created: Type.String(),
+  timestamp: Type.String(),
+  agentId: Type.Integer(),
+  agentName: Type.String(),
+})
+
+const defaultGroup = 'default'
+
+export function toCacheView({ agent, group }: ConsoleCache): object {
+  const dashN = agent.engineWorkingDirectory ?? agent.name
+  return {
+    id: toObjectId('cache', agent.id),
+    name: `${agent.engineHost}:${agent.enginePort}_${dashN}`,
+    agentHost: agent.engineHost,
+    agentPort: agent.enginePort,
+    agentUsername: agent.name,
+    agentPassword: '********',
+    dash_n: dashN,
+    description: '',
+    groupId: group && toObjectId('group', group.id),
+    groupName: group?.name ?? defaultGroup,
+    engineName: 'varnish',
+    engineRevision: '',
+    engineVersion: agent.engineVersion,
+    status: agent.engineState,
+    version: agent.agentVersion,
+    created: toConsoleTime(agent.createdAt),
+    timestamp: toConsoleTime(agent.updatedAt),
+    agentId: agent.id,
+    agentName: agent.name,
+  }
+}

@@ -1,0 +1,91 @@
+/** The console API (`/api/rest`, `/api/v1`; Basic or the session's cookie): its routes, who may call, its log. */
+import type { Actor } from '../../domain/permission.js'
+import { FleetError } from '../../errors.js'
+import type { Api, Caller } from '../http/api.js'
+import { readBasic, readCookie } from '../http/credentials.js'
+import { createConsoleLogins, type ConsoleLogins } from '../state-service/console/console-logins.js'
+import {
+  createConsoleSessions,
+  type ConsoleSessions,
+} from '../state-service/console/console-sessions.js'
+import type { Identity } from '../state-service/identity/identity.js'
+import { unauthenticated } from '../state-service/identity/sessions.js'
+import { consoleAuthRoutes, cookieName } from './auth.js'
+import { describeConsoleError } from './error-body.js'
+import { consoleRoutes } from './routes.js'
+
+export interface ConsoleParts {
+  readonly identity: Identity
+  readonly onAnswered: NonNullable<Api['onAnswered']>
+  /** How browsers reach this service: pages from there may write with the cookie. */
+  readonly readBaseUrl: () => string
+}
+
+export interface Console {
+  readonly api: Api
+  close(): void
+}
+
+/** Both of the console's prefixes begin so; what else is below /api/v1 is the controller's. */
+export const consolePrefix = '/api'
+
+export function openConsole({ identity, onAnswered, readBaseUrl }: ConsoleParts): Console {
+  const logins = createConsoleLogins(identity)
+  const sessions = createConsoleSessions(identity)
+  return {
+    api: {
+      name: 'console',
+      prefix: consolePrefix,
+      routes: [...consoleAuthRoutes({ logins, sessions }), ...consoleRoutes(identity.service)],
+      authenticate: (caller) => authenticate({ logins, sessions, readBaseUrl }, caller),
+      describeError: describeConsoleError,
+      onAnswered,
+    },
+    close: () => {
+      logins.close()
+      sessions.close()
+    },
+  }
+}
+
+interface Doorkeepers {
+  readonly logins: ConsoleLogins
+  readonly sessions: ConsoleSessions
+  readonly readBaseUrl: () => string
+}
+
+/** choices: 6: a dead cookie alone is 401, beside a right name and password 403. */
+async function authenticate(
+  { logins, sessions, readBaseUrl }: Doorkeepers,
+  caller: Caller,
+): Promise<Actor> {
+  const { headers, sourceAddress } = caller
+  const cookie = readCookie(headers, cookieName)
+  const credentials = readBasic(headers)
+  if (cookie !== undefined) {
+    const actor = await sessions.recognize(cookie)
+    if (actor) {
+      requireOwnOrigin(caller, readBaseUrl())
+      return actor
+    }
+    if (!credentials) throw unauthenticated('the session has ended; log in again')
+  }
+  if (!credentials)
+    throw unauthenticated('this call needs a name and a password (HTTP basic), or a session')
+  const actor = await logins.recognize({ ...credentials, sourceAddress })
+  if (cookie === undefined) return actor
+  throw new FleetError('forbidden', 'auth', 'the session of the cookie has ended; log in again')
+}
+
+/** Browsers send the cookie for pages of the same site; a write counts only from pages of this service itself. */
+function requireOwnOrigin({ headers, method, secure }: Caller, baseUrl: string): void {
+  const { origin, host = '' } = headers
+  if (origin === undefined || method === 'GET' || method === 'HEAD') return
+  const own = [`${secure ? 'https' : 'http'}://${host}`, baseUrl]
+  if (own.includes(origin)) return
+  throw new FleetError(
+    'forbidden',
+    'auth',
+    `a page of ${origin.slice(0, 100)} may not write with the session's cookie`,
+  )
+}

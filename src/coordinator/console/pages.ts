@@ -1,0 +1,33 @@
+/** Pages by path, `/{page}/{items}` (choices: 6): from page 1, 1 to 1000 items; past the end a page is empty. */
+import { FleetError, type ErrorKey } from '../../errors.js'
+
+export interface Page {
+  /** From 1. */
+  readonly page: number
+  readonly items: number
+}
+
+const itemsMost = 1000
+
+/** Throws FleetError 'invalid'. */
+export function readPage(params: Readonly<Record<string, string>>, errorKey: ErrorKey): Page {
+  const page = readNumber(params['page'])
+  const items = readNumber(params['items'])
+  if (page === undefined)
+    throw new FleetError('invalid', errorKey, 'the page is a whole number from 1')
+  if (items === undefined || items > itemsMost)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `the items of a page are a whole number from 1 to ${itemsMost}`,
+    )
+  return { page, items }
+}
+
+export function takePage<T>(all: readonly T[], { page, items }: Page): readonly T[] {
+  return all.slice((page - 1) * items, page * items)
+}
+
+function readNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : undefined
+}

@@ -1,0 +1,8 @@
+/** The routes of the console's resources, in the order of the documentation. */
+import type { Route } from '../http/route.js'
+import type { StateService } from '../state-service/service.js'
+import { cacheRoutes } from './caches.js'
+
+export function consoleRoutes(service: StateService): readonly Route[] {
+  return [...cacheRoutes(service)]
+}

@@ -1,0 +1,59 @@
+/** Which answered calls stand in the api log, and as what: the same for both APIs (choices: 2, apilogs). */
+import type { AnsweredCall } from './http/api.js'
+import { readBasic } from './http/credentials.js'
+import type { Route } from './http/route.js'
+import type { ApiLog, RecordedCall } from './state-service/api-log.js'
+
+/** Every call that is no GET, and every failed login; `loginByGet`: the operation of a login that is one. */
+export function recordCalls(apiLog: ApiLog, loginByGet?: string): (call: AnsweredCall) => void {
+  return (call) => {
+    const { method, route, status } = call
+    const isRead = method === 'GET' || method === 'HEAD'
+    const isLogin = loginByGet !== undefined && route?.operationId === loginByGet
+    if (!isRead || (isLogin && status >= 400)) apiLog.record(toRecord(call))
+  }
+}
+
+function toRecord(call: AnsweredCall): RecordedCall {
+  const { context, actor, route, method, path, status, answer, note } = call
+  return {
+    organization: actor ? actor.organizationId : (note.organization ?? null),
+    traceId: context.traceId,
+    account: nameOf(call),
+    method,
+    path,
+    status,
+    keyType: keyTypeOf(route),
+    keyId: call.objectId ?? readNumber(answer?.body, 'id'),
+    msg:
+      readText(answer?.body, 'errorMsg') ??
+      readText(answer?.body, 'message') ??
+      route?.summary ??
+      '',
+  }
+}
+
+/** Of a login: who tried. */
+function nameOf({ actor, note, caller }: AnsweredCall): string {
+  return actor?.accountName ?? note.account ?? readBasic(caller.headers)?.user ?? ''
+}
+
+/** The verbs of a group have their own errorKey. */
+function keyTypeOf(route: Route | null): string {
+  if (route === null) return 'path'
+  return route.errorKey === 'deploy' ? 'vclgroup' : route.errorKey
+}
+
+function readNumber(body: unknown, key: string): number | null {
+  const value: unknown = isRecord(body) ? body[key] : undefined
+  return typeof value === 'number' ? value : null
+}
+
+function readText(body: unknown, key: string): string | undefined {
+  const value: unknown = isRecord(body) ? body[key] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,57 @@
+/**
+ * The ids of the console: 24 hexadecimal digits (specification, Cache `id`). Chosen by us: the first two tell what it is, the
+ * others are the number that the controller knows it by, so both APIs name the same objects and nothing is looked up.
+ */
+
+const kinds = {
+  group: 0x90,
+  user: 0xa0,
+  vcl: 0xb0,
+  commit: 0xb1,
+  cache: 0xc0,
+  paramset: 0xd0,
+  message: 0xe0,
+} as const
+
+export type ObjectKind = keyof typeof kinds
+
+const digits = 24
+const kindDigits = 2
+/** A commit has two numbers: its file's, and the version's in that file. */
+const versionDigits = 8
+
+export function toObjectId(kind: ObjectKind, number: number): string {
+  return prefixOf(kind) + number.toString(16).padStart(digits - kindDigits, '0')
+}
+
+/** Undefined: it is the id of no such thing, whatever else it may be. */
+export function parseObjectId(kind: ObjectKind, text: string): number | undefined {
+  if (!isObjectId(kind, text)) return undefined
+  const number = Number.parseInt(text.slice(kindDigits), 16)
+  return number > 0 && Number.isSafeInteger(number) ? number : undefined
+}
+
+export interface Commit {
+  readonly fileId: number
+  readonly version: number
+}
+
+export function toCommitId({ fileId, version }: Commit): string {
+  const file = fileId.toString(16).padStart(digits - kindDigits - versionDigits, '0')
+  return prefixOf('commit') + file + version.toString(16).padStart(versionDigits, '0')
+}
+
+export function parseCommitId(text: string): Commit | undefined {
+  if (!isObjectId('commit', text)) return undefined
+  const fileId = Number.parseInt(text.slice(kindDigits, -versionDigits), 16)
+  const version = Number.parseInt(text.slice(-versionDigits), 16)
+  return fileId > 0 && Number.isSafeInteger(fileId) && version > 0 ? { fileId, version } : undefined
+}
+
+function isObjectId(kind: ObjectKind, text: string): boolean {
+  return /^[0-9a-f]{24}$/.test(text) && text.startsWith(prefixOf(kind))
+}
+
+function prefixOf(kind: ObjectKind): string {
+  return kinds[kind].toString(16)
+}

@@ -1,0 +1,98 @@
+/** Who may call the console, and how it says no (choices: 6). */
+import t from 'tap'
+import { administrator, basic } from '../../support/start-controller.js'
+import { startConsole } from './console-client.js'
+
+const form = 'application/x-www-form-urlencoded'
+
+void t.test(
+  'a form login answers name and role, and a cookie that opens the console',
+  async (t) => {
+    const { call } = await startConsole(t)
+    const text = new URLSearchParams({
+      username: administrator.user,
+      password: administrator.password,
+    }).toString()
+    const answer = await call('POST', '/rest/login', { as: null, text, type: form })
+    t.equal(answer.status, 200)
+    t.same(answer.body, { username: 'root', role: 'Admin' })
+    const [set = ''] = answer.headers.getSetCookie()
+    t.match(set, /^JSESSIONID=[\w.-]{40,};.*HttpOnly; SameSite=Strict$/)
+    const [cookie = ''] = set.split(';')
+    t.equal((await call('GET', '/v1/cache', { as: null, cookie })).status, 200)
+    t.equal((await call('GET', '/rest/checkcookie', { as: null, cookie })).status, 200)
+  },
+)
+
+void t.test('a session ends by logout, and after 30 minutes without a call', async (t) => {
+  const { call, login, controller } = await startConsole(t)
+  const { user, password } = administrator
+  const gone = await login(user, password)
+  t.equal((await call('POST', '/rest/logout', { as: null, cookie: gone })).status, 200)
+  t.equal((await call('GET', '/v1/cache', { as: null, cookie: gone })).status, 401)
+  t.equal((await call('GET', '/v1/cache', { cookie: gone })).status, 403, 'beside a right name')
+  t.equal((await call('GET', '/v1/cache', { as: 'root:wrong', cookie: gone })).status, 401)
+
+  const idle = await login(user, password)
+  for (let minutes = 0; minutes < 60; minutes += 20) {
+    controller.advance(20 * 60_000)
+    t.equal((await call('GET', '/v1/cache', { as: null, cookie: idle })).status, 200)
+  }
+  controller.advance(31 * 60_000)
+  t.equal((await call('GET', '/rest/checkcookie', { as: null, cookie: idle })).status, 401)
+})
+
+void t.test('whoever is wrong about anything is told the same', async (t) => {
+  const { call } = await startConsole(t)
+  const messages = new Set<unknown>()
+  for (const as of ['root:wrong', 'nobody:wrong', 'root@nowhere:wrong']) {
+    const answer = await call('GET', '/v1/cache', { as })
+    t.equal(answer.status, 401)
+    messages.add(answer.body['message'])
+  }
+  t.equal(messages.size, 1)
+})
+
+void t.test('Basic is of the console only, Bearer of the controller only', async (t) => {
+  const { call, controller } = await startConsole(t)
+  const token = await controller.login()
+  const bearer = { authorization: `Bearer ${token}` }
+  t.equal((await call('GET', '/v1/cache', { as: null, headers: bearer })).status, 401)
+  const { user, password } = administrator
+  const named = { authorization: basic(user, password) }
+  t.equal((await controller.call('GET', '/api/v1/sessions', { headers: named })).status, 401)
+  const nowhere = await controller.call('GET', '/api/v1/no-such-thing', { token })
+  t.equal(nowhere.status, 404)
+  t.hasStrict(nowhere.body, { errorKey: 'path', message: nowhere.body['errorMsg'] })
+})
+
+void t.test('a write with the cookie counts only from pages of this service', async (t) => {
+  const { call, login, controller } = await startConsole(t)
+  const cookie = await login(administrator.user, administrator.password)
+  const from = (origin: string) =>
+    call('DELETE', '/v1/cache', { as: null, cookie, headers: { origin } })
+  for (const origin of ['http://evil.example', 'null', `${controller.base}.evil.example`])
+    t.equal((await from(origin)).status, 403, origin)
+  t.equal((await from(controller.base)).status, 405, 'it gets as far as the method')
+})
+
+void t.test('refusals are {message}: wrong type, method, page, path', async (t) => {
+  const { call } = await startConsole(t)
+  const cases: [string, string, number][] = [
+    ['GET', '/rest/login', 405],
+    ['POST', '/v1/cache', 405],
+    ['GET', '/rest/nothing', 404],
+    ['GET', '/v1/cache/0/5', 400],
+    ['GET', '/v1/cache/1/1001', 400],
+    ['GET', '/v1/cache/c00000000000000000000001', 404],
+    ['GET', '/v1/cache/7', 404],
+  ]
+  for (const [method, path, status] of cases) {
+    const answer = await call(method, path)
+    t.equal(answer.status, status, `${method} ${path}`)
+    t.type(answer.body['message'], 'string', path)
+    if (status === 405) t.ok(answer.headers.get('allow'), 'Allow')
+  }
+  const json = { username: 'root', password: 'x' }
+  t.equal((await call('POST', '/rest/login', { as: null, body: json })).status, 415)
+})

@@ -1,0 +1,80 @@
+/** A controller with its console, and a caller of the console: by name and password, or by the cookie of a login. */
+import type { Test } from 'tap'
+import {
+  administrator,
+  basic,
+  startController,
+  type CallAnswer,
+  type Controller,
+  type ControllerOptions,
+} from '../../support/start-controller.js'
+
+export interface ConsoleCall {
+  /** `name:password`; null: none. The first administrator's unless given. */
+  readonly as?: string | null
+  readonly cookie?: string
+  readonly body?: unknown
+  /** Sent as it is, with `type`. */
+  readonly text?: string
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ConsoleClient {
+  readonly controller: Controller
+  /** `path` below /api. */
+  readonly call: (method: string, path: string, call?: ConsoleCall) => Promise<CallAnswer>
+  /** Answers the cookie: `JSESSIONID=…`. */
+  readonly login: (user: string, password: string) => Promise<string>
+}
+
+export const root = `${administrator.user}:${administrator.password}`
+
+export async function startConsole(
+  t: Test,
+  options: ControllerOptions = {},
+): Promise<ConsoleClient> {
+  const controller = await startController(t, options)
+  const call: ConsoleClient['call'] = async (method, path, given = {}) => {
+    const { as = root, cookie, body, text, type, headers = {} } = given
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await fetch(`${controller.base}/api${path}`, {
+      method,
+      headers: {
+        ...(as === null ? {} : { authorization: basic(...split(as)) }),
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(sent === undefined ? {} : { 'content-type': type ?? 'application/json' }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    })
+    const answer = await response.text()
+    return { status: response.status, headers: response.headers, text: answer, body: parse(answer) }
+  }
+  return {
+    controller,
+    call,
+    login: async (user, password) => {
+      const answer = await call('POST', '/rest/login', {
+        as: null,
+        text: new URLSearchParams({ username: user, password }).toString(),
+        type: 'application/x-www-form-urlencoded',
+      })
+      const [cookie = ''] = (answer.headers.getSetCookie()[0] ?? '').split(';')
+      return cookie
+    },
+  }
+}
+
+function split(text: string): [string, string] {
+  const colon = text.indexOf(':')
+  return [text.slice(0, colon), text.slice(colon + 1)]
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
