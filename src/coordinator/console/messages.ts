@@ -114,6 +114,7 @@ const kinds: Readonly<Record<string, ObjectKind>> = {
   group: 'group',
   vclgroup: 'group',
   deploy: 'group',
+  user: 'user',
   vcl: 'vcl',
   file: 'vcl',
   paramset: 'paramset',
