@@ -1,8 +1,5 @@
 /** The api log as the console reads it: newest first, of a whole scope or of some groups and caches of one owner. */
-import type { Expression, SqlBool } from 'kysely'
-import { expressionBuilder } from 'kysely'
 import { selectApiLogs, type ApiLogRecord } from './api-logs.js'
-import type { Tables } from './schema.js'
 import type { Scope } from './scope.js'
 import type { Queries } from './store.js'
 
@@ -43,14 +40,21 @@ export async function findMessage(
 function selectMessages(queries: Queries, reach: MessageReach) {
   if (reach.kind === 'scope') return selectApiLogs(queries, reach.scope)
   const { organizationId, groupIds, agentIds } = reach
+  // By ids: SQLite without statistics would read all of the organization's instead.
+  const about = selectAbout(queries, groupKeys, groupIds).union(
+    selectAbout(queries, agentKeys, agentIds),
+  )
   return selectApiLogs(queries, { kind: 'all' })
     .where('apiLogs.organizationId', organizationId === null ? 'is' : '=', organizationId)
-    .where((e) => e.or([isAbout(groupKeys, groupIds), isAbout(agentKeys, agentIds)]))
+    .where('apiLogs.id', 'in', about)
 }
 
-function isAbout(keyTypes: readonly string[], ids: readonly number[]): Expression<SqlBool> {
-  const e = expressionBuilder<Tables, 'apiLogs'>()
+function selectAbout(queries: Queries, keyTypes: readonly string[], ids: readonly number[]) {
   // Zero is nobody's id; PostgreSQL has no empty `in ()`.
   const some = ids.length === 0 ? [0] : [...ids]
-  return e.and([e('apiLogs.keyType', 'in', [...keyTypes]), e('apiLogs.keyId', 'in', some)])
+  return queries
+    .selectFrom('apiLogs')
+    .select('apiLogs.id')
+    .where('apiLogs.keyType', 'in', [...keyTypes])
+    .where('apiLogs.keyId', 'in', some)
 }

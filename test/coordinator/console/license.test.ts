@@ -1,5 +1,5 @@
 /** The license of the console: what is refused without one, who may give one, and what counts as one (choices: 6). */
-import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,27 +7,9 @@ import t, { type Test } from 'tap'
 import { readLicenseKey } from '../../../src/coordinator/state-service/console/license.js'
 import { enrol } from '../controller/client.js'
 import { startConsole, type ConsoleClient } from './console-client.js'
+import { daySeconds, makeLicense, vendor } from './make-license.js'
 
-const vendor = generateKeyPairSync('ed25519')
 const stranger = generateKeyPairSync('ed25519')
-const daySeconds = 24 * 3600
-
-/** `days`: until it expires. */
-function makeLicense(
-  days: number,
-  {
-    key = vendor.privateKey,
-    alg = 'EdDSA',
-    ...fields
-  }: { key?: KeyObject; alg?: string; [field: string]: unknown } = {},
-): string {
-  const expires = Math.floor(Date.now() / 1000) + days * daySeconds
-  const payload = { name: 'example', expires, graceDays: 10, maxCaches: 100, ...fields }
-  const text = [{ alg }, payload]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.')
-  return `${text}.${sign(null, Buffer.from(text), key).toString('base64url')}`
-}
 
 const upload = ({ call }: ConsoleClient, text: string) =>
   call('POST', '/v1/license/upload', { text, type: 'text/plain' })

@@ -3,7 +3,7 @@
  * 413 and 400 of the body; and that every answer on the way is one that the console's document tells.
  */
 import { request } from 'node:http'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { bodyLimitBytes, mediaTypes } from '../../../src/coordinator/http/body.js'
 import type { Method, Route } from '../../../src/coordinator/http/route.js'
 import { readApiDocument } from '../../support/api-document.js'

@@ -10,7 +10,7 @@ import {
   type ConsoleUserRecord,
 } from '../../../store/console-users.js'
 import type { Queries } from '../../../store/store.js'
-import { findStanding, updateRole } from '../../../store/users.js'
+import { deleteUser, findStanding, updateRole } from '../../../store/users.js'
 import { mergeAccount, type AccountChange } from '../identity/account-fields.js'
 import { updateAccount } from '../identity/accounts.js'
 import type { Identity } from '../identity/identity.js'
@@ -187,7 +187,9 @@ async function takeAdministration(
       'user',
       'its permission to write "perm" makes it an Admin; take that permission away first',
     )
-  await updateRole(queries, standing.userId, 'regular', now)
+  // One that may do nothing in the controller need not be a user there: it is as before it was made an Admin.
+  if (Object.keys(standing.grants).length === 0) await deleteUser(queries, membership)
+  else await updateRole(queries, standing.userId, 'regular', now)
 }
 
 async function requireRecord(
