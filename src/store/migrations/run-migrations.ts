@@ -17,9 +17,10 @@ import { managedByColumns } from './0021-managed-by.js'
 import { invalidationTables } from './0040-invalidations.js'
 import { invalidationEvents } from './0041-invalidation-events.js'
 import { consoleUserTables } from './0050-console-users.js'
+import { consoleGroupTables } from './0052-console-groups.js'
 import type { Migration } from './migration.js'
 
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   initialTables,
   domainTables,
   keptPlaces,
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   invalidationTables,
   invalidationEvents,
   consoleUserTables,
+  consoleGroupTables,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */
