@@ -2,7 +2,9 @@
 import type { Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
 import { cacheRoutes } from './caches.js'
+import { groupCacheRoutes } from './group-caches.js'
+import { groupRoutes } from './groups.js'
 
 export function consoleRoutes(service: StateService): readonly Route[] {
-  return [...cacheRoutes(service)]
+  return [...cacheRoutes(service), ...groupRoutes(service), ...groupCacheRoutes(service)]
 }
