@@ -146,22 +146,6 @@ export async function readCommonParams(
   return new Map(rows.map(({ agentId, params }) => [agentId, parsed.get(params) ?? {}]))
 }
 
-/** The caches of these groups. */
-export async function readMemberIds(
-  queries: Queries,
-  groupIds: readonly number[],
-): Promise<number[]> {
-  if (groupIds.length === 0) return []
-  const rows = await queries
-    .selectFrom('agentTags')
-    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
-    .select('agentTags.agentId')
-    .where('tags.groupId', 'in', [...groupIds])
-    .orderBy('agentTags.agentId')
-    .execute()
-  return rows.map(({ agentId }) => agentId)
-}
-
 function toParsed(text: string): readonly [string, ParamValues] {
   return [text, parseParams(text)]
 }

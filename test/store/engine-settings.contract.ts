@@ -14,7 +14,6 @@ import {
   deleteParamSet,
   insertParamSet,
   readGroupsWithParamSet,
-  readMemberIds,
   readParamSets,
   relateParamSet,
   updateParamSet,
@@ -125,7 +124,6 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
       t.same(await read(), named({ default_ttl: 9 }), 'a set in no group is nobody’s')
 
       await relateParamSet(queries, groups.own, id)
-      t.same(await readMemberIds(queries, [groups.own]), [agentId])
       t.same(await read(), named({ default_ttl: 9, feature: '+http2' }))
       await writeParam(queries, agentId, { name: 'default_ttl', value: null })
       t.same(await read(), named({ default_ttl: 7, feature: '+http2' }))

@@ -1,5 +1,6 @@
 /** Parameter sets: made, changed and deleted by people; what changes in one reaches the caches of its groups at once. */
 import type { Context } from '../../../context.js'
+import { parseDescription } from '../../../domain/description.js'
 import { parseName } from '../../../domain/names.js'
 import {
   findParamValuesProblem,
@@ -10,12 +11,12 @@ import {
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
+import { readAgentsOfGroups } from '../../../store/group-members.js'
 import {
   countParamSets,
   deleteParamSet as deleteParamSetRow,
   insertParamSet,
   readGroupsWithParamSet,
-  readMemberIds,
   readParamSets,
   updateParamSet,
   type ParamSetFields,
@@ -31,8 +32,6 @@ export type { ParamSetRecord } from '../../../store/param-sets.js'
 const errorKey = 'paramset'
 /** Chosen by us: of one organization. */
 const setsMost = 500
-/** Chosen by us. */
-const descriptionLengthMost = 1000
 
 /** As a body has it: a key that is left out keeps its value. */
 export interface ParamSetChange {
@@ -101,9 +100,9 @@ export async function changeParamSet(
       requireMayChange(actor, before)
       const fields = mergeFields(before, change)
       await updateParamSet(queries, id, fields, service.now())
-      const agentIds = await readMemberIds(queries, before.groupIds)
+      const members = await readAgentsOfGroups(queries, before.groupIds)
       return {
-        changed: await recomposeDesired(queries, agentIds),
+        changed: await recomposeDesired(queries, [...members.values()].flat()),
         set: await readAgain(queries, actor, id),
       }
     }),
@@ -129,14 +128,14 @@ export async function deleteParamSet(
 }
 
 function mergeFields(before: ParamSetFields, change: ParamSetChange): ParamSetFields {
-  const { description = before.description, params = before.params } = change
-  if (description.length > descriptionLengthMost)
-    throw invalid(
-      `description has ${description.length} characters, at most ${descriptionLengthMost} are right`,
-    )
+  const { name = before.name, description = before.description, params = before.params } = change
   const problem = findParamValuesProblem(params)
-  if (problem !== null) throw invalid(problem)
-  return { name: parseName(change.name ?? before.name, errorKey), description, params }
+  if (problem !== null) throw new FleetError('invalid', errorKey, problem)
+  return {
+    name: parseName(name, errorKey),
+    description: parseDescription(description, errorKey),
+    params,
+  }
 }
 
 function requireMayChange(actor: Actor, set: ParamSetRecord): void {
@@ -152,8 +151,4 @@ async function readAgain(queries: Queries, actor: Actor, id: number): Promise<Pa
   const [set] = await readParamSets(queries, scopeOf(actor), { id })
   if (set && seesParamSet(actor, set)) return set
   throw new FleetError('not-found', errorKey, 'the parameter set was not found')
-}
-
-function invalid(message: string): FleetError {
-  return new FleetError('invalid', errorKey, message)
 }
