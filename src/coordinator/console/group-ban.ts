@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import type { ResultState } from '../../domain/invalidation.js'
 import { toObjectId } from '../../domain/object-id.js'
 import { route, type Route } from '../http/route.js'
-import { banInGroup } from '../state-service/console/group-ban.js'
-import type { InvalidationView } from '../state-service/invalidations/invalidation-view.js'
+import { banInGroup, type GroupBanView } from '../state-service/console/group-ban.js'
 import type { StateService } from '../state-service/service.js'
+import { toCacheView } from './cache-views.js'
 import { groupById } from './groups.js'
 
 const banSchema = Type.Object({
@@ -58,15 +58,18 @@ export function groupBanRoutes(service: StateService): readonly Route[] {
   ]
 }
 
-function toBanView({ entry, summary, results }: InvalidationView): object {
+function toBanView({ entry, summary, results, agents }: GroupBanView): object {
   const { state, done, total } = summary
   return {
     ...{ id: entry.id, state, done, total },
-    results: results.map(({ agent, state, error }) => ({
-      cacheId: toObjectId('cache', agent.id),
-      name: agent.name,
-      status: statusOfResult[state],
-      message: error ?? '',
-    })),
+    results: results.map(({ agent: { id, name }, state, error }) => {
+      const agent = agents.get(id)
+      return {
+        cacheId: toObjectId('cache', id),
+        name: agent ? toCacheView({ agent, group: null }).name : name,
+        status: statusOfResult[state],
+        message: error ?? '',
+      }
+    }),
   }
 }

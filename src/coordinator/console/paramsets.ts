@@ -40,7 +40,7 @@ export function paramSetRoutes(service: StateService): readonly Route[] {
   const ofOne = {
     ...({ path: '/v1/paramset/{id}', errorKey } as const),
     readId: (text: string) => parseObjectId('paramset', text),
-    find: (_: unknown, actor: Actor, id: number) => findParamSet(service, actor, id),
+    find: (_: unknown, actor: Actor, id: number) => findParamSet(service.store.queries, actor, id),
   }
   return [
     route({

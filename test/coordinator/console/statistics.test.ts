@@ -6,13 +6,13 @@ import { startConsole, type ConsoleClient } from './console-client.js'
 
 const stepSeconds = 10
 
-/** Seconds since 1970: a multiple of the interval, long ago enough that all rows are settled. */
+/** Answers the cache's id. */
 async function sampleCache(
   { controller }: ConsoleClient,
   name: string,
-): Promise<{ readonly id: string; readonly begin: number }> {
+  begin: number,
+): Promise<string> {
   const agentId = await enrol(controller, name)
-  const begin = (Math.floor(Date.now() / 1000 / 60) - 5) * 60
   for (let step = 1; step <= 3; step++)
     controller.service.statistics.record({
       agentId,
@@ -21,12 +21,14 @@ async function sampleCache(
       names: ['MAIN.cache_hit', 'MAIN.cache_hitpass', 'MAIN.cache_miss', 'MAIN.client_req'],
       values: [10 * step, 1, 2, 11 * step],
     })
-  return { id: toObjectId('cache', agentId), begin }
+  return toObjectId('cache', agentId)
 }
 
 async function startSampled(t: Test) {
   const client = await startConsole(t)
-  return { client, ...(await sampleCache(client, 'edge')) }
+  /** Seconds since 1970: a multiple of the interval, long ago enough that all rows are settled. */
+  const begin = (Math.floor(Date.now() / 1000 / 60) - 5) * 60
+  return { client, begin, id: await sampleCache(client, 'edge', begin) }
 }
 
 void t.test('a counter of a cache is a series under the name that was asked for', async (t) => {
@@ -64,6 +66,29 @@ void t.test('a graph of a cache has whole numbers by row', async (t) => {
     ],
   })
 })
+
+void t.test(
+  'a group is the sum over its caches, whether anything is deployed or not',
+  async (t) => {
+    const { client, id, begin } = await startSampled(t)
+    const other = await sampleCache(client, 'other')
+    await sampleCache(client, 'in no group')
+    const { body: group } = await client.call('POST', '/v1/group', { body: { name: 'site' } })
+    const path = `/v1/group/${String(group['id'])}`
+    const range = `${begin}/${begin + 20}`
+    const read = async (what: string) => (await client.call('GET', `${path}/${what}/${range}`)).body
+    t.same((await read('stats/cache_hit/AVERAGE'))['values'], [], 'of no caches nothing')
+
+    for (const cache of [id, other])
+      t.equal((await client.call('PUT', `${path}/cache/${cache}`)).status, 204)
+    const values = [20, 40].map((value, at) => ({ time: begin + (at + 1) * stepSeconds, value }))
+    t.same(await read('stats/cache_hit/AVERAGE'), { counter: 'cache_hit', values })
+    t.match(await read('graph/avghitratio/TOTAL'), {
+      avghitratio: [{ cache_hit: 200 }, { cache_hit: 400 }],
+    })
+    t.equal(((await read('stats/MAX'))['stats'] as object[]).length, 4)
+  },
+)
 
 void t.test('bad functions and times are 400, unknown counters and graphs 404', async (t) => {
   const { client, id, begin } = await startSampled(t)

@@ -1,6 +1,8 @@
 /** Bans for the caches of one group: an invalidation as any other, waited for a moment. */
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../domain/permission.js'
+import { selectAgents, toAgentRecords, type AgentRecord } from '../../../store/agents.js'
+import { inPieces } from '../../../store/in-pieces.js'
 import {
   createInvalidation,
   type InvalidationRequest,
@@ -14,6 +16,11 @@ const waitMs = 4_500
 
 export type GroupBan = Pick<InvalidationRequest, 'expression' | 'expressions'>
 
+export interface GroupBanView extends InvalidationView {
+  /** Those that it is for, by id; without those that are gone meanwhile. */
+  readonly agents: ReadonlyMap<number, AgentRecord>
+}
+
 /**
  * How far it is by then: it goes on for caches that are away. Of a group of the controller too, which it does not change.
  * Throws as createInvalidation.
@@ -23,11 +30,24 @@ export async function banInGroup(
   { context, actor }: { readonly context: Context; readonly actor: Actor },
   { id }: { readonly id: number },
   ban: GroupBan,
-): Promise<InvalidationView> {
+): Promise<GroupBanView> {
   const made = await createInvalidation(service, context, actor, {
     ...{ type: 'ban', ...ban },
     target: { vclGroup: { id } },
   })
-  if (made.entry.outcome !== null) return made
-  return (await waitForEnd(service, made.entry.id, waitMs)) ?? made
+  const hasEnded = made.entry.outcome !== null
+  const view = hasEnded ? made : ((await waitForEnd(service, made.entry.id, waitMs)) ?? made)
+  const agentIds = view.results.map(({ agent }) => agent.id)
+  return { ...view, agents: await readAgents(service, agentIds) }
+}
+
+async function readAgents(
+  { store: { queries } }: StateService,
+  agentIds: readonly number[],
+): Promise<ReadonlyMap<number, AgentRecord>> {
+  const rows = await inPieces(agentIds, (ids) =>
+    selectAgents(queries, { kind: 'all' }).where('agents.id', 'in', ids).execute(),
+  )
+  const agents = await toAgentRecords(queries, rows)
+  return new Map(agents.map((agent) => [agent.id, agent]))
 }

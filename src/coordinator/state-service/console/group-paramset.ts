@@ -9,7 +9,7 @@ import {
 } from '../../../store/console-groups.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
 import { readAgentsOfGroups } from '../../../store/group-members.js'
-import { readParamSets, relateParamSet } from '../../../store/param-sets.js'
+import { relateParamSet } from '../../../store/param-sets.js'
 import type { Queries } from '../../../store/store.js'
 import { tellAgentsChanged, tellDesiredChanged } from '../agents/agent-hints.js'
 import type { StateService } from '../service.js'
@@ -29,10 +29,9 @@ export async function giveParamSet(
   { group, paramSetId }: ParamSetRelation,
 ): Promise<void> {
   requireConsoleGroup(group)
-  if (!(await findParamSet(service, actor, paramSetId))) throw notFound()
   await changeRelation(service, context, group.id, async (queries, now) => {
-    const [set] = await readParamSets(queries, { kind: 'all' }, { id: paramSetId })
-    if (!set) throw notFound()
+    const set = await findParamSet(queries, actor, paramSetId)
+    if (!set) throw new FleetError('not-found', 'paramset', 'the parameter set was not found')
     if (set.organizationId !== now.organizationId)
       throw new FleetError(
         'conflict',
@@ -75,8 +74,4 @@ async function changeRelation(
   })
   tellDesiredChanged(service, changed, context.traceId)
   tellAgentsChanged(service, changed)
-}
-
-function notFound(): FleetError {
-  return new FleetError('not-found', 'paramset', 'the parameter set was not found')
 }

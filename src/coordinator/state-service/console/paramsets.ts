@@ -56,11 +56,11 @@ export async function listParamSets(
 
 /** Undefined: there is none, or not for this caller. */
 export async function findParamSet(
-  { store }: Pick<StateService, 'store'>,
+  queries: Queries,
   actor: Actor,
   id: number,
 ): Promise<ParamSetRecord | undefined> {
-  const [set] = await readParamSets(store.queries, scopeOf(actor), { id })
+  const [set] = await readParamSets(queries, scopeOf(actor), { id })
   return set && seesParamSet(actor, set) ? set : undefined
 }
 
@@ -148,7 +148,7 @@ function requireMayChange(actor: Actor, set: ParamSetRecord): void {
 }
 
 async function readAgain(queries: Queries, actor: Actor, id: number): Promise<ParamSetRecord> {
-  const [set] = await readParamSets(queries, scopeOf(actor), { id })
-  if (set && seesParamSet(actor, set)) return set
+  const set = await findParamSet(queries, actor, id)
+  if (set) return set
   throw new FleetError('not-found', errorKey, 'the parameter set was not found')
 }
