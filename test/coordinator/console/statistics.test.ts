@@ -71,8 +71,8 @@ void t.test(
   'a group is the sum over its caches, whether anything is deployed or not',
   async (t) => {
     const { client, id, begin } = await startSampled(t)
-    const other = await sampleCache(client, 'other')
-    await sampleCache(client, 'in no group')
+    const other = await sampleCache(client, 'other', begin)
+    await sampleCache(client, 'in-no-group', begin)
     const { body: group } = await client.call('POST', '/v1/group', { body: { name: 'site' } })
     const path = `/v1/group/${String(group['id'])}`
     const range = `${begin}/${begin + 20}`
