@@ -32,7 +32,7 @@ export const paramSetSchema = Type.Object({
 })
 const listSchema = Type.Object({ list: Type.Array(paramSetSchema) })
 const optionalKeys = {
-  description: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String({ maxLength: 4096 })),
   params: Type.Optional(paramsSchema),
 }
 

@@ -1,6 +1,5 @@
 /** Parameter sets: made, changed and deleted by people; what changes in one reaches the caches of its groups at once. */
 import type { Context } from '../../../context.js'
-import { parseDescription } from '../../../domain/description.js'
 import { parseName } from '../../../domain/names.js'
 import {
   findParamValuesProblem,
@@ -131,11 +130,7 @@ function mergeFields(before: ParamSetFields, change: ParamSetChange): ParamSetFi
   const { name = before.name, description = before.description, params = before.params } = change
   const problem = findParamValuesProblem(params)
   if (problem !== null) throw new FleetError('invalid', errorKey, problem)
-  return {
-    name: parseName(name, errorKey),
-    description: parseDescription(description, errorKey),
-    params,
-  }
+  return { name: parseName(name, errorKey), description, params }
 }
 
 function requireMayChange(actor: Actor, set: ParamSetRecord): void {
