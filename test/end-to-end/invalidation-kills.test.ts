@@ -1,5 +1,5 @@
 /**
- * A thousand bans for two caches while agents, coordinator, connections, the caches' children and managers are killed at
+ * A thousand bans for two caches while agents, coordinators, connections, the caches' children and managers are killed at
  * random: each cache gets every one of them in order, or it is said that it expired. What a cache may miss is what was made
  * before it started empty.
  */
@@ -18,7 +18,7 @@ import { eventually } from '../support/eventually.js'
 import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { readInvalidation } from './invalidation-calls.js'
-import { untilAgent } from './stand.js'
+import { lane, startCoordinators, untilAgent, ways } from './stand.js'
 
 const entries = 1000
 /** One of so many expires a second after it was made, unless every cache has it by then. */
@@ -32,7 +32,7 @@ interface Strike {
   readonly victim: string
   /** So many entries are acknowledged. */
   readonly after: number
-  /** Which cache's, or its agent. */
+  /** Which cache's, its agent's, or which coordinator. */
   readonly at: number
 }
 
@@ -44,51 +44,65 @@ interface Node {
   startAgent(): void
 }
 
-void t.test('no ban is skipped or overtaken, whoever dies', async (t) => {
-  const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '1'] })
-  const nodes = await Promise.all(['a', 'b'].map((name) => startNode(t, coordinator, name)))
-  for (const { name } of nodes) await untilAgent(coordinator, 'Running', name)
-  for (const { port } of nodes) port.forget()
-  const strikes = drawStrikes(nodes.length)
-  t.comment(`seed ${seed}: ${strikes.map(describeStrike).join(', ')}`)
+/** Side by side: most of it is waiting. */
+t.jobs = 2
+for (const [way, count] of ways)
+  void t.test(`no ban is skipped or overtaken, ${way}`, lane(), async (t) => {
+    const coordinators = await startAll(t, count)
+    const [first] = coordinators
+    const nodes = await Promise.all(['a', 'b'].map((name) => startNode(t, coordinators, name)))
+    for (const { name } of nodes) await untilAgent(first, 'Running', name)
+    for (const { port } of nodes) port.forget()
+    const strikes = drawStrikes(count)
+    t.comment(`seed ${seed}: ${strikes.map(describeStrike).join(', ')}`)
 
-  let striking = Promise.resolve()
-  const acknowledged: number[] = []
-  for (let number = 1; number <= entries; number++) {
-    acknowledged.push(await logBan(coordinator, number))
-    for (const strike of strikes.filter(({ after }) => after === number))
-      striking = striking.then(() => strikeAt(coordinator, nodes, strike))
-  }
-  await striking
+    let striking = Promise.resolve()
+    const acknowledged: number[] = []
+    for (let number = 1; number <= entries; number++) {
+      acknowledged.push(await logBan(coordinators, number))
+      for (const strike of strikes.filter(({ after }) => after === number))
+        striking = striking.then(() => strikeAt(coordinators, nodes, strike))
+    }
+    await striking
 
-  const { api } = coordinator
-  await eventually('all have ended', async () => (await list(api, openStates)).length === 0)
-  for (const { name } of nodes) await untilAgent(coordinator, 'Running', name)
-  const completed = await list(api, 'Completed')
-  const failed = await list(api, 'Failed')
-  const ended = new Set([...completed, ...failed])
-  t.strictSame(
-    acknowledged.filter((id) => !ended.has(id)),
-    [],
-    'what was acknowledged is done, or it is said that it is not',
-  )
-  const expired = await readExpired(t, api, failed)
-  for (const [at, node] of nodes.entries()) {
-    const exempt = new Set(
-      acknowledged.flatMap((id, index) => (expired.get(node.name)?.has(id) ? [index + 1] : [])),
+    const { api } = first
+    await eventually('all have ended', async () => (await list(api, openStates)).length === 0)
+    for (const { name } of nodes) await untilAgent(first, 'Running', name)
+    const failed = await list(api, 'Failed')
+    const ended = new Set([...(await list(api, 'Completed')), ...failed])
+    t.strictSame(
+      acknowledged.filter((id) => !ended.has(id)),
+      [],
+      'what was acknowledged is done, or it is said that it is not',
     )
-    checkOrder(t, node, { strikes: strikes.filter((strike) => strike.at === at), exempt })
-  }
-})
+    const expired = await readExpired(t, api, failed)
+    for (const [at, node] of nodes.entries()) {
+      const exempt = new Set(
+        acknowledged.flatMap((id, index) => (expired.get(node.name)?.has(id) ? [index + 1] : [])),
+      )
+      checkOrder(t, node, { strikes: strikes.filter((strike) => strike.at === at), exempt })
+    }
+  })
 
-function drawStrikes(nodes: number): readonly Strike[] {
+/** The first is asked how it ended. */
+type Coordinators = readonly [CoordinatorProcess, ...CoordinatorProcess[]]
+
+async function startAll(t: Test, count: 1 | 2): Promise<Coordinators> {
+  const words = ['--no-agent', '--heartbeat', '1']
+  if (count === 1) return [await startCoordinator(t, { words })]
+  const [one, two] = await startCoordinators(t, words)
+  return [one, two]
+}
+
+/** Of each way other ones. */
+function drawStrikes(way: number): readonly Strike[] {
   const order = fc.shuffledSubarray(victims, { minLength: victims.length })
   const moment = fc.record({
     after: fc.noBias(fc.integer({ min: 50, max: entries - 50 })),
-    at: fc.noBias(fc.nat({ max: nodes - 1 })),
+    at: fc.noBias(fc.nat({ max: 1 })),
   })
   const moments = fc.array(moment, { minLength: victims.length, maxLength: victims.length })
-  const [drawn] = fc.sample(fc.tuple(order, moments), { seed, numRuns: 1 })
+  const [drawn] = fc.sample(fc.tuple(order, moments), { seed: seed + way, numRuns: 1 })
   const [names = [], times = []] = drawn ?? []
   return times
     .toSorted((a, b) => a.after - b.after)
@@ -125,8 +139,9 @@ function checkOrder(t: Test, { name, port }: Node, { strikes, exempt }: Allowed)
   t.ok(repeats <= 2 * victims.length * windowEntries, `${name}: ${repeats} repeats`)
 }
 
-/** Until it is acknowledged; answers its id. */
-async function logBan({ api }: { readonly api: ApiClient }, number: number): Promise<number> {
+/** Until one of them acknowledges it, each at its turn; answers its id. */
+async function logBan(coordinators: Coordinators, number: number): Promise<number> {
+  let turn = number
   const body = {
     type: 'ban',
     expression: `obj.http.x-number == ${number}`,
@@ -134,6 +149,7 @@ async function logBan({ api }: { readonly api: ApiClient }, number: number): Pro
     ...(number % hastyOf === 0 && number < entries ? { ttl: 1 } : {}),
   }
   const answer = await eventually(`ban ${number} is acknowledged`, async () => {
+    const { api } = coordinators[turn++ % coordinators.length] ?? coordinators[0]
     const given: ApiAnswer | null = await api.call('POST', '/invalidations', body).catch(() => null)
     return given?.status === 202 ? given : undefined
   })
@@ -166,16 +182,17 @@ async function readExpired(
   return expired
 }
 
-async function startNode(t: Test, { base, api }: CoordinatorProcess, name: string): Promise<Node> {
+async function startNode(t: Test, coordinators: Coordinators, name: string): Promise<Node> {
   const cache = await startVarnishd(t, { vcl: answering(name) })
   const port = await startManagementProxy(t, cache)
   const stateDir = await makeStateDir(t)
-  const setup = { coordinatorUrl: base.replace('http', 'ws'), name, stateDir, port: port.port }
+  const coordinatorUrl = coordinators.map(({ base }) => base.replace('http', 'ws')).join()
+  const setup = { coordinatorUrl, name, stateDir, port: port.port }
   const launch = (joinToken?: string): Daemon =>
     startAgent(t, cache, { ...setup, ...(joinToken === undefined ? {} : { joinToken }) })
   const node: Node = {
     ...{ name, cache, port },
-    agent: launch(await api.makeJoinToken()),
+    agent: launch(await coordinators[0].api.makeJoinToken()),
     startAgent: () => {
       node.agent = launch()
     },
@@ -184,7 +201,7 @@ async function startNode(t: Test, { base, api }: CoordinatorProcess, name: strin
 }
 
 async function strikeAt(
-  coordinator: CoordinatorProcess,
+  coordinators: Coordinators,
   nodes: readonly Node[],
   { victim, at }: Strike,
 ): Promise<void> {
@@ -196,10 +213,12 @@ async function strikeAt(
       await node.agent.kill()
       node.startAgent()
       return
-    case 'coordinator':
+    case 'coordinator': {
+      const coordinator = coordinators[at % coordinators.length] ?? coordinators[0]
       await coordinator.daemon.kill()
       await coordinator.start()
       return
+    }
     case 'connection':
       port.setFault('close')
       port.setFault('none')
