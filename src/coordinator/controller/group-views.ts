@@ -55,11 +55,16 @@ export const groupSchema = Type.Object(
     organization: organizationSchema,
     root: Type.Boolean({ description: 'Its VCL is the whole VCL of each cache' }),
     keepOnFailure: Type.Boolean(),
-    mainVCL: Type.Object({
-      id: idSchema,
-      name: Type.String(),
-      version: Type.Optional(Type.Integer({ description: 'Only when one is pinned' })),
-    }),
+    mainVCL: orNull(
+      Type.Object(
+        {
+          id: idSchema,
+          name: Type.String(),
+          version: Type.Optional(Type.Integer({ description: 'Only when one is pinned' })),
+        },
+        { description: "null: a console's group without VCL" },
+      ),
+    ),
     includes: Type.Array(referenceSchema),
     domains: Type.Array(domainReferenceSchema),
     deployments: Type.Array(referenceSchema),
@@ -92,7 +97,10 @@ export const groupSchema = Type.Object(
 export function toGroupFields(group: GroupView['group']) {
   const { name, root, keepOnFailure, includes, domains, deployments, managedBy } = group
   const { mainFile, mainFileVersion } = group
-  const mainVCL = mainFileVersion === null ? mainFile : { ...mainFile, version: mainFileVersion }
+  const mainVCL =
+    mainFile === null || mainFileVersion === null
+      ? mainFile
+      : { ...mainFile, version: mainFileVersion }
   return { name, root, keepOnFailure, mainVCL, includes, domains, deployments, managedBy }
 }
 

@@ -17,10 +17,11 @@ import { managedByColumns } from './0021-managed-by.js'
 import { invalidationTables } from './0040-invalidations.js'
 import { invalidationEvents } from './0041-invalidation-events.js'
 import { consoleUserTables } from './0050-console-users.js'
+import { consoleGroupTables } from './0052-console-groups.js'
 import { fileDescriptions } from './0055-file-descriptions.js'
 import type { Migration } from './migration.js'
 
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   initialTables,
   domainTables,
   keptPlaces,
@@ -35,6 +36,7 @@ const migrations: readonly Migration[] = [
   invalidationTables,
   invalidationEvents,
   consoleUserTables,
+  consoleGroupTables,
   fileDescriptions,
 ]
 

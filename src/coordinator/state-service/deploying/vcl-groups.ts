@@ -28,6 +28,7 @@ import {
 import { splitQuery, takeComputed, type ListParameters } from '../objects/computed-list.js'
 import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { readGroupStatuses, type GroupStatus } from './group-state.js'
+import type { MainFile } from './deploy-sources.js'
 import {
   chooseOwner,
   mergeManagedBy,
@@ -184,7 +185,7 @@ export async function updateGroup(
     name: group.name,
     root: group.root,
     keepOnFailure: group.keepOnFailure,
-    mainFileId: group.mainFile.id,
+    mainFileId: group.mainFile?.id ?? null,
     mainFileVersion: group.mainFileVersion,
     includeIds: group.includes.map(({ id }) => id),
     domainIds: group.domains.map(({ id }) => id),
@@ -296,7 +297,7 @@ export async function requireMain(
     main,
     errorKey,
   }: { readonly main: NonNullable<GroupChange['mainVCL']>; readonly errorKey: ErrorKey },
-): Promise<Pick<GroupFields, 'mainFileId' | 'mainFileVersion'>> {
+): Promise<MainFile> {
   const { queries } = service.store
   const [mainFileId] = await requireAll([main], 'mainVCL', errorKey, (ids) =>
     readUsableIds(queries, 'files', owner, ids),
