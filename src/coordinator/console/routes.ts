@@ -2,7 +2,9 @@
 import type { Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
 import { cacheRoutes } from './caches.js'
+import { commitRoutes } from './vcl-commits.js'
+import { vclRoutes } from './vcls.js'
 
 export function consoleRoutes(service: StateService): readonly Route[] {
-  return [...cacheRoutes(service)]
+  return [...cacheRoutes(service), ...vclRoutes(service), ...commitRoutes(service)]
 }
