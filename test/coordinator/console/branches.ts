@@ -14,10 +14,10 @@ type Answered = Record<string, unknown>
 
 export interface Branches {
   /** Answers the branch. */
-  make(name: string, content?: string): Promise<Answered>
+  readonly make: (name: string, content?: string) => Promise<Answered>
   /** Of a text, onto a commit or in any case. */
-  push(branchId: unknown, text: string, onto?: unknown): Promise<CallAnswer>
-  head(branchId: unknown): Promise<Answered>
+  readonly push: (branchId: unknown, text: string, onto?: unknown) => Promise<CallAnswer>
+  readonly head: (branchId: unknown) => Promise<Answered>
 }
 
 export function branchesOf({ call }: ConsoleClient): Branches {
@@ -25,7 +25,7 @@ export function branchesOf({ call }: ConsoleClient): Branches {
     make: async (name, content = vcl('first')) =>
       (await call('POST', '/v1/vcl', { body: { name, content } })).body,
     push: (branchId, text, onto) => {
-      const path = `/v1/vcl/${String(branchId)}/push${onto === undefined ? '' : `/${String(onto)}`}`
+      const path = ['/v1/vcl', branchId, 'push', ...(onto === undefined ? [] : [onto])].join('/')
       return call('POST', path, { text, type: 'text/plain' })
     },
     head: async (branchId) => (await call('GET', `/v1/vcl/${String(branchId)}/head`)).body,
