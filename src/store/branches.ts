@@ -69,3 +69,37 @@ export async function isInConsoleGroup(queries: Queries, id: number): Promise<bo
     .executeTakeFirst()
   return row !== undefined
 }
+
+/** The branch that the caches of a console's group shall run; answers false when the branch, or the group, is gone. */
+export async function relateBranch(
+  queries: Queries,
+  groupId: number,
+  fileId: number,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await queries
+    .updateTable('vclGroups')
+    .set({ mainFileId: fileId, mainFileVersion: null, updatedAt: now })
+    .where('id', '=', groupId)
+    .where('console', '=', 1)
+    .where((e) => e.exists(e.selectFrom('files').select('id').where('id', '=', fileId)))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Answers false when the group has another one, or none. */
+export async function unrelateBranch(
+  queries: Queries,
+  groupId: number,
+  fileId: number,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await queries
+    .updateTable('vclGroups')
+    .set({ mainFileId: null, updatedAt: now })
+    .where('id', '=', groupId)
+    .where('console', '=', 1)
+    .where('mainFileId', '=', fileId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

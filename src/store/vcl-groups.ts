@@ -161,7 +161,14 @@ export async function updateGroup(
   await writeReferences(queries, id, fields)
 }
 
+/** With the tag and the deployment that are hidden for it. */
 export async function deleteGroup(queries: Queries, id: number): Promise<void> {
+  // What refers to them first: the order of cascades is the database's.
+  await queries.deleteFrom('vclGroupDeployments').where('groupId', '=', id).execute()
+  await queries
+    .deleteFrom('deploymentTags')
+    .where('tagId', 'in', (e) => e.selectFrom('tags').select('id').where('groupId', '=', id))
+    .execute()
   await queries.deleteFrom('vclGroups').where('id', '=', id).execute()
 }
 

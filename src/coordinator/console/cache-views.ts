@@ -30,7 +30,7 @@ export const cacheSchema = Type.Object({
 
 const defaultGroup = 'default'
 
-export function toCacheView({ agent, group }: ConsoleCache): object {
+export function toCacheView({ agent, group }: ConsoleCache) {
   const dashN = agent.engineWorkingDirectory ?? agent.name
   return {
     id: toObjectId('cache', agent.id),

@@ -2,9 +2,19 @@
 import type { Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
 import { cacheRoutes } from './caches.js'
+import { groupCacheRoutes } from './group-caches.js'
+import { groupVclRoutes } from './group-vcl.js'
+import { groupRoutes } from './groups.js'
 import { commitRoutes } from './vcl-commits.js'
 import { vclRoutes } from './vcls.js'
 
 export function consoleRoutes(service: StateService): readonly Route[] {
-  return [...cacheRoutes(service), ...vclRoutes(service), ...commitRoutes(service)]
+  return [
+    ...cacheRoutes(service),
+    ...groupRoutes(service),
+    ...groupCacheRoutes(service),
+    ...groupVclRoutes(service),
+    ...vclRoutes(service),
+    ...commitRoutes(service),
+  ]
 }

@@ -200,25 +200,29 @@ export async function updateGroup(
   return viewGroupAgain(service, actor, group.id)
 }
 
-/** Throws 'conflict' while it is deployed or staged, or still on its way to or from a cache (choices: 3, DELETE). */
 export async function deleteGroup(service: StateService, group: GroupRecord): Promise<void> {
   await service.store.decide(async (queries) => {
-    const [now] = await readGroups(queries, { kind: 'all' }, { ids: [group.id] })
-    if (now?.deployed === true)
-      throw new FleetError('conflict', 'vclgroup', 'it is deployed; undeploy it first')
-    if (await findStage(queries, group.id))
-      throw new FleetError('conflict', 'vclgroup', 'it is staged; promote or delstage it first')
-    const isBusy =
-      (await readDeploys(queries, [group.id])).length > 0 ||
-      (await readPlacements(queries, { groupIds: [group.id] })).length > 0
-    if (isBusy)
-      throw new FleetError(
-        'conflict',
-        'vclgroup',
-        'it is on its way to or from caches; try again when that has ended',
-      )
+    await requireUndeployed(queries, group.id)
     await deleteGroupRow(queries, group.id)
   })
+}
+
+/** Throws 'conflict' while it is deployed or staged, or still on its way to or from a cache (choices: 3, DELETE). */
+export async function requireUndeployed(queries: Queries, id: number): Promise<void> {
+  const [now] = await readGroups(queries, { kind: 'all' }, { ids: [id] })
+  if (now?.deployed === true)
+    throw new FleetError('conflict', 'vclgroup', 'it is deployed; undeploy it first')
+  if (await findStage(queries, id))
+    throw new FleetError('conflict', 'vclgroup', 'it is staged; promote or delstage it first')
+  const isBusy =
+    (await readDeploys(queries, [id])).length > 0 ||
+    (await readPlacements(queries, { groupIds: [id] })).length > 0
+  if (isBusy)
+    throw new FleetError(
+      'conflict',
+      'vclgroup',
+      'it is on its way to or from caches; try again when that has ended',
+    )
 }
 
 const emptyFields: GroupFields = {
