@@ -21,7 +21,8 @@ const listSchema = Type.Object({ list: Type.Array(groupSchema) })
 
 /** What is no field of these, as the relations, is ignored: it has calls of its own. */
 const changeable = {
-  description: Type.Optional(Type.String()),
+  /** Chosen by us: a paragraph. */
+  description: Type.Optional(Type.String({ maxLength: 4096 })),
   overviewGroup: Type.Optional(Type.Boolean()),
 }
 

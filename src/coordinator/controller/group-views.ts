@@ -95,7 +95,8 @@ export const groupSchema = Type.Object(
 
 /** What people edit. */
 export function toGroupFields(group: GroupView['group']) {
-  const { name, root, keepOnFailure, includes, domains, deployments, managedBy } = group
+  const { name, root, keepOnFailure, includes, domains, managedBy } = group
+  const deployments = group.console ? [] : group.deployments
   const { mainFile, mainFileVersion } = group
   const mainVCL =
     mainFile === null || mainFileVersion === null
@@ -124,10 +125,10 @@ export function toGroupView({ group, organization, status, staged }: GroupView) 
   }
 }
 
-function toWishView({ wish, wishPending }: GroupView['group']) {
+function toWishView({ wish, wishPending, console }: GroupView['group']) {
   if (wish === null) return null
   const { mainVCL, includes, domains, deploymentIds } = wish
-  const deployments = deploymentIds.map((id) => ({ id }))
+  const deployments = console ? [] : deploymentIds.map((id) => ({ id }))
   return { mainVCL, includes, domains, deployments, pending: wishPending }
 }
 

@@ -2,6 +2,7 @@
  * Groups of the console: VCL groups whose caches are named one by one. A group's hidden tag is borne by its caches, its
  * hidden deployment asks for that tag; both are marked by the group that they are for.
  */
+import { noteDeleted, on } from './change-triggers.js'
 import { makeStatementWriters, type Migration } from './migration.js'
 
 export const consoleGroupTables: Migration = {
@@ -27,6 +28,14 @@ export const consoleGroupTables: Migration = {
         `drop index "${hidden}_name"`,
         `create unique index "${hidden}_name" on ${hidden} (coalesce("organizationId", 0), name) where "groupId" is null`,
       ]),
+
+      // Nobody was told of a hidden one.
+      dialect.dropTrigger('deployments_delete'),
+      ...dialect.trigger({
+        ...on('deployments', 'delete'),
+        when: 'old."groupId" is null',
+        work: noteDeleted('deployment'),
+      }),
 
       table(
         'paramSets',

@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto'
 import { seesGroup } from '../../../domain/console-role.js'
-import { parseDescription } from '../../../domain/description.js'
 import { parseName } from '../../../domain/names.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
@@ -131,10 +130,7 @@ const emptyFields: ConsoleGroupFields = { name: '', description: '', overviewGro
 function mergeFields(before: ConsoleGroupFields, change: GroupChange): ConsoleGroupFields {
   return {
     name: change.name === undefined ? before.name : parseName(change.name, 'group'),
-    description:
-      change.description === undefined
-        ? before.description
-        : parseDescription(change.description, 'group'),
+    description: change.description ?? before.description,
     overviewGroup: change.overviewGroup ?? before.overviewGroup,
   }
 }
