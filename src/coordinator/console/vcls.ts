@@ -20,7 +20,7 @@ export const errorKey = 'vcl'
 export const read = { console: 'read' } as const
 export const write = { console: 'write' } as const
 const nameSchema = Type.String({ minLength: 1 })
-const descriptionSchema = Type.Optional(Type.String())
+const descriptionSchema = Type.Optional(Type.String({ maxLength: 4096 }))
 
 /** How the routes of one branch find it. */
 export function findingBranch(service: StateService) {

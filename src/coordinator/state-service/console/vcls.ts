@@ -1,6 +1,5 @@
 /** VCL branches of the console (choices: 6): main files of the controller, with their versions as commits. */
 import { mayChangeBranch, seesBranch } from '../../../domain/branch.js'
-import { parseDescription } from '../../../domain/description.js'
 import { toCommitId, type Commit } from '../../../domain/object-id.js'
 import type { Actor } from '../../../domain/permission.js'
 import { fileTypes } from '../../../domain/vcl-file.js'
@@ -61,10 +60,7 @@ export async function createBranch(
   actor: Actor,
   { name, description, content }: NewBranch,
 ): Promise<BranchRecord> {
-  const fields = {
-    ...{ name, source: content, fileType: fileTypes.main },
-    description: description === undefined ? '' : parseDescription(description, 'vcl'),
-  }
+  const fields = { name, source: content, fileType: fileTypes.main, description }
   const { id } = await createFile(service, actor, fields)
   return readBranchAgain(service, actor, id)
 }
@@ -77,7 +73,6 @@ export async function updateBranch(
   change: { readonly name?: string | undefined; readonly description?: string | undefined },
 ): Promise<BranchRecord> {
   requireMayChange(actor, branch)
-  if (change.description !== undefined) parseDescription(change.description, 'vcl')
   await updateFile(service, actor, branch.id, change)
   return readBranchAgain(service, actor, branch.id)
 }
