@@ -48,6 +48,7 @@ void t.test('what cannot be a parameter or its value is told', (t) => {
     t.match(findParamProblem('a', value), /control characters/)
   t.match(findParamProblem('a', 'x'.repeat(1025)), /1025 characters, at most 1024/)
   t.match(findParamProblem('a', 'x << y'), /<</)
+  t.match(findParamProblem('a', '1" "2'), /a quote/)
   t.end()
 })
 
