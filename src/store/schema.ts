@@ -44,6 +44,10 @@ export interface AgentsTable {
   enginePort: number
   engineVersion: string
   engineWorkingDirectory: string | null
+  /** From the banner; empty where it is not known. */
+  engineRevision: Generated<string>
+  /** Of its machine; empty from an agent of an earlier version. */
+  hostName: Generated<string>
   agentVersion: string
   /** JSON array of capabilities. */
   capabilities: string
@@ -70,6 +74,10 @@ export interface AgentsTable {
   adoption: string | null
   /** JSON of Drift, the last one. */
   drift: string | null
+  /** Given in the console; null: the composed one. */
+  consoleName: string | null
+  /** Given in the console. */
+  description: Generated<string>
   /** The link that counts, where several coordinators may have one; null: none was claimed. */
   linkId: string | null
 }
@@ -121,12 +129,14 @@ export interface FilesTable {
   contentType: string
   encoded: Flag
   fileType: number
-  /** The newest version's number. */
+  /** The head's number: the newest version, or an earlier one that the console moved the head back to. */
   version: number
-  /** SHA-256 (hex) over the decoded bytes of the newest version. */
+  /** SHA-256 (hex) over the decoded bytes of the head. */
   sha: string
   /** As of tags. */
   managedBy: Generated<string | null>
+  /** Of a branch of the console. */
+  description: Generated<string>
   createdAt: number
   updatedAt: number
 }

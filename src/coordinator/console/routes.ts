@@ -1,22 +1,32 @@
 /** The routes of the console's resources, in the order of the documentation. */
 import type { Route } from '../http/route.js'
 import type { StateService } from '../state-service/service.js'
+import { cacheEngineRoutes } from './cache-engine.js'
+import { cacheParamRoutes } from './cache-params.js'
 import { cacheStatisticsRoutes } from './cache-statistics.js'
 import { cacheRoutes } from './caches.js'
 import { groupBanRoutes } from './group-ban.js'
 import { groupCacheRoutes } from './group-caches.js'
 import { groupParamSetRoutes } from './group-paramset.js'
+import { groupVclRoutes } from './group-vcl.js'
 import { groupRoutes } from './groups.js'
 import { paramSetRoutes } from './paramsets.js'
+import { commitRoutes } from './vcl-commits.js'
+import { vclRoutes } from './vcls.js'
 
 export function consoleRoutes(service: StateService): readonly Route[] {
   return [
     ...cacheRoutes(service),
+    ...cacheEngineRoutes(service),
+    ...cacheParamRoutes(service),
     ...cacheStatisticsRoutes(service),
     ...groupRoutes(service),
     ...groupCacheRoutes(service),
     ...groupParamSetRoutes(service),
     ...groupBanRoutes(service),
+    ...groupVclRoutes(service),
+    ...vclRoutes(service),
+    ...commitRoutes(service),
     ...paramSetRoutes(service),
   ]
 }

@@ -119,6 +119,14 @@ export async function setBackendHealth(
   return { value: { name, health, backends: answer.backends } }
 }
 
+/** What the cache refuses is the caller's to put right, in the cache's own words. Throws 'not-found' or 'invalid'. */
+export function requireTaken<Value>(answer: SettingAnswer<Value>, name: string): Value {
+  if ('value' in answer) return answer.value
+  if (answer.refusal.startsWith('Unknown parameter'))
+    throw new FleetError('not-found', 'agent', `${name} was not found: ${answer.refusal}`)
+  throw invalid(answer.refusal)
+}
+
 function instruct(
   service: StateService,
   context: Context,
