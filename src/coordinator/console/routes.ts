@@ -1,6 +1,7 @@
 /** The routes of the console's resources, in the order of the documentation. */
 import type { Route } from '../http/route.js'
-import type { StateService } from '../state-service/service.js'
+import type { Licensing } from '../state-service/console/license.js'
+import type { Identity } from '../state-service/identity/identity.js'
 import { cacheEngineRoutes } from './cache-engine.js'
 import { cacheParamRoutes } from './cache-params.js'
 import { cacheStatisticsRoutes } from './cache-statistics.js'
@@ -10,11 +11,16 @@ import { groupCacheRoutes } from './group-caches.js'
 import { groupParamSetRoutes } from './group-paramset.js'
 import { groupVclRoutes } from './group-vcl.js'
 import { groupRoutes } from './groups.js'
+import { licenseRoutes } from './license.js'
+import { messageRoutes } from './messages.js'
 import { paramSetRoutes } from './paramsets.js'
+import { schemaRoutes } from './schemas.js'
+import { userRoutes } from './users.js'
 import { commitRoutes } from './vcl-commits.js'
 import { vclRoutes } from './vcls.js'
 
-export function consoleRoutes(service: StateService): readonly Route[] {
+export function consoleRoutes(identity: Identity, licensing: Licensing): readonly Route[] {
+  const { service } = identity
   return [
     ...cacheRoutes(service),
     ...cacheEngineRoutes(service),
@@ -28,5 +34,9 @@ export function consoleRoutes(service: StateService): readonly Route[] {
     ...vclRoutes(service),
     ...commitRoutes(service),
     ...paramSetRoutes(service),
+    ...messageRoutes(service),
+    ...userRoutes(identity),
+    ...licenseRoutes(licensing),
+    ...schemaRoutes(),
   ]
 }

@@ -19,6 +19,7 @@ import { invalidationEvents } from './0041-invalidation-events.js'
 import { consoleUserTables } from './0050-console-users.js'
 import { consoleCacheColumns } from './0051-console-caches.js'
 import { consoleGroupTables } from './0052-console-groups.js'
+import { messageIndex } from './0053-message-index.js'
 import { fileDescriptions } from './0055-file-descriptions.js'
 import type { Migration } from './migration.js'
 
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   consoleUserTables,
   consoleCacheColumns,
   consoleGroupTables,
+  messageIndex,
   fileDescriptions,
 ]
 
