@@ -1,10 +1,10 @@
-/** `/v1/cache`: the caches as the console lists them. */
+/** `/v1/cache`: the caches as the console lists, names and forgets them. */
 import { Type } from 'typebox'
-import { parseObjectId } from '../../domain/object-id.js'
-import type { Actor } from '../../domain/permission.js'
 import { route, type Route } from '../http/route.js'
-import { findCache, listCaches } from '../state-service/console/caches.js'
+import { deleteAgent } from '../state-service/agents/agent-removal.js'
+import { changeCache, listCaches } from '../state-service/console/caches.js'
 import type { StateService } from '../state-service/service.js'
+import { changingCache, readingCache } from './cache-object.js'
 import { cacheSchema, toCacheView } from './cache-views.js'
 import { readPage, takePage } from './pages.js'
 
@@ -12,8 +12,6 @@ const errorKey = 'cache'
 const read = { console: 'read' } as const
 
 export function cacheRoutes(service: StateService): readonly Route[] {
-  const find = (_: unknown, actor: Actor, id: number) => findCache(service, actor, id)
-  const readId = (text: string) => parseObjectId('cache', text)
   return [
     route({
       method: 'GET',
@@ -43,16 +41,45 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       },
     }),
     route({
+      ...readingCache(service),
       method: 'GET',
       path: '/v1/cache/{id}',
       operationId: 'getCache',
       summary: 'One cache',
-      errorKey,
-      permission: read,
-      readId,
-      find,
       answers: { 200: cacheSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toCacheView(object) }),
+    }),
+    route({
+      ...changingCache(service),
+      method: 'PATCH',
+      path: '/v1/cache/{id}',
+      operationId: 'updateCache',
+      summary: 'Merges name and description; a name of null is the composed one again',
+      body: Type.Object({
+        name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        description: Type.Optional(Type.String()),
+      }),
+      ignoresUnknownKeys: true,
+      answers: { 200: cacheSchema },
+      handle: async ({ actor, object, body }) => ({
+        status: 200,
+        body: toCacheView(await changeCache(service, actor, object, body)),
+      }),
+    }),
+    route({
+      // Chosen by us: it revokes the agent's key; who may write in a group takes the cache out of it.
+      ...changingCache(service, 'administer'),
+      method: 'DELETE',
+      path: '/v1/cache/{id}',
+      operationId: 'deleteCache',
+      summary:
+        'Forgets the cache and revokes the key of its agent; 409 while something is deployed',
+      query: Type.Object({ force: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+      answers: { 204: null },
+      handle: async ({ object, query }) => {
+        await deleteAgent(service, object.agent, { force: query.force ?? false })
+        return { status: 204 }
+      },
     }),
   ]
 }
