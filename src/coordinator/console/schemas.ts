@@ -3,15 +3,22 @@ import { Type, type TObject } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { route, type Route } from '../http/route.js'
 import { cacheSchema } from './cache-views.js'
+import { groupSchema } from './group-views.js'
 import { licenseSchema } from './license.js'
 import { messageSchema } from './messages.js'
+import { paramSetSchema } from './paramsets.js'
 import { userSchema } from './users.js'
+import { wholeBranchSchema, wholeCommitSchema } from './vcl-views.js'
 
 const errorKey = 'path'
 
-/** By the first step of their paths. */
+/** By the words that paths and ids have for them. */
 export const entities: Readonly<Record<string, TObject>> = {
   cache: cacheSchema,
+  group: groupSchema,
+  vcl: wholeBranchSchema,
+  commit: wholeCommitSchema,
+  paramset: paramSetSchema,
   user: userSchema,
   message: messageSchema,
   license: licenseSchema,

@@ -61,11 +61,12 @@ async function makeHouse(client: ConsoleClient, fleet: Fleet, mark: string): Pro
   const make = maker(client, admin)
   const agent = await enrol(client.controller, `${mark}-cache`, { organizationId: organization.id })
   await lose(client, agent)
-  const file = await fleet('/files', { name, source: `vcl 4.1; # ${mark}\n`, organization })
-  const group = toObjectId(
-    'group',
-    await fleet('/vclgroups', { name, mainVCL: { id: file }, organization }),
-  )
+  const cache = toObjectId('cache', agent)
+  const group = await make('/v1/group', { name })
+  const vcl = await make('/v1/vcl', { name, content: `vcl 4.1; # ${mark}\n` })
+  const paramset = await make('/v1/paramset', { name, params: { default_ttl: '77' } })
+  for (const part of [`cache/${cache}`, `vcl/${vcl}`, `paramset/${paramset}`])
+    await tie(client, admin, `/v1/group/${group}/${part}`)
   const person = async (who: string, role: string, groups: readonly string[]) => {
     const username = `${mark}-${who}`
     const id = await make('/v1/user', { username, password, role, groups })
@@ -78,11 +79,8 @@ async function makeHouse(client: ConsoleClient, fleet: Fleet, mark: string): Pro
   return {
     mark,
     estate: {
-      cache: toObjectId('cache', agent),
-      group,
-      vcl: toObjectId('vcl', file),
-      commit: toCommitId({ fileId: file, version: 1 }),
-      paramset: nobodys.paramset,
+      ...{ cache, group, vcl, paramset },
+      commit: toCommitId({ fileId: parseObjectId('vcl', vcl) ?? 0, version: 1 }),
       user: guest.id,
       message: await findMessageOf(client, admin, guest.id),
     },
@@ -96,6 +94,11 @@ function maker({ call }: ConsoleClient, as: string): (path: string, body: Json) 
     if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
     return String(answer.body['id'])
   }
+}
+
+async function tie({ call }: ConsoleClient, as: string, path: string): Promise<void> {
+  const { status, text } = await call('PUT', path, { as })
+  if (status !== 204) throw new Error(`${path}: ${status} ${text}`)
 }
 
 /** The entry of the call that made the user. */
@@ -123,9 +126,4 @@ async function lose({ controller }: ConsoleClient, agentId: number): Promise<voi
 export function kindOfParameter(path: string, parameter: string): Kind | undefined {
   const step = parameter === 'id' ? path.split('/')[2] : parameter.replace(/Id$/, '').toLowerCase()
   return kinds.find((kind) => kind === step)
-}
-
-/** The controller's number of an object, which its answers may tell. */
-export function numberOf(kind: Kind, id: string): number | undefined {
-  return kind === 'commit' ? undefined : parseObjectId(kind, id)
 }

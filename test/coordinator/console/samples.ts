@@ -20,6 +20,10 @@ export interface Sample {
 }
 
 const page = { page: '1', items: '10' }
+const range = {
+  ...{ counter: 'cache_hit', name: 'avghitratio', consolfunc: 'AVERAGE' },
+  ...{ start: '0', end: '60' },
+}
 const form = 'application/x-www-form-urlencoded'
 
 export const samples: Readonly<Record<string, Sample>> = {
@@ -31,6 +35,62 @@ export const samples: Readonly<Record<string, Sample>> = {
   listCaches: { needs: 'read' },
   listCachesByPage: { needs: 'read', at: page },
   getCache: { needs: 'read' },
+  updateCache: { needs: 'write', body: () => ({ description: 'a new one' }) },
+  deleteCache: { needs: 'administer' },
+  getCacheStatus: { needs: 'read' },
+  getCacheSummary: { needs: 'read' },
+  getCacheConsistency: { needs: 'read' },
+  listCacheBackends: { needs: 'read' },
+  listCacheBans: { needs: 'read' },
+  setCacheBackend: { needs: 'write', at: { backend: 'default', health: 'auto' } },
+  sendCacheCommand: { needs: 'write', body: () => ({ command: 'ping' }) },
+  listCacheParams: { needs: 'read' },
+  setCacheParam: { needs: 'write', at: { name: 'default_ttl' }, body: () => ({ value: '60' }) },
+  resetCacheParam: { needs: 'write', at: { name: 'default_ttl' } },
+  getCacheCounter: { needs: 'read', at: range },
+  getCacheStats: { needs: 'read', at: range, query: '?counters=cache_hit' },
+  getCacheGraph: { needs: 'read', at: range },
+
+  listGroups: { needs: 'read' },
+  listGroupsByPage: { needs: 'read', at: page },
+  createGroup: { needs: 'administer', body: () => ({ name: 'a new one' }) },
+  getGroup: { needs: 'read' },
+  updateGroup: { needs: 'write', body: () => ({ description: 'a new one' }) },
+  deleteGroup: { needs: 'write' },
+  getGroupCounter: { needs: 'read', at: range },
+  getGroupStats: { needs: 'read', at: range, query: '?counters=cache_hit' },
+  getGroupGraph: { needs: 'read', at: range },
+  addCacheToGroup: { needs: 'write' },
+  removeCacheFromGroup: { needs: 'write' },
+  addParamSetToGroup: { needs: 'write' },
+  removeParamSetFromGroup: { needs: 'write' },
+  addVclToGroup: { needs: 'write' },
+  removeVclFromGroup: { needs: 'write' },
+  deployVcl: { needs: 'write' },
+  banInGroup: { needs: 'write', body: () => ({ expression: 'req.url ~ ^/x' }) },
+
+  listBranches: { needs: 'read' },
+  listBranchesByPage: { needs: 'read', at: page },
+  createBranch: { needs: 'write', body: () => ({ name: 'a new one', content: 'vcl 4.1;' }) },
+  getBranch: { needs: 'read' },
+  updateBranch: { needs: 'write', body: () => ({ description: 'a new one' }) },
+  deleteBranch: { needs: 'write' },
+  getHead: { needs: 'read' },
+  getCommit: { needs: 'read' },
+  listCommits: { needs: 'read' },
+  listCommitsByPage: { needs: 'read', at: page },
+  push: { needs: 'write', body: () => ({ content: 'vcl 4.1; # 2' }) },
+  pushOnto: { needs: 'write', body: () => ({ content: 'vcl 4.1; # 3' }) },
+
+  listParamSets: { needs: 'read' },
+  listParamSetsByPage: { needs: 'read', at: page },
+  createParamSet: {
+    needs: 'write',
+    body: () => ({ name: 'a new one', params: { default_ttl: '60' } }),
+  },
+  getParamSet: { needs: 'read' },
+  updateParamSet: { needs: 'write', body: () => ({ description: 'a new one' }) },
+  deleteParamSet: { needs: 'write' },
 
   listMessages: { needs: 'read' },
   listMessagesByPage: { needs: 'read', at: page },

@@ -15,7 +15,8 @@ void t.test('each entity has the schema that its call is documented with', async
     Object.keys(entities),
   )
   for (const { entity, schema } of list) {
-    const { get } = paths[`/api/v1/${entity}/{id}`] ?? paths[`/api/v1/${entity}`] ?? {}
+    const path = entity === 'commit' ? 'vcl/{id}/commit/{commitId}' : `${entity}/{id}`
+    const { get } = paths[`/api/v1/${path}`] ?? paths[`/api/v1/${entity}`] ?? {}
     t.same(schema, get?.responses['200']?.content['application/json'].schema, entity)
     t.same((await call('GET', `/v1/schema/${entity}`)).body, schema)
   }
