@@ -164,20 +164,18 @@ export async function checkHostile(t: Test, { street, blue }: Scene): Promise<vo
   }
   for (const route of routesOf(street)) {
     const { method, operationId } = route
-    for (const name of parametersOf(route))
-      for (const id of hostileIds) {
-        const at = addressOf(route, blue.estate, { [name]: id })
-        const answer = await street.call(method, at, { as, ...sentBy(route, blue.estate) })
-        judge(answer, `${operationId} ${name} ${id}`)
-      }
-    if (method === 'GET') continue
-    for (const sent of hostileCalls(route, blue.estate)) {
-      const at = addressOf(route, method === 'DELETE' ? nobodys : blue.estate)
-      judge(
-        await street.call(method, at, { as, ...sent }),
-        `${operationId} ${JSON.stringify(sent)}`,
-      )
+    const ask = async (at: string, sent: ConsoleCall): Promise<void> => {
+      const answer = await street.call(method, at, { as, ...sent })
+      judge(answer, `${operationId} ${at} ${JSON.stringify(sent)}`)
     }
+    const right = sentBy(route, blue.estate)
+    const addresses = parametersOf(route).flatMap((name) =>
+      hostileIds.map((id) => addressOf(route, blue.estate, { [name]: id })),
+    )
+    await Promise.all(addresses.map((at) => ask(at, right)))
+    if (method === 'GET') continue
+    const at = addressOf(route, method === 'DELETE' ? nobodys : blue.estate)
+    await Promise.all([...hostileCalls(route, blue.estate)].map((sent) => ask(at, sent)))
   }
   t.pass('each was answered')
 }
