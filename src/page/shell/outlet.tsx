@@ -1,0 +1,92 @@
+/** Where the view of the address is shown, once it is loaded. */
+import { useSignal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Redirect, useLocation, useRouter } from 'wouter-preact'
+import { Button, LinkButton } from '../parts/button.js'
+import { Empty } from '../parts/empty.js'
+import { ViewHead } from '../parts/view-head.js'
+import type { ViewEntry, ViewProps } from '../views.js'
+import { findView, listViews, type FoundView } from './find-view.js'
+
+/** What was shown before is shown again at once. */
+const loaded = new Map<ViewEntry, ComponentType<ViewProps>>()
+
+export function Outlet() {
+  const [path] = useLocation()
+  const found = findView(path, useRouter().parser)
+  const first = listViews().find(({ menu }) => menu)
+  if (path === '/' && first) return <Redirect to={first.path} replace />
+  if (!found) return <NothingHere home={first?.path} />
+  return <Loaded {...found} />
+}
+
+type Loading = 'soon' | 'late' | 'failed' | 'done'
+
+function Loaded({ entry, params }: FoundView) {
+  const state = useSignal<Loading>('soon')
+  useEffect(() => {
+    if (loaded.has(entry)) return
+    let isLeft = false
+    const tell = (next: Loading): void => {
+      if (!isLeft) state.value = next
+    }
+    tell('soon')
+    const late = setTimeout(() => {
+      tell('late')
+    }, lateMs)
+    entry
+      .load()
+      .then(({ View }) => {
+        loaded.set(entry, View)
+        tell('done')
+      })
+      .catch(() => {
+        tell('failed')
+      })
+      .finally(() => {
+        clearTimeout(late)
+      })
+    return () => {
+      isLeft = true
+      clearTimeout(late)
+    }
+  }, [entry])
+  const now = state.value
+  const View = loaded.get(entry)
+  if (View) return <View params={params} />
+  if (now === 'failed') return <NotLoaded />
+  return now === 'late' ? <p class="quiet">Loading…</p> : null
+}
+
+/** Shorter than this nobody needs to be told. */
+const lateMs = 400
+
+/** Its file is gone: a newer coordinator has another page. */
+function NotLoaded() {
+  return (
+    <Empty icon="refresh" title="This part of the page could not be loaded">
+      <p>The coordinator may have been updated, or is away.</p>
+      <Button
+        kind="main"
+        onClick={() => {
+          location.reload()
+        }}
+      >
+        Reload
+      </Button>
+    </Empty>
+  )
+}
+
+function NothingHere({ home }: { readonly home: string | undefined }) {
+  return (
+    <>
+      <ViewHead title="Nothing here" />
+      <Empty icon="search" title="There is nothing at this address">
+        <p>It may be mistyped, or you may not be allowed to see it.</p>
+        {home !== undefined && <LinkButton href={home}>Go to the start</LinkButton>}
+      </Empty>
+    </>
+  )
+}
