@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
-import { listenTo, type EventType, type LiveEvent } from './live.js'
+import { listenTo } from './live.js'
+import type { EventType, LiveEvent } from './live-event.js'
 import { applyEvents, type Row } from './rows.js'
 
 export interface ListOptions {
@@ -112,7 +113,7 @@ function followList<T extends Row>(
   }
 }
 
-async function readPages<T>(
+async function readPages<T extends Row>(
   path: string,
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
@@ -125,6 +126,11 @@ async function readPages<T>(
     rows.push(...page.value)
     const total = page.total ?? rows.length
     if (rows.length >= Math.min(total, rowsMost) || page.value.length < pageRows)
-      return { rows, total, error: null }
+      return { rows: withoutTwins(rows), total, error: null }
   }
+}
+
+/** What is made or deleted between two pages moves a row into both. */
+function withoutTwins<T extends Row>(rows: readonly T[]): readonly T[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()]
 }

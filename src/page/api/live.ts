@@ -6,22 +6,7 @@ import { effect, signal } from '@preact/signals'
 import { readStreamEvents } from '../../cli/event-stream.js'
 import { session } from '../session/access.js'
 import { send } from './call.js'
-
-export type EventType = 'agent' | 'deployment' | 'invalidation' | 'apilog'
-
-export interface LiveEvent {
-  /** `reset`: what was missed is not known; read again what is shown. */
-  readonly type: EventType | 'reset'
-  /** The object; of one that was deleted `{id, deleted: true}`. */
-  readonly data: { readonly id: number; readonly deleted?: boolean }
-}
-
-/** The counters of one cache, each second: events per second, or a level. */
-export interface Sample {
-  readonly agent: { readonly id: number; readonly name: string }
-  readonly at: string
-  readonly values: Readonly<Record<string, number | null>>
-}
+import type { EventType, LiveEvent, Sample } from './live-event.js'
 
 /** The API's limit. */
 export const sampledMost = 100
@@ -90,12 +75,13 @@ function join<T>(all: Set<T>, one: T): () => void {
 function settle(): void {
   clearTimeout(settling)
   settling = setTimeout(() => {
-    const isWanted = listeners.size + watchers.size > 0 && typeof session.value === 'object'
+    const isIn = typeof session.value === 'object' && session.value !== null
+    const isWanted = isIn && listeners.size + watchers.size > 0
     const ids = new Set([...watchers].flatMap(({ agents }) => agents))
     const live = [...ids].slice(0, sampledMost).join(',')
-    if (isWanted && session.value && stream?.live === live) return
+    if (isWanted && stream?.live === live) return
     stopStream()
-    if (isWanted && session.value) startStream(live)
+    if (isWanted) startStream(live)
   }, settleMs)
 }
 

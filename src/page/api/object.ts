@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
-import { listenTo, type EventType } from './live.js'
+import { listenTo } from './live.js'
+import type { EventType } from './live-event.js'
 
 export interface Shown<T> {
   /** Null: not read yet, or it cannot be. */

@@ -1,5 +1,5 @@
 /** The rows of a list as events change them: values in, values out. */
-import type { LiveEvent } from './live.js'
+import type { LiveEvent } from './live-event.js'
 
 export interface Row {
   readonly id: number

@@ -1,6 +1,6 @@
 /** A dialog over the page: focus goes in, stays in and comes back; Escape closes it. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.js'
 
 export interface DialogProps {
@@ -14,7 +14,8 @@ export interface DialogProps {
 export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
+  // Before the fields in it ask for the focus.
+  useLayoutEffect(() => {
     const before = document.activeElement
     place.current?.showModal()
     return () => {

@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
+import { isAbout } from './is-about.js'
 
 interface FieldProps<T> {
   readonly label: string
@@ -102,13 +103,6 @@ export function CheckField({ label, value, disabled, hint }: FieldProps<boolean>
       </span>
     </label>
   )
-}
-
-/** Whether the API's message is about this field: it begins with the name, as `tags[0].id must be …`. */
-export function isAbout(error: CallError | null | undefined, name: string | undefined): boolean {
-  if (!error || name === undefined) return false
-  const rest = error.errorMsg.toLowerCase().replace(/^"/, '')
-  return rest.startsWith(name.toLowerCase()) && !/^\w/.test(rest.slice(name.length))
 }
 
 interface FramedProps extends Omit<FieldProps<unknown>, 'value'> {

@@ -44,7 +44,7 @@ export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
       <path d="M12 1.5 21.5 7v10L12 22.5 2.5 17V7z" />
-      <path class="mark-inner" d="M7 9.5 12 12.400l5-2.900M12 12.400V18" />
+      <path class="mark-inner" d="M7 9.5 12 12.4l5-2.9M12 12.4V18" />
     </svg>
   )
 }

@@ -20,7 +20,15 @@ export function StateChip({ state, tone }: { readonly state: string; readonly to
   )
 }
 
-/** A tag, a version: a word that is no state. */
-export function Label({ text }: { readonly text: string }) {
-  return <span class="label">{text}</span>
+/** Tags, versions: words that are no states. */
+export function Labels({ words }: { readonly words: readonly string[] }) {
+  return (
+    <span class="labels">
+      {words.map((word) => (
+        <span class="label" key={word}>
+          {word}
+        </span>
+      ))}
+    </span>
+  )
 }

@@ -4,7 +4,7 @@
  */
 import { useComputed, useSignal, useSignalEffect, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { Icon } from './icon.js'
 import {
@@ -48,7 +48,9 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   const firstInSight = useSignal(0)
   const inSight = useSignal(30)
   const active = useSignal<number | null>(null)
-  const rows = sortRows(props.rows, columns, sorting.value)
+  const order = sorting.value
+  // Not for each row that is scrolled past.
+  const rows = useMemo(() => sortRows(props.rows, columns, order), [props.rows, columns, order])
   const { from, to } = findWindow(rows.length, firstInSight.value, inSight.value)
 
   useSightOf(place, firstInSight, inSight)
@@ -85,7 +87,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
           </tr>
         </thead>
         <tbody>
-          <Gap rows={from} columns={columns.length} />
+          <Gap rows={from} />
           {rows.slice(from, to).map((row, index) => (
             <tr
               key={row.id}
@@ -105,7 +107,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
               ))}
             </tr>
           ))}
-          <Gap rows={rows.length - to} columns={columns.length} />
+          <Gap rows={rows.length - to} />
         </tbody>
       </table>
     </div>
@@ -113,11 +115,11 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
 }
 
 /** Stands for rows that are out of sight. */
-function Gap({ rows, columns }: { readonly rows: number; readonly columns: number }) {
+function Gap({ rows }: { readonly rows: number }) {
   if (rows <= 0) return null
   return (
     <tr aria-hidden="true">
-      <td class="table-gap" colSpan={columns} style={{ height: `${rows * rowHeight}px` }} />
+      <td class="table-gap" style={{ height: `${rows * rowHeight}px` }} />
     </tr>
   )
 }

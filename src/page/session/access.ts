@@ -5,7 +5,8 @@
 import { signal } from '@preact/signals'
 import { readOutcome, sendOnce, type CallError } from '../api/http.js'
 import type { Whoami } from '../api/whoami.js'
-import { tellTabs, takeTurn, type Access, type Session } from './tabs.js'
+import { tellTabs, type Access, type Session } from './tabs.js'
+import { takeTurn } from './turns.js'
 
 /** `starting`: it is not known yet whether the cookie is good. */
 export const session = signal<Session | 'starting' | null>('starting')

@@ -1,4 +1,4 @@
-/** What the tabs of one browser tell each other, and how they take turns. */
+/** What the tabs of one browser tell each other. */
 import type { Whoami } from '../api/whoami.js'
 
 export interface Access {
@@ -25,12 +25,3 @@ export function hearTabs(hear: (session: Session | null) => void): void {
     hear(data)
   }
 }
-
-/** Browsers have locks on HTTPS and on this machine; elsewhere chance keeps tabs apart. */
-export async function takeTurn<T>(work: () => Promise<T>): Promise<T> {
-  if ('locks' in navigator) return navigator.locks.request(name, work)
-  await new Promise((resume) => setTimeout(resume, Math.random() * apartMs))
-  return work()
-}
-
-const apartMs = 1_500

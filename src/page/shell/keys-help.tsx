@@ -28,7 +28,7 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
           <dd>Close a dialog, leave the search</dd>
         </div>
       </dl>
-      <p>
+      <p class="keys-more">
         All calls of this page are documented: <a href="/docs/index.html">the API</a>.
       </p>
     </Dialog>

@@ -1,7 +1,7 @@
 /** Where the view of the address is shown, once it is loaded. */
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { Redirect, useLocation, useRouter } from 'wouter-preact'
 import { Button, LinkButton } from '../parts/button.js'
 import { Empty } from '../parts/empty.js'
@@ -18,7 +18,7 @@ export function Outlet() {
   const first = listViews().find(({ menu }) => menu)
   if (path === '/' && first) return <Redirect to={first.path} replace />
   if (!found) return <NothingHere home={first?.path} />
-  return <Loaded {...found} />
+  return <Loaded key={`${found.entry.path} ${found.params['id'] ?? ''}`} {...found} />
 }
 
 type Loading = 'soon' | 'late' | 'failed' | 'done'
@@ -52,7 +52,9 @@ function Loaded({ entry, params }: FoundView) {
       clearTimeout(late)
     }
   }, [entry])
+  const [bug]: [unknown, () => void] = useErrorBoundary()
   const now = state.value
+  if (bug) return <Broken />
   const View = loaded.get(entry)
   if (View) return <View params={params} />
   if (now === 'failed') return <NotLoaded />
@@ -75,6 +77,15 @@ function NotLoaded() {
       >
         Reload
       </Button>
+    </Empty>
+  )
+}
+
+/** A bug of ours: the rest of the page goes on. */
+function Broken() {
+  return (
+    <Empty icon="close" title="This view has a defect and cannot be shown">
+      <p>The others work on. What the browser's console says of it helps to mend it.</p>
     </Empty>
   )
 }

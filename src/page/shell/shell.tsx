@@ -1,6 +1,6 @@
 /** What stands around every view: navigation, search, and what may come over it. */
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { liveState } from '../api/live.js'
 import { Button } from '../parts/button.js'
@@ -103,7 +103,7 @@ function LiveMark() {
 /** The navigation of a narrow screen. */
 function Drawer({ onClose }: { readonly onClose: () => void }) {
   const place = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     place.current?.showModal()
   }, [])
   return (

@@ -4,7 +4,7 @@ import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
-import { Label, StateChip } from '../../parts/state-chip.js'
+import { Labels, StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { ViewHead } from '../../parts/view-head.js'
@@ -59,7 +59,7 @@ const columns: readonly Column<Agent>[] = [
   {
     title: 'Tags',
     from: 'medium',
-    show: ({ tags }) => tags.map(({ id, name }) => <Label key={id} text={name} />),
+    show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
   },
   {
     title: 'Address',

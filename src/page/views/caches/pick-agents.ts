@@ -1,6 +1,5 @@
 /** Which caches the filters of the address show: values in, values out. */
 import type { Agent } from '../../api/agent.js'
-import type { Choice } from '../../parts/choices.js'
 
 export interface AgentFilter {
   /** In lower case: name, tags or address hold it. */
@@ -28,7 +27,7 @@ export function pickAgents<T extends Filtered>(
 /** The states that there are, the ill ones last as the API numbers them. */
 export function countStates(
   agents: readonly Pick<Agent, 'state' | 'stateName'>[],
-): readonly Choice[] {
+): readonly { readonly value: string; readonly title: string; readonly count: number }[] {
   const counts = new Map<string, { readonly state: number; count: number }>()
   for (const { state, stateName } of agents) {
     const known = counts.get(stateName)
