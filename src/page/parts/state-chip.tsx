@@ -23,7 +23,7 @@ export function StateChip({ state, tone }: { readonly state: string; readonly to
 /** Tags, versions: words that are no states. */
 export function Labels({ words }: { readonly words: readonly string[] }) {
   return (
-    <span class="labels">
+    <span class="labels" title={words.join(', ')}>
       {words.map((word) => (
         <span class="label" key={word}>
           {word}

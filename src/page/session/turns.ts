@@ -1,29 +1,53 @@
-/** One tab after the other: locks where browsers have them (HTTPS, this machine), elsewhere a note in the storage. */
+/**
+ * One tab after the other, by a note in the storage that says whose turn it is. A note that nobody keeps up is of a tab
+ * that was left in the middle of its call: the call still ends, and the next turn waits for that. Browsers have locks on
+ * HTTPS and on this machine; elsewhere who wrote last has the turn.
+ */
 
 const name = 'cachefleet.turn'
-/** Chosen by us: longer than a call takes; a tab that was closed in its turn holds the others up no longer. */
-const leaseMs = 10_000
+/** Chosen by us: in this time the call of a tab that was left ends. */
+const noteMs = 2_000
+const keepUpMs = 700
 /** Who wrote at the same moment is seen after it. */
 const settleMs = 80
 
 export async function takeTurn<T>(work: () => Promise<T>): Promise<T> {
-  if ('locks' in navigator) return navigator.locks.request(name, work)
-  const note = `${Math.random()}`
-  while (!(await leaveNote(note))) await pause(settleMs * (1 + Math.random()))
+  if (!('locks' in navigator)) return workInTurn(work, false)
+  return navigator.locks.request(name, () => workInTurn(work, true))
+}
+
+async function workInTurn<T>(work: () => Promise<T>, isLocked: boolean): Promise<T> {
+  const owner = String(Math.random())
+  while (!(await leaveNote(owner, isLocked))) await pause(settleMs * (1 + Math.random()))
+  const keeping = setInterval(() => {
+    writeNote(owner)
+  }, keepUpMs)
   try {
     return await work()
   } finally {
+    clearInterval(keeping)
     localStorage.removeItem(name)
   }
 }
 
 /** Whether it is this tab's turn now. */
-async function leaveNote(note: string): Promise<boolean> {
-  const [, until = '0'] = (localStorage.getItem(name) ?? '').split(' ')
-  if (Number(until) > Date.now()) return false
-  localStorage.setItem(name, `${note} ${Date.now() + leaseMs}`)
+async function leaveNote(owner: string, isLocked: boolean): Promise<boolean> {
+  const leftMs = readNote().untilMs - Date.now()
+  // One from further ahead is from before the clock was set back.
+  if (leftMs > 0 && leftMs <= noteMs) return false
+  writeNote(owner)
+  if (isLocked) return true
   await pause(settleMs)
-  return localStorage.getItem(name)?.startsWith(`${note} `) === true
+  return readNote().owner === owner
+}
+
+function readNote(): { readonly owner: string; readonly untilMs: number } {
+  const [owner = '', until = '0'] = (localStorage.getItem(name) ?? '').split(' ')
+  return { owner, untilMs: Number(until) }
+}
+
+function writeNote(owner: string): void {
+  localStorage.setItem(name, `${owner} ${Date.now() + noteMs}`)
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -52,7 +52,7 @@ function Loaded({ entry, params }: FoundView) {
       clearTimeout(late)
     }
   }, [entry])
-  const [bug]: [unknown, () => void] = useErrorBoundary()
+  const bug: unknown = useErrorBoundary()[0]
   const now = state.value
   if (bug) return <Broken />
   const View = loaded.get(entry)
