@@ -9,7 +9,7 @@ export interface ViewProps {
 }
 
 export interface ViewEntry {
-  /** `/caches/:id`. */
+  /** `/caches/:id`; of a view in the menu without parameters. */
   readonly path: string
   /** What the person must be able to read; others do not see it. Null: nothing. */
   readonly needs: PermissionType | null
@@ -21,6 +21,7 @@ export interface ViewEntry {
 }
 
 export const views: readonly ViewEntry[] = [
+  // Fleet
   {
     path: '/caches',
     needs: 'agent',
@@ -28,4 +29,9 @@ export const views: readonly ViewEntry[] = [
     menu: { title: 'Caches', icon: 'cache' },
     search: 'Search caches',
   },
+  // What is deployed
+  // VCL
+  // Invalidations
+  // Graphs
+  // Administration
 ]

@@ -12,6 +12,8 @@ export interface ButtonProps {
   readonly label?: string
   readonly type?: 'button' | 'submit'
   readonly disabled?: boolean
+  /** Its call is on its way: it keeps the focus, and pressing it again should do nothing. */
+  readonly isBusy?: boolean
   readonly expanded?: boolean
   readonly onClick?: () => void
 }
@@ -24,6 +26,7 @@ export function Button(props: ButtonProps) {
       {...{ type, disabled }}
       aria-label={label}
       aria-expanded={expanded}
+      aria-disabled={props.isBusy === true ? true : undefined}
       title={label}
       onClick={props.onClick}
     >

@@ -120,6 +120,9 @@ function Framed(props: FramedProps) {
   const id = useId()
   const isWrong = isAbout(error, name)
   const note = isWrong ? error?.errorMsg : hint
+  useEffect(() => {
+    if (isWrong) document.getElementById(id)?.focus()
+  }, [isWrong, error])
   return (
     <div class="field">
       <label class="field-label" for={id}>

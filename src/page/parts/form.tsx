@@ -30,7 +30,7 @@ export function Form({ deed, verb, onSubmit, onCancel, names = [], children }: F
       {error && !names.some((name) => isAbout(error, name)) && <ErrorNote error={error} />}
       <div class="dialog-foot">
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-        <Button kind="main" type="submit" disabled={isBusy}>
+        <Button kind="main" type="submit" isBusy={isBusy}>
           {verb}
         </Button>
       </div>

@@ -15,6 +15,7 @@ export function LoginForm() {
   const isBusy = useSignal(false)
 
   const attempt = async (work: () => Promise<CallError | null>): Promise<void> => {
+    if (isBusy.value) return
     isBusy.value = true
     error.value = null
     localStorage.setItem(organizationKey, organization.value)
@@ -50,12 +51,12 @@ export function LoginForm() {
         />
         {error.value && <ErrorNote error={error.value} />}
         <div class="login-ways">
-          <Button kind="main" type="submit" disabled={isBusy.value}>
+          <Button kind="main" type="submit" isBusy={isBusy.value}>
             Log in
           </Button>
           {organization.value !== '' && (
             <Button
-              disabled={isBusy.value}
+              isBusy={isBusy.value}
               onClick={() => void attempt(() => goToProvider(organization.value))}
             >
               Log in with provider

@@ -5,6 +5,7 @@ import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { Redirect, useLocation, useRouter } from 'wouter-preact'
 import { Button, LinkButton } from '../parts/button.js'
 import { Empty } from '../parts/empty.js'
+import { Loading } from '../parts/loading.js'
 import { ViewHead } from '../parts/view-head.js'
 import type { ViewEntry, ViewProps } from '../views.js'
 import { findView, listViews, type FoundView } from './find-view.js'
@@ -21,48 +22,29 @@ export function Outlet() {
   return <Loaded key={`${found.entry.path} ${found.params['id'] ?? ''}`} {...found} />
 }
 
-type Loading = 'soon' | 'late' | 'failed' | 'done'
-
 function Loaded({ entry, params }: FoundView) {
-  const state = useSignal<Loading>('soon')
+  const state = useSignal<'loading' | 'done' | 'failed'>('loading')
   useEffect(() => {
     if (loaded.has(entry)) return
     let isLeft = false
-    const tell = (next: Loading): void => {
-      if (!isLeft) state.value = next
-    }
-    tell('soon')
-    const late = setTimeout(() => {
-      tell('late')
-    }, lateMs)
     entry
       .load()
-      .then(({ View }) => {
-        loaded.set(entry, View)
-        tell('done')
-      })
-      .catch(() => {
-        tell('failed')
-      })
-      .finally(() => {
-        clearTimeout(late)
-      })
+      .then(({ View }) => loaded.set(entry, View))
+      .then(
+        () => (isLeft ? undefined : (state.value = 'done')),
+        () => (isLeft ? undefined : (state.value = 'failed')),
+      )
     return () => {
       isLeft = true
-      clearTimeout(late)
     }
   }, [entry])
   const bug: unknown = useErrorBoundary()[0]
   const now = state.value
-  if (bug) return <Broken />
   const View = loaded.get(entry)
+  if (bug !== undefined) return <Broken />
   if (View) return <View params={params} />
-  if (now === 'failed') return <NotLoaded />
-  return now === 'late' ? <p class="quiet">Loading…</p> : null
+  return now === 'failed' ? <NotLoaded /> : <Loading />
 }
-
-/** Shorter than this nobody needs to be told. */
-const lateMs = 400
 
 /** Its file is gone: a newer coordinator has another page. */
 function NotLoaded() {

@@ -4,6 +4,7 @@ import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
@@ -24,6 +25,7 @@ export function View() {
     <>
       <ViewHead title="Caches" />
       {error && <ErrorNote error={error} onRetry={reload} />}
+      {phase === 'loading' && <Loading />}
       {rows.length > 0 && (
         <Choices
           label="State"
