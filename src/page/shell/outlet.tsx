@@ -18,7 +18,8 @@ export function Outlet() {
   const found = findView(path, useRouter().parser)
   const first = listViews().find(({ menu }) => menu)
   if (path === '/' && first) return <Redirect to={first.path} replace />
-  if (!found) return <NothingHere home={first?.path} />
+  if (!first) return <NothingForYou />
+  if (!found) return <NothingHere home={first.path} />
   return <Loaded key={`${found.entry.path} ${found.params['id'] ?? ''}`} {...found} />
 }
 
@@ -72,13 +73,24 @@ function Broken() {
   )
 }
 
-function NothingHere({ home }: { readonly home: string | undefined }) {
+function NothingForYou() {
+  return (
+    <>
+      <ViewHead title="Welcome" />
+      <Empty icon="administration" title="There is nothing that you may see yet">
+        <p>An administrator of your organization can give you permissions; then log in again.</p>
+      </Empty>
+    </>
+  )
+}
+
+function NothingHere({ home }: { readonly home: string }) {
   return (
     <>
       <ViewHead title="Nothing here" />
       <Empty icon="search" title="There is nothing at this address">
         <p>It may be mistyped, or you may not be allowed to see it.</p>
-        {home !== undefined && <LinkButton href={home}>Go to the start</LinkButton>}
+        <LinkButton href={home}>Go to the start</LinkButton>
       </Empty>
     </>
   )
