@@ -2,6 +2,7 @@
 import t from 'tap'
 import { findBarriers, keepScreenshot, openPage, startBrowser } from '../support/browser.js'
 import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
 import { startIdentityProvider } from '../support/identity-provider.js'
 
 void t.test('the page takes up a login by an identity provider', async (t) => {
@@ -13,7 +14,7 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   })
   provider.person = 'person-1'
   provider.claims.set('person-1', { preferred_username: 'ines' })
-  const made = await api.call('POST', '/organizations', { name: 'red' })
+  const made = await api.call('POST', '/organizations', { name: 'red', accessTTL: 2 })
   const organization = JSON.parse(made.text) as { id: number } // as the API's document says
   const idp = await api.call('POST', '/idps', {
     ...{ organization: { id: organization.id }, baseURL: provider.issuer },
@@ -35,6 +36,11 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   await page.getByText('red', { exact: true }).waitFor()
   await keepScreenshot(page, 'nothing-yet')
   t.same(await findBarriers(page), [])
+  let renewals = 0
+  page.on('response', (answer) => {
+    if (answer.url().endsWith('/auth/refresh') && answer.status() === 200) renewals++
+  })
+  await eventually('the token is renewed before it runs out', () => renewals >= 2)
   await page.reload()
   await page.getByText('There is nothing that you may see yet').waitFor()
   t.same(wrongs, [])

@@ -51,6 +51,8 @@ export async function openPage(
 ): Promise<OpenPage> {
   const context = await browser.newContext({
     ...{ baseURL: base, viewport: { width, height: 800 }, colorScheme: theme },
+    // What is looked at is not on its way from one colour to another.
+    reducedMotion: 'reduce',
   })
   context.setDefaultTimeout(waitMs)
   const openTab = async (to = '/'): Promise<OpenPage> => {
