@@ -39,6 +39,11 @@ const results = await Promise.all([
   }),
   build({
     ...shared,
+    entryPoints: [join(source, 'mark.svg')],
+    loader: { '.svg': 'copy' },
+  }),
+  build({
+    ...shared,
     stdin: { contents: gatherStyles(), loader: 'css', resolveDir: source, sourcefile: 'page.css' },
     // Without a name of its own the standard input is called "stdin".
     entryNames: 'assets/page-[hash]',
@@ -48,9 +53,11 @@ const results = await Promise.all([
 const outputs = Object.assign({}, ...results.map(({ metafile }) => metafile.outputs))
 const script = findOutput('src/page/main.tsx')
 const firstPaint = findOutput('src/page/first-paint.ts')
+const mark = findOutput('src/page/mark.svg')
 const style = Object.keys(outputs).find((file) => file.endsWith('.css'))
-const early = followImports(script)
+const early = [...followImports(script)]
 const start = readFileSync(join(source, 'index.html'), 'utf8')
+  .replace('{{mark}}', toPath(mark))
   .replace('{{style}}', toPath(style))
   .replace('{{first-paint}}', toPath(firstPaint))
   .replace('{{script}}', toPath(script))
@@ -61,7 +68,7 @@ const start = readFileSync(join(source, 'index.html'), 'utf8')
 writeFileSync(join(target, 'index.html'), start)
 
 const sizes = new Map(Object.keys(outputs).map((file) => [file, pack(join(root, file))]))
-const first = [script, firstPaint, style, ...early]
+const first = [mark, script, firstPaint, style, ...early]
 const sum = first.reduce((bytes, file) => bytes + sizes.get(file), 0)
 for (const [file, bytes] of [...sizes].sort(([, a], [, b]) => b - a).slice(0, 12))
   process.stderr.write(`${kilobytes(bytes)} ${relative('dist/page/assets', file)}\n`)
@@ -86,10 +93,9 @@ function findOutput(entry) {
 }
 
 /** What the script cannot start without. */
-function followImports(file, found = []) {
+function followImports(file, found = new Set()) {
   for (const { path, kind } of outputs[file].imports)
-    if (kind === 'import-statement' && !found.includes(path))
-      followImports(path, [...found, path]).forEach((one) => found.includes(one) || found.push(one))
+    if (kind === 'import-statement' && !found.has(path)) followImports(path, found.add(path))
   return found
 }
 

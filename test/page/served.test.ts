@@ -1,8 +1,8 @@
 /** How the page reaches a browser: its start, its parts, its own paths, and what is none of it. */
 import t from 'tap'
-import { startCoordinator } from '../support/daemon.js'
 import { readPage, servePage } from '../../src/coordinator/controller/page.js'
-import { makeStateDir } from '../support/daemon.js'
+import type { Route } from '../../src/coordinator/http/route.js'
+import { makeStateDir, startCoordinator } from '../support/daemon.js'
 
 void t.test('the page is served', async (t) => {
   const { base } = await startCoordinator(t)
@@ -66,6 +66,6 @@ void t.test('where no page was built, its start says so', async (t) => {
   const { routes } = servePage(await readPage(await makeStateDir(t)))
   const [start] = routes
   t.equal(start?.path, '/')
-  const call = { headers: {}, params: {} } as Parameters<typeof start.handle>[0] // all it reads
-  t.match(await start.handle(call), { status: 503, body: /not built: run `npm run build`/ })
+  const call = { headers: {}, params: {} } as Parameters<Route['handle']>[0] // all it reads
+  t.match(await start?.handle(call), { status: 503, body: /not built: run `npm run build`/ })
 })
