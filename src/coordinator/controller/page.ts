@@ -122,7 +122,9 @@ function answerAsset(page: Page | null, name: string, asked: IncomingHttpHeaders
     throw new FleetError('not-found', 'path', 'the page has no such part; reload it')
   const headers = { 'content-type': type, 'cache-control': forever, vary: 'accept-encoding' }
   const packed = page.assets.get(`${name}.gz`)
-  const takesPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0+)?\s*(?:,|$))/.test(asked['accept-encoding'] ?? '')
+  const takesPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0+)?\s*(?:,|$))/.test(
+    asked['accept-encoding'] ?? '',
+  )
   return packed && takesPacked
     ? { status: 200, body: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
     : { status: 200, body: whole, headers }
