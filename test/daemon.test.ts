@@ -182,6 +182,15 @@ void t.test(
   },
 )
 
+void t.test('a license key that is none ends the start', async (t) => {
+  const stateDir = await makeStateDir(t)
+  const key = join(stateDir, 'license.pem')
+  await writeFile(key, 'no key')
+  const words = ['--coordinator', '--no-agent', '--state-dir', stateDir, '--listen', '127.0.0.1:0']
+  const daemon = await runDaemon([...words, '--license-key', key])
+  t.match(daemon, { code: 78, errors: /--license-key must name a PEM file/ })
+})
+
 async function untilReady(daemon: Daemon, base: string): Promise<void> {
   await eventually('ready', async () => {
     if (!daemon.isRunning()) throw new Error(daemon.errors())

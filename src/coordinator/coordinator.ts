@@ -30,6 +30,7 @@ import { createMetrics, type Metrics } from './http/metrics.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
 import { createAgentCounter } from './state-service/agents/agent-counts.js'
 import { createApiLog, removeOldApiLogs } from './state-service/api-log.js'
+import { createLicensing, readLicenseKey } from './state-service/console/license.js'
 import { createEventHub } from './state-service/events/event-hub.js'
 import { startEventRecorder } from './state-service/events/event-recorder.js'
 import { createAuthenticator } from './state-service/identity/authenticate.js'
@@ -180,6 +181,8 @@ async function startOn(
     },
   }
   const identity = await openIdentity(service, sealing)
+  const licenseKey =
+    config.licenseKeyFile === null ? null : await readLicenseKey(config.licenseKeyFile)
   const firstAdministrator = await ensureFirstAdministrator(service, {
     stateDir: config.stateDir,
     user: config.adminUser,
@@ -205,6 +208,7 @@ async function startOn(
   })
   const console = openConsole({
     identity,
+    licensing: createLicensing(service, licenseKey),
     onAnswered: recordCalls(apiLog),
     readBaseUrl: () => config.publicUrl ?? toReachable(address),
   })

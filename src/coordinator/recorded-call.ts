@@ -1,7 +1,8 @@
 /** Which answered calls stand in the api log, and as what: the same for both APIs (choices: 2, apilogs). */
+import { readObjectId } from '../domain/object-id.js'
 import type { AnsweredCall } from './http/api.js'
 import { readBasic } from './http/credentials.js'
-import type { Route } from './http/route.js'
+import type { Answer, Route } from './http/route.js'
 import type { ApiLog, RecordedCall } from './state-service/api-log.js'
 
 /** Every call that is no GET, and every failed login; `loginByGet`: the operation of a login that is one. */
@@ -24,12 +25,8 @@ function toRecord(call: AnsweredCall): RecordedCall {
     path,
     status,
     keyType: keyTypeOf(route),
-    keyId: call.objectId ?? readNumber(answer?.body, 'id'),
-    msg:
-      readText(answer?.body, 'errorMsg') ??
-      readText(answer?.body, 'message') ??
-      route?.summary ??
-      '',
+    keyId: call.objectId ?? readNumber(answer?.body, 'id') ?? readHexId(answer?.body),
+    msg: readRefusal(answer) ?? route?.summary ?? '',
   }
 }
 
@@ -42,6 +39,18 @@ function nameOf({ actor, note, caller }: AnsweredCall): string {
 function keyTypeOf(route: Route | null): string {
   if (route === null) return 'path'
   return route.errorKey === 'deploy' ? 'vclgroup' : route.errorKey
+}
+
+/** What was refused and why. Of a success nothing: a command's answer has a `message` too, and bodies are never logged. */
+function readRefusal(answer: Answer | null): string | undefined {
+  if (answer === null || answer.status < 400) return undefined
+  return readText(answer.body, 'errorMsg') ?? readText(answer.body, 'message')
+}
+
+/** What a call of the console made. */
+function readHexId(body: unknown): number | null {
+  const id = readText(body, 'id')
+  return (id === undefined ? undefined : readObjectId(id)?.number) ?? null
 }
 
 function readNumber(body: unknown, key: string): number | null {

@@ -1,5 +1,5 @@
 /** What a caller of the console may do: three fixed roles, two of them only in the groups that were assigned (choices: 6). */
-import type { Actor } from './permission.js'
+import { isAdministrator, type Actor, type Standing } from './permission.js'
 
 export const consoleRoles = ['Admin', 'User', 'ReadOnly'] as const
 export type ConsoleRole = (typeof consoleRoles)[number]
@@ -17,6 +17,14 @@ const accessOf: Readonly<Record<ConsoleRole, readonly ConsoleAccess[]>> = {
   Admin: ['read', 'write', 'administer'],
   User: ['read', 'write'],
   ReadOnly: ['read'],
+}
+
+/** What an account is in the console of an organization; null: it has no role there. */
+export function toConsoleRole(
+  standing: Standing | null,
+  consoleRole: ConsoleRole | null,
+): ConsoleRole | null {
+  return standing && isAdministrator(standing) ? 'Admin' : consoleRole
 }
 
 /** False for whoever did not come by the console. */

@@ -31,6 +31,17 @@ export function parseObjectId(kind: ObjectKind, text: string): number | undefine
   return number > 0 && Number.isSafeInteger(number) ? number : undefined
 }
 
+/** Whatever it is the id of. A commit's is that of its file and version, no number: undefined. */
+export function readObjectId(
+  text: string,
+): { readonly kind: ObjectKind; readonly number: number } | undefined {
+  for (const kind of Object.keys(kinds) as (keyof typeof kinds)[]) {
+    const number = kind === 'commit' ? undefined : parseObjectId(kind, text)
+    if (number !== undefined) return { kind, number }
+  }
+  return undefined
+}
+
 export interface Commit {
   readonly fileId: number
   readonly version: number

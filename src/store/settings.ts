@@ -1,4 +1,4 @@
-/** What the store itself remembers of its coordinator: a few named texts, written once. */
+/** What the store itself remembers of its coordinators: a few named texts. */
 import type { Queries } from './store.js'
 
 /** Answers what stands there; the first of several writers wins. */
@@ -18,4 +18,21 @@ export async function ensureSetting(
     .where('name', '=', name)
     .executeTakeFirstOrThrow()
   return row.value
+}
+
+export async function readSetting(queries: Queries, name: string): Promise<string | undefined> {
+  const row = await queries
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row?.value
+}
+
+export async function writeSetting(queries: Queries, name: string, value: string): Promise<void> {
+  await queries
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
 }

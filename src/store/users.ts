@@ -185,12 +185,12 @@ export async function updateRole(
   await queries.updateTable('users').set({ role, updatedAt: now }).where('id', '=', id).execute()
 }
 
-/** With its permissions and its sessions there. */
+/** With its permissions, its sessions and its role in the console there. */
 export async function deleteUser(
   queries: Queries,
   { organizationId, accountId }: Membership,
 ): Promise<void> {
-  for (const table of ['sessions', 'users'] as const)
+  for (const table of ['sessions', 'consoleUsers', 'users'] as const)
     await queries
       .deleteFrom(table)
       .where('organizationId', '=', organizationId)

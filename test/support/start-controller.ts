@@ -1,4 +1,5 @@
 /** The controller API on a real listener over SQLite in memory, with a clock that tests move. */
+import type { KeyObject } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,6 +26,7 @@ import {
 import { createAgentCounter } from '../../src/coordinator/state-service/agents/agent-counts.js'
 import { createApiLog, type ApiLog } from '../../src/coordinator/state-service/api-log.js'
 import { createBackgroundWork } from '../../src/coordinator/state-service/background.js'
+import { createLicensing } from '../../src/coordinator/state-service/console/license.js'
 import {
   createEventHub,
   type EventHub,
@@ -57,6 +59,8 @@ export interface ControllerOptions {
   readonly bus?: Bus
   /** Its changes are told as events, and it has the route to listen to them. */
   readonly withEvents?: boolean
+  /** Licenses of the console are checked with it. */
+  readonly licenseKey?: KeyObject
 }
 
 export interface Controller {
@@ -161,6 +165,7 @@ export async function startController(
   })
   const console = openConsole({
     identity,
+    licensing: createLicensing(service, options.licenseKey ?? null),
     onAnswered: recordCalls(apiLog),
     readBaseUrl: () => base,
   })

@@ -3,6 +3,7 @@ import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import type { Api, Caller } from '../http/api.js'
 import { readBasic, readCookie } from '../http/credentials.js'
+import type { Licensing } from '../state-service/console/license.js'
 import { createConsoleLogins, type ConsoleLogins } from '../state-service/console/console-logins.js'
 import {
   createConsoleSessions,
@@ -12,10 +13,12 @@ import type { Identity } from '../state-service/identity/identity.js'
 import { unauthenticated } from '../state-service/identity/sessions.js'
 import { consoleAuthRoutes, cookieName } from './auth.js'
 import { describeConsoleError } from './error-body.js'
+import { graceHeaders } from './license.js'
 import { consoleRoutes } from './routes.js'
 
 export interface ConsoleParts {
   readonly identity: Identity
+  readonly licensing: Licensing
   readonly onAnswered: NonNullable<Api['onAnswered']>
   /** How browsers reach this service: pages from there may write with the cookie. */
   readonly readBaseUrl: () => string
@@ -29,15 +32,22 @@ export interface Console {
 /** Both of the console's prefixes begin so; what else is below /api/v1 is the controller's. */
 export const consolePrefix = '/api'
 
-export function openConsole({ identity, onAnswered, readBaseUrl }: ConsoleParts): Console {
+export function openConsole(parts: ConsoleParts): Console {
+  const { identity, licensing, onAnswered, readBaseUrl } = parts
   const logins = createConsoleLogins(identity)
   const sessions = createConsoleSessions(identity)
   return {
     api: {
       name: 'console',
       prefix: consolePrefix,
-      routes: [...consoleAuthRoutes({ logins, sessions }), ...consoleRoutes(identity.service)],
+      routes: [...consoleAuthRoutes({ logins, sessions }), ...consoleRoutes(identity, licensing)],
       authenticate: (caller) => authenticate({ logins, sessions, readBaseUrl }, caller),
+      admit: () => licensing.requireLicense(),
+      // A store that is away is said by the answer itself.
+      readHeaders: async () => {
+        const standing = await licensing.read().catch(() => null)
+        return standing ? graceHeaders(standing.state) : {}
+      },
       describeError: describeConsoleError,
       onAnswered,
     },

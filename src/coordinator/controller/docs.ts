@@ -2,14 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { describeApi } from '../http/openapi.js'
 import { route, type Route } from '../http/route.js'
+import { describeConsole, describeController, type DocumentedApi } from './api-documents.js'
 import { describeDocuments } from './apply-schema.js'
-
-export interface DocumentedApi {
-  readonly prefix: string
-  readonly routes: readonly Route[]
-}
 
 export interface DocumentedApis {
   readonly controller: DocumentedApi
@@ -65,9 +60,9 @@ const start = `SwaggerUIBundle({
 /** `version`: the program's. */
 export function docsRoutes(documented: DocumentedApis, version: string): readonly Route[] {
   const documents = {
-    openapi: describeController,
-    console: describeConsole,
-    apply: ({ controller }: DocumentedApis) => describeDocuments(controller.routes),
+    openapi: describeController(documented.controller, version),
+    console: describeConsole(documented.console, version),
+    apply: describeDocuments(documented.controller.routes),
   }
   const folder = assetFolder()
   return [
@@ -75,8 +70,8 @@ export function docsRoutes(documented: DocumentedApis, version: string): readonl
       documentRoute(name, 'text/html; charset=utf-8', () => Promise.resolve(Buffer.from(page))),
     ),
     documentRoute('start.js', types['js'] ?? '', () => Promise.resolve(Buffer.from(start))),
-    ...Object.entries(documents).map(([name, describe]) => {
-      const document = Buffer.from(JSON.stringify(describe(documented, version)))
+    ...Object.entries(documents).map(([name, described]) => {
+      const document = Buffer.from(JSON.stringify(described))
       return documentRoute(`${name}.json`, 'application/json; charset=utf-8', () =>
         Promise.resolve(document),
       )
@@ -89,34 +84,6 @@ export function docsRoutes(documented: DocumentedApis, version: string): readonl
     redirectRoute('/docs'),
     redirectRoute('/docs/'),
   ]
-}
-
-const basic = { type: 'http', scheme: 'basic' }
-
-function describeController({ controller }: DocumentedApis, version: string): object {
-  const info = {
-    title: 'cachefleet controller API',
-    version,
-    description:
-      'Deploys VCL to fleets of HTTP caches. Log in with POST /auth/login and send the access token as ' +
-      '`Authorization: Bearer`. Every answer has an `X-Trace-Id`.',
-    prefix: controller.prefix,
-    securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, basic },
-    required: ['bearer'],
-  }
-  return describeApi(info, controller.routes)
-}
-
-function describeConsole({ console }: DocumentedApis, version: string): object {
-  const info = {
-    title: 'cachefleet console API',
-    version,
-    description: 'Instances, groups, bans, statistics and management commands of caches.',
-    prefix: console.prefix,
-    securitySchemes: { basic, session: { type: 'apiKey', in: 'cookie', name: 'JSESSIONID' } },
-    required: ['basic', 'session'],
-  }
-  return describeApi(info, console.routes)
 }
 
 function documentRoute(name: string, type: string, read: () => Promise<Buffer>): Route {

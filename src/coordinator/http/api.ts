@@ -16,6 +16,10 @@ export interface Api {
    * 404 for everybody.
    */
   readonly authenticate: ((caller: Caller) => Promise<Actor>) | null
+  /** Rejects with FleetError when no call is served now; the callers are known, what they may do was not looked at. */
+  readonly admit?: () => Promise<void>
+  /** Headers of every answer. */
+  readonly readHeaders?: () => Promise<Readonly<Record<string, string>>>
   readonly describeError: (error: unknown, about: ErrorContext) => Answer
   /** Answers a GET of some of the paths that no route has; others are 404. */
   readonly elsewhere?: Elsewhere

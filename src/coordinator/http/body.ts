@@ -12,7 +12,7 @@ const nestingLimit = 64
 const unreadLimitBytes = 64 * 1024 * 1024
 const unreadTimeoutMs = 5_000
 
-const mediaTypes: Readonly<Record<BodyType, string>> = {
+export const mediaTypes: Readonly<Record<BodyType, string>> = {
   json: 'application/json',
   text: 'text/plain',
   form: 'application/x-www-form-urlencoded',

@@ -133,7 +133,7 @@ async function admitCall(
     exchange.actor = await api.authenticate(exchange.caller)
   if (methods.size === 0) throw nothingHere()
   if (!found) throw methodNotAllowed(methods.keys())
-  if (exchange.actor) checkPermission(found.route, exchange.actor)
+  if (exchange.actor) await checkCaller(api, found.route, exchange.actor)
   return found
 }
 
@@ -144,6 +144,11 @@ function nothingHere(): FleetError {
 function methodNotAllowed(known: Iterable<string>): MethodNotAllowed {
   const methods = [...known].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   return new MethodNotAllowed(methods.join(', '))
+}
+
+async function checkCaller(api: Api, route: Route, actor: Actor): Promise<void> {
+  if (route.needsNoLicense !== true) await api.admit?.()
+  checkPermission(route, actor)
 }
 
 function checkPermission({ permission, errorKey }: Route, actor: Actor): void {

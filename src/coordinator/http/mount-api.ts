@@ -112,6 +112,7 @@ async function serveCall(
   reply.header('cache-control', 'no-store')
   const answer = await answerCall(target, exchange, request)
   exchange.answer = answer
+  if (target.api.readHeaders) reply.headers(await target.api.readHeaders())
   // Before the answer leaves, so that whoever got it finds its trace id in the log.
   const call = describeCall(exchange, request)
   logCall(call)

@@ -9,17 +9,6 @@ export const errorResponse = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 }
 
-export const errorSchema = {
-  type: 'object',
-  required: ['traceId', 'errorKey', 'errorMsg'],
-  properties: {
-    traceId: { type: 'string', description: 'stands in the log lines of all processes' },
-    errorKey: { type: 'string', description: 'scope of the error' },
-    errorMsg: { type: 'string', description: 'for people' },
-    message: { type: 'string', description: 'of an unknown path: as errorMsg' },
-  },
-}
-
 export const headers = {
   'X-Trace-Id': {
     description: 'In every answer: what was sent if it is 8 to 64 letters, digits, - and _',
@@ -37,7 +26,7 @@ export const headers = {
 }
 
 /** `default` stands for what is not listed: a conflict, a limit, a dependency that is down. */
-export function describeAnswers(route: Route): object {
+export function describeAnswers(route: Route, moreRefusals: readonly number[]): object {
   const contentType = route.isStream === true ? 'text/event-stream' : 'application/json'
   const described = Object.entries(route.answers).map(([status, schema]): [string, object] => [
     status,
@@ -48,7 +37,10 @@ export function describeAnswers(route: Route): object {
         : { headers: headersOf(route), content: { [contentType]: { schema } } }),
     },
   ])
-  const refusals = refusalsOf(route).map((status): [number, object] => [status, errorReference])
+  const refusals = [...refusalsOf(route), ...moreRefusals].map((status): [number, object] => [
+    status,
+    errorReference,
+  ])
   return {
     ...Object.fromEntries([...described, ...refusals]),
     ...(route.edit && route.method === 'GET' ? { 304: notChanged } : {}),

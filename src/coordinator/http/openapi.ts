@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of an API, made from the same routes that are served and the same schemas that validate. */
 import type { TSchema } from 'typebox'
-import { describeAnswers, errorResponse, errorSchema, headers } from './openapi-answers.js'
+import { describeAnswers, errorResponse, headers } from './openapi-answers.js'
+import { describeBody } from './openapi-bodies.js'
 import type { Route } from './route.js'
 
 export interface DocumentInfo {
@@ -11,6 +12,13 @@ export interface DocumentInfo {
   /** By name, as OpenAPI writes them; each of `required` alone is enough for a call that is not public. */
   readonly securitySchemes: Readonly<Record<string, object>>
   readonly required: readonly string[]
+  /** What public calls may bring, by their paths. */
+  readonly ofPublic: Readonly<Record<string, readonly string[]>>
+  /** The body of every error. */
+  readonly errorSchema: object
+  readonly describeParameter: (name: string) => object
+  /** Refusals beside those that a route's own form makes possible. */
+  readonly moreRefusals: (route: Route) => readonly number[]
 }
 
 interface Parameter {
@@ -33,9 +41,9 @@ export function describeApi(info: DocumentInfo, routes: readonly Route[]): objec
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) {
     const path = (paths[`${info.prefix}${route.path}`] ??= {})
-    path[route.method.toLowerCase()] = describeOperation(route)
+    path[route.method.toLowerCase()] = describeOperation(route, info)
   }
-  const { title, version, description, securitySchemes, required } = info
+  const { title, version, description, securitySchemes, required, errorSchema } = info
   return {
     openapi: '3.1.0',
     info: { title, version, description, license },
@@ -53,10 +61,9 @@ export function describeApi(info: DocumentInfo, routes: readonly Route[]): objec
 
 const license = { name: 'Apache License 2.0', identifier: 'Apache-2.0' }
 
-function describeOperation(route: Route): object {
-  const [, tag = ''] = route.path.split('/')
+function describeOperation(route: Route, info: DocumentInfo): object {
   const parameters = [
-    ...pathParameters(route),
+    ...pathParameters(route, info),
     ...queryParameters(route),
     ...(route.isStream === true ? [lastEventId] : []),
     ...conditionParameters(route),
@@ -64,26 +71,30 @@ function describeOperation(route: Route): object {
   return {
     operationId: route.operationId,
     summary: route.summary,
-    tags: [tag],
-    ...securityOf(route),
+    tags: [tagOf(route)],
+    ...securityOf(route, info),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body ? { requestBody: describeBody(route, route.body) } : {}),
-    responses: describeAnswers(route),
+    responses: describeAnswers(route, info.moreRefusals(route)),
   }
 }
 
-/** The login is the one public call that takes HTTP basic credentials. */
-function securityOf({ permission, path }: Route): object {
-  if (permission !== 'public') return {}
-  return { security: path === '/auth/login' ? [{ basic: [] }] : [] }
+/** The first step of the path that says what it is about. */
+function tagOf({ path }: Route): string {
+  return path.split('/').find((step) => step !== '' && step !== 'v1') ?? ''
 }
 
-function pathParameters({ path }: Route): Parameter[] {
+function securityOf({ permission, path }: Route, { ofPublic }: DocumentInfo): object {
+  if (permission !== 'public') return {}
+  return { security: (ofPublic[path] ?? []).map((name) => ({ [name]: [] })) }
+}
+
+function pathParameters({ path }: Route, { describeParameter }: DocumentInfo): Parameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    schema: name === 'id' ? { type: 'integer', minimum: 1 } : { type: 'string' },
+    schema: describeParameter(name),
   }))
 }
 
@@ -113,19 +124,4 @@ function descriptionOf(schema: TSchema): { description?: string } {
   return 'description' in schema && typeof schema.description === 'string'
     ? { description: schema.description }
     : {}
-}
-
-/** Read-only keys are accepted, so they are documented: what GET answered may be sent back. */
-function describeBody({ ignoredKeys = [], bodyOptional }: Route, schema: TSchema): object {
-  const properties: unknown = Reflect.get(schema, 'properties')
-  const known = typeof properties === 'object' && properties !== null ? properties : {}
-  const ignored = ignoredKeys.filter((key) => !(key in known))
-  const readOnly = Object.fromEntries(
-    ignored.map((key) => [key, { readOnly: true, description: 'accepted and ignored' }]),
-  )
-  const whole = { ...schema, properties: { ...known, ...readOnly }, additionalProperties: false }
-  return {
-    required: bodyOptional !== true,
-    content: { 'application/json': { schema: whole } },
-  }
 }

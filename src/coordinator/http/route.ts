@@ -118,6 +118,8 @@ export interface Route<
   readonly bodyOptional?: boolean
   /** Its answer is a stream of events; the schema of 200 is that of each one's data. */
   readonly isStream?: boolean
+  /** Answered also where `admit` of the API refuses its calls. */
+  readonly needsNoLicense?: boolean
   /** Schema of each success status; null: no body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
   readonly handle: (call: Call<Static<Body>, Static<Query>, Found>) => Promise<Answer>

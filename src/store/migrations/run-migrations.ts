@@ -17,6 +17,7 @@ import { managedByColumns } from './0021-managed-by.js'
 import { invalidationTables } from './0040-invalidations.js'
 import { invalidationEvents } from './0041-invalidation-events.js'
 import { consoleUserTables } from './0050-console-users.js'
+import { messageIndex } from './0053-message-index.js'
 import type { Migration } from './migration.js'
 
 const migrations: readonly Migration[] = [
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   invalidationTables,
   invalidationEvents,
   consoleUserTables,
+  messageIndex,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

@@ -1,0 +1,61 @@
+/** `/v1/schema`: the JSON schema of each entity, as its own calls answer it (choices: 6). */
+import { Type, type TObject } from 'typebox'
+import { FleetError } from '../../errors.js'
+import { route, type Route } from '../http/route.js'
+import { cacheSchema } from './cache-views.js'
+import { licenseSchema } from './license.js'
+import { messageSchema } from './messages.js'
+import { userSchema } from './users.js'
+
+const errorKey = 'path'
+
+/** By the first step of their paths. */
+export const entities: Readonly<Record<string, TObject>> = {
+  cache: cacheSchema,
+  user: userSchema,
+  message: messageSchema,
+  license: licenseSchema,
+}
+
+const entitySchema = Type.Object(
+  { entity: Type.String(), schema: Type.Object({}, { additionalProperties: true }) },
+  { additionalProperties: false },
+)
+
+export function schemaRoutes(): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/schema',
+      operationId: 'listSchemas',
+      summary: 'The entities with their JSON schemas',
+      errorKey,
+      permission: { console: 'read' },
+      answers: { 200: Type.Object({ list: Type.Array(entitySchema) }) },
+      handle: () => {
+        const list = Object.entries(entities).map(([entity, schema]) => ({ entity, schema }))
+        return Promise.resolve({ status: 200, body: { list } })
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/schema/{entity}',
+      operationId: 'getSchema',
+      summary: 'The JSON schema of one entity',
+      errorKey,
+      permission: { console: 'read' },
+      answers: { 200: Type.Object({}, { additionalProperties: true }) },
+      handle: ({ params }) => {
+        const { entity = '' } = params
+        const schema = Object.hasOwn(entities, entity) ? entities[entity] : undefined
+        if (!schema)
+          throw new FleetError(
+            'not-found',
+            errorKey,
+            `there is no schema of ${JSON.stringify(entity.slice(0, 80))}; there are those of ${Object.keys(entities).join(', ')}`,
+          )
+        return Promise.resolve({ status: 200, body: schema })
+      },
+    }),
+  ]
+}

@@ -1,0 +1,29 @@
+/** What the OpenAPI document says of a call's body: its media types, and which keys are taken. */
+import type { TSchema } from 'typebox'
+import { mediaTypes } from './body.js'
+import type { BodyType, Route } from './route.js'
+
+export function describeBody(route: Route, schema: TSchema): object {
+  const { bodyTypes = ['json'], bodyOptional } = route
+  return {
+    required: bodyOptional !== true,
+    content: Object.fromEntries(
+      bodyTypes.map((type) => [mediaTypes[type], { schema: schemaOf(type, route, schema) }]),
+    ),
+  }
+}
+
+/** Read-only keys are accepted, so they are documented: what GET answered may be sent back. */
+function schemaOf(type: BodyType, route: Route, schema: TSchema): object {
+  const { ignoredKeys = [], ignoresUnknownKeys = false, textKey = 'text' } = route
+  const properties: unknown = Reflect.get(schema, 'properties')
+  const known: object = typeof properties === 'object' && properties !== null ? properties : {}
+  if (type === 'text') return Reflect.get(known, textKey) as object // a text has one key
+  const readOnly = Object.fromEntries(
+    ignoredKeys
+      .filter((key) => !(key in known))
+      .map((key) => [key, { readOnly: true, description: 'accepted and ignored' }]),
+  )
+  const whole = { ...schema, properties: { ...known, ...readOnly } }
+  return { ...whole, additionalProperties: ignoresUnknownKeys }
+}

@@ -1,0 +1,90 @@
+/** May the console be used: what its license allows now, as one answer (choices: 6). */
+
+/** What is signed. */
+export interface License {
+  /** Whose it is. */
+  readonly name: string
+  /** Seconds since 1970. */
+  readonly expires: number
+  /** For how many days more the console can be used. */
+  readonly graceDays: number
+  readonly maxCaches: number
+}
+
+export type LicenseState =
+  | { readonly kind: 'off' | 'missing' | 'valid' | 'expired' }
+  | { readonly kind: 'grace'; readonly daysLeft: number }
+  | { readonly kind: 'too many caches'; readonly maxCaches: number }
+
+export interface LicenseFacts {
+  /** A key to check licenses with is configured. */
+  readonly isChecked: boolean
+  /** Null: nobody has uploaded one. */
+  readonly license: License | null
+  /** Registered ones, whatever their state. */
+  readonly caches: number
+  readonly nowMs: number
+}
+
+const dayMs = 24 * 3600 * 1000
+/** Chosen by us: a number of days that no date breaks on, and that no grace needs. */
+const graceDaysMost = 3_650
+
+/** The last moment of a license comes first: one that is over allows no cache at all. */
+export function judgeLicense({ isChecked, license, caches, nowMs }: LicenseFacts): LicenseState {
+  if (!isChecked) return { kind: 'off' }
+  if (license === null) return { kind: 'missing' }
+  const expiresMs = license.expires * 1000
+  const endMs = expiresMs + license.graceDays * dayMs
+  if (nowMs >= endMs) return { kind: 'expired' }
+  if (caches > license.maxCaches) return { kind: 'too many caches', maxCaches: license.maxCaches }
+  if (nowMs < expiresMs) return { kind: 'valid' }
+  return { kind: 'grace', daysLeft: Math.ceil((endMs - nowMs) / dayMs) }
+}
+
+export function allowsConsole({ kind }: LicenseState): boolean {
+  return kind === 'off' || kind === 'valid' || kind === 'grace'
+}
+
+/** What a refused caller is told: what, why, and what would be right. */
+export function describeLicenseState(state: LicenseState): string {
+  const upload = 'a system administrator uploads one with POST /api/v1/license/upload'
+  switch (state.kind) {
+    case 'off':
+      return 'licenses are not checked here'
+    case 'missing':
+      return `there is no license; ${upload}`
+    case 'valid':
+      return 'the license is valid'
+    case 'grace':
+      return `the license has expired; ${state.daysLeft} day(s) of grace are left`
+    case 'expired':
+      return `the license has expired, and its grace with it; ${upload}`
+    case 'too many caches':
+      return `there are more caches than the ${state.maxCaches} of the license; ${upload}, or delete some`
+  }
+}
+
+/** What a license says, or what is wrong with it. */
+export function readLicense(payload: unknown): License | string {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+    return 'a license says {name, expires, graceDays, maxCaches}'
+  const fields = new Map<string, unknown>(Object.entries(payload))
+  const name = fields.get('name')
+  if (typeof name !== 'string' || !/^[^\p{Cc}\p{Surrogate}]{1,255}$/u.test(name))
+    return 'name: 1 to 255 characters are right'
+  const expires = readCount(fields.get('expires'), Number.MAX_SAFE_INTEGER / 1000)
+  if (expires === undefined) return 'expires: seconds since 1970 are right'
+  const graceDays = readCount(fields.get('graceDays'), graceDaysMost)
+  if (graceDays === undefined)
+    return `graceDays: a whole number from 0 to ${graceDaysMost} is right`
+  const maxCaches = readCount(fields.get('maxCaches'), Number.MAX_SAFE_INTEGER)
+  if (maxCaches === undefined) return 'maxCaches: a whole number from 0 is right'
+  return { name, expires, graceDays, maxCaches }
+}
+
+function readCount(value: unknown, most: number): number | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most
+    ? Number(value)
+    : undefined
+}

@@ -1,0 +1,170 @@
+/**
+ * The order of checks, for every route of the console (choices: 6): 401, 405, then 403 and 404, which the walk looks at, then 415,
+ * 413 and 400 of the body; and that every answer on the way is one that the console's document tells.
+ */
+import { request } from 'node:http'
+import t from 'tap'
+import { bodyLimitBytes, mediaTypes } from '../../../src/coordinator/http/body.js'
+import type { Method, Route } from '../../../src/coordinator/http/route.js'
+import { readApiDocument } from '../../support/api-document.js'
+import { basic, type CallAnswer } from '../../support/start-controller.js'
+import { nobodys, startStreet, type House, type Street } from './estate.js'
+import { addressOf, sampleOf, sentBy } from './samples.js'
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const wrongType = { text: 'wrong', type: 'application/x-wrong' }
+
+void t.test('another method is 405 with what is right, to whoever may know', async (t) => {
+  const street = await startStreet(t)
+  const { consoleRoutes } = street.controller
+  for (const route of consoleRoutes) {
+    const same = consoleRoutes.filter(({ path }) => path === route.path)
+    const other = methods.find((method) => same.every((one) => one.method !== method))
+    if (other === undefined) continue
+    const at = addressOf(route, nobodys)
+    const what = `${other} ${route.path}`
+    const isPublic = same.some(({ permission }) => permission === 'public')
+    const nobody = await street.call(other, at, { as: null, ...bodyFor(other) })
+    t.equal(nobody.status, isPublic ? 405 : 401, what)
+    const { status, headers } = await street.call(other, at, bodyFor(other))
+    t.equal(status, 405, what)
+    const allowed = headers.get('allow')?.split(', ') ?? []
+    t.ok(
+      same.every(({ method }) => allowed.includes(method)),
+      what,
+    )
+  }
+})
+
+void t.test('a wrong body is refused before the call looks at anything', async (t) => {
+  const street = await startStreet(t)
+  const house = await street.makeHouse('red')
+  const as = house.callers.admin
+  for (const route of street.controller.consoleRoutes) {
+    const { method, operationId, bodyTypes = ['json'], body } = route
+    if (method === 'GET') continue
+    const at = addressOf(route, house.estate)
+    const send = async (sent: object): Promise<number> =>
+      (await street.call(method, at, { as, ...sent })).status
+    t.equal(await send(wrongType), 415, `${operationId} of another type`)
+    t.equal(await announce(street, as, route, at), 413, `${operationId} that is too long`)
+    if (!bodyTypes.includes('json')) continue
+    t.equal(await send({ text: '{', type: 'application/json' }), 400, `${operationId} broken`)
+    const text = body ? '[]' : '{"bogus": 1}'
+    t.equal(await send({ text, type: 'application/json' }), 400, `${operationId} ${text}`)
+  }
+  const left = await street.call('GET', `/v1/user/${house.estate.user}`, { as })
+  t.equal(left.status, 200, 'nothing came of it')
+})
+
+void t.test('every answer is what the document says', async (t) => {
+  const street = await startStreet(t)
+  const house = await street.makeHouse('red')
+  const document = await readApiDocument(street.controller.base, 'console.json', true)
+  const { consoleRoutes } = street.controller
+  const ids = document.operations.map(({ id }) => id)
+  t.same(
+    ids.toSorted(),
+    consoleRoutes.map(({ operationId }) => operationId).toSorted(),
+    'each operation once',
+  )
+  for (const route of inHarmlessOrder(consoleRoutes)) {
+    const operation = document.operations.find(({ id }) => id === route.operationId)
+    const check = (answer: CallAnswer): void => {
+      if (operation) document.check(operation, answer)
+    }
+    t.match(operation, { path: `/api${route.path}`, method: route.method })
+    for (const answer of await tryAll(street, route, house))
+      t.doesNotThrow(() => {
+        check(answer)
+      }, `${route.operationId} ${answer.status}`)
+  }
+})
+
+void t.test('ids, media types and the session are told', async (t) => {
+  const { controller } = await startStreet(t)
+  const { body } = await controller.call('GET', '/docs/console.json')
+  t.match(body, {
+    security: [{ basic: [] }, { session: [] }],
+    components: { schemas: { Error: { required: ['message'] } } },
+    paths: {
+      '/api/rest/login': {
+        post: {
+          security: [],
+          requestBody: { content: { 'application/x-www-form-urlencoded': {} } },
+        },
+      },
+      '/api/rest/checkcookie': { get: { security: [{ session: [] }] } },
+      '/api/v1/cache/{id}': {
+        get: {
+          tags: ['cache'],
+          parameters: [{ name: 'id', schema: { pattern: '^[0-9a-f]{24}$' } }],
+          responses: { 401: {}, 402: {}, 403: {}, 404: {}, 405: {} },
+        },
+      },
+      '/api/v1/license/upload': {
+        post: { requestBody: { content: { 'text/plain': { schema: { type: 'string' } } } } },
+      },
+    },
+  })
+})
+
+/** What its Admin is answered, and refusals of each kind. */
+async function tryAll(
+  street: Street,
+  route: Route,
+  { estate, callers }: House,
+): Promise<CallAnswer[]> {
+  const { method } = route
+  const right = await street.call(method, addressOf(route, estate), {
+    as: callers.admin,
+    ...sentBy(route, estate),
+  })
+  if ([400, 500].includes(right.status) && !sampleOf(route).text)
+    throw new Error(`${route.operationId}: ${right.status} ${right.text}; the sample must be right`)
+  const at = addressOf(route, nobodys)
+  return [
+    right,
+    await street.call(method, at, { as: null }),
+    await street.call(method, at, { as: callers.reader, ...bodyFor(method) }),
+    await street.call(method, at, { as: callers.admin, ...bodyFor(method) }),
+    await street.call(method, `${at}?bogus=1`, { as: callers.admin }),
+  ]
+}
+
+/** What makes nothing goes first, what deletes last. */
+function inHarmlessOrder(routes: readonly Route[]): readonly Route[] {
+  const rank = ({ method }: Route): number => methods.indexOf(method)
+  return routes.toSorted((a, b) => rank(a) - rank(b))
+}
+
+function bodyFor(method: string): object {
+  return method === 'GET' ? {} : wrongType
+}
+
+/** Says that a body will come which is too large; the answer does not wait for it. */
+function announce(
+  { controller }: Street,
+  as: string,
+  { method, bodyTypes: [type = 'json'] = [] }: Route,
+  at: string,
+): Promise<number | undefined> {
+  const [name = '', password = ''] = as.split(':')
+  return new Promise((resolve, reject) => {
+    const sent = request(`${controller.base}/api${at}`, {
+      method,
+      headers: {
+        authorization: basic(name, password),
+        'content-type': mediaTypes[type],
+        'content-length': bodyLimitBytes + 1,
+      },
+    })
+    sent.once('error', reject)
+    sent.once('response', ({ statusCode }) => {
+      resolve(statusCode)
+      sent.off('error', reject).on('error', () => undefined)
+      sent.destroy()
+    })
+    sent.flushHeaders()
+  })
+}

@@ -1,0 +1,47 @@
+/** What the console keeps, on PostgreSQL, with two coordinators of one store, each with its own bus: no hint passes. */
+import t from 'tap'
+import { startPostgres } from '../../support/postgres.js'
+import { password, rows, type Json } from '../identity/people.js'
+import { startStreet } from './estate.js'
+import { makeLicense, vendor } from './make-license.js'
+
+void t.test('two coordinators', async (t) => {
+  const postgres = await startPostgres(t)
+  const shared = { storeUrl: await postgres.url(), stateDir: t.testdir() }
+  const options = { ...shared, licenseKey: vendor.publicKey }
+  const [one, two] = [await startStreet(t, options), await startStreet(t, options)]
+
+  await t.test('a license that one was given counts at the other', async (t) => {
+    t.equal((await two.call('GET', '/v1/cache')).status, 402)
+    const license = { text: makeLicense(30), type: 'text/plain' }
+    t.equal((await one.call('POST', '/v1/license/upload', license)).status, 200)
+    two.controller.advance(4_000)
+    t.equal((await two.call('GET', '/v1/cache')).status, 200)
+    t.equal((await one.call('POST', '/v1/license/upload', license)).status, 200, 'replaced')
+  })
+
+  await t.test('a user lives and ends at both', async (t) => {
+    const { estate, callers } = await one.makeHouse('red')
+    const as = callers.admin
+    const body = { username: 'uma', password, role: 'User', groups: [estate.group] }
+    const { id } = (await one.call('POST', '/v1/user', { as, body })).body
+    const at = `/v1/user/${String(id)}`
+    const uma = `uma:${password}`
+    const patch = (change: Json) => two.call('PATCH', at, { as, body: change })
+    t.match((await two.call('GET', '/v1/user', { as: uma })).body, { list: [{ id }] })
+    t.match((await patch({ groups: [] })).body, { role: 'User', groups: [] })
+    t.match((await patch({ role: 'Admin' })).body, { role: 'Admin', groups: [] })
+    one.controller.advance(4_500)
+    const seen = rows((await one.call('GET', '/v1/user', { as: uma })).body['list'])
+    t.ok(seen.length > 4, 'an Admin sees all')
+    const back = { role: 'ReadOnly', groups: [estate.group] }
+    t.match((await patch(back)).body, back)
+    const { status, body: told } = await two.call('GET', '/v1/message', { as: uma })
+    t.same([status, told], [200, { list: [] }], 'nobody did anything to its group')
+    t.equal((await two.call('DELETE', at, { as })).status, 204)
+    two.controller.advance(4_500)
+    one.controller.advance(4_500)
+    for (const street of [one, two])
+      t.equal((await street.call('GET', '/v1/user', { as: uma })).status, 401)
+  })
+})

@@ -1,0 +1,200 @@
+/**
+ * The walk over every route of the console with two organizations and a caller of each role (choices: 6): who may call it, that
+ * nothing of another organization or group is ever told, and that no input makes an error of ours.
+ */
+import type { Test } from 'tap'
+import type { Route } from '../../../src/coordinator/http/route.js'
+import type { CallAnswer } from '../../support/start-controller.js'
+import type { Json } from '../identity/people.js'
+import type { ConsoleCall } from './console-client.js'
+import {
+  kindOfParameter,
+  kinds,
+  nobodys,
+  roles,
+  startStreet,
+  type Caller,
+  type Estate,
+  type House,
+  type Kind,
+  type Street,
+} from './estate.js'
+import { addressOf, parametersOf, sampleOf, sentBy } from './samples.js'
+
+/** Refused by every route before anything comes of it. */
+const wrongBody = { text: 'wrong', type: 'application/x-wrong' }
+
+export interface Scene {
+  readonly street: Street
+  readonly red: House
+  readonly blue: House
+}
+
+/** Two organizations that have the same. */
+export async function startScene(t: Test, storeUrl: string): Promise<Scene> {
+  const street = await startStreet(t, { storeUrl })
+  const [red, blue] = [await street.makeHouse('crimson'), await street.makeHouse('azure')]
+  return { street, red, blue }
+}
+
+export async function tenancyContract(t: Test, scene: Scene): Promise<void> {
+  // First: later answers tell of the ids that the caller itself has asked for.
+  await t.test('no answer tells of another organization', (t) => checkNames(t, scene))
+  await t.test("another organization's ids are answered as ids that never were", (t) =>
+    checkForeignIds(t, scene),
+  )
+  await t.test('ids outside of its groups are answered to a user so too', (t) =>
+    checkOutsider(t, scene),
+  )
+  await t.test('a body that names what another organization has names nothing', (t) =>
+    checkReferences(t, scene),
+  )
+}
+
+export async function checkRoles(t: Test, { street, blue }: Scene): Promise<void> {
+  for (const route of routesOf(street)) {
+    const { method, operationId } = route
+    const at = addressOf(route, nobodys)
+    const sent = method === 'GET' ? {} : wrongBody
+    const nobody = await street.call(method, at, { as: null, ...sent })
+    t.equal(nobody.status, 401, `${operationId} for nobody`)
+    for (const role of roles) {
+      const answer = await street.call(method, at, { as: blue.callers[role], ...sent })
+      t.equal(answer.status, expectStatus(route, role), `${operationId} for ${role}`)
+      if (answer.status >= 400) t.type(answer.body['message'], 'string', operationId)
+    }
+  }
+}
+
+function expectStatus(route: Route, role: Caller): number {
+  const { needs } = sampleOf(route)
+  const isAllowed = role === 'admin' || needs === 'read' || (needs === 'write' && role !== 'reader')
+  if (!isAllowed) return 403
+  if (route.path.includes('{id}')) return 404
+  return route.method === 'GET' ? 200 : 415
+}
+
+async function checkForeignIds(t: Test, scene: Scene): Promise<void> {
+  const { street, red, blue } = scene
+  for (const route of routesOf(street))
+    for (const name of parametersOf(route)) {
+      const kind = kindOfParameter(route.path, name)
+      if (kind)
+        await compareIds(t, { ...scene, route, name, as: blue.callers.admin, ids: red.estate })
+    }
+  const left = await street.call('GET', '/v1/user', { as: red.callers.admin })
+  t.ok(left.text.includes(red.estate.user), 'nothing of it has changed')
+}
+
+async function checkOutsider(t: Test, scene: Scene): Promise<void> {
+  const { street, blue } = scene
+  const hidden: readonly (Kind | undefined)[] = ['cache', 'group', 'user', 'message']
+  for (const route of routesOf(street))
+    for (const name of parametersOf(route))
+      if (hidden.includes(kindOfParameter(route.path, name)))
+        await compareIds(t, {
+          ...{ ...scene, route, name, ids: blue.estate },
+          as: blue.callers.outsider,
+        })
+}
+
+interface Comparison extends Scene {
+  readonly route: Route
+  /** Of the parameter. */
+  readonly name: string
+  readonly as: string
+  readonly ids: Estate
+}
+
+async function compareIds(t: Test, comparison: Comparison): Promise<void> {
+  const { street, blue, route, name, as, ids } = comparison
+  const kind = kindOfParameter(route.path, name)
+  if (kind === undefined) return
+  const ask = async (of: Estate): Promise<string> => {
+    const at = addressOf(route, blue.estate, { [name]: of[kind] })
+    const answer = await street.call(route.method, at, { as, ...sentBy(route, blue.estate) })
+    return `${answer.status} ${answer.text.replaceAll(of[kind], '<id>')}`
+  }
+  const nothing = await ask(nobodys)
+  t.match(nothing, /^40[34] /, `${route.operationId} ${name}`)
+  t.equal(await ask(ids), nothing, `${route.operationId} ${name}`)
+}
+
+async function checkReferences(t: Test, { street, red, blue }: Scene): Promise<void> {
+  for (const route of routesOf(street)) {
+    const { body } = sampleOf(route)
+    if (!body) continue
+    for (const kind of kinds) {
+      const of = (other: Estate): Json => body({ ...blue.estate, [kind]: other[kind] })
+      if (JSON.stringify(of(blue.estate)) === JSON.stringify(of(nobodys))) continue
+      const ask = async (other: Estate): Promise<string> => {
+        const sent: ConsoleCall = { as: blue.callers.admin, body: of(other) }
+        const answer = await street.call(route.method, addressOf(route, blue.estate), sent)
+        return `${answer.status} ${answer.text.replaceAll(other[kind], '<id>')}`
+      }
+      const nothing = await ask(nobodys)
+      t.match(nothing, /^40[04] /, `${route.operationId} ${kind}`)
+      t.equal(await ask(red.estate), nothing, `${route.operationId} ${kind}`)
+    }
+  }
+}
+
+async function checkNames(t: Test, { street, red, blue }: Scene): Promise<void> {
+  const hidden = kinds.map((kind) => red.estate[kind]).filter((id) => id !== nobodys.paramset)
+  for (const route of routesOf(street)) {
+    if (route.method !== 'GET') continue
+    for (const role of roles) {
+      const at = addressOf(route, blue.estate)
+      const { text } = await street.call('GET', at, { as: blue.callers[role] })
+      const told = [red.mark, ...hidden].filter((one) => text.includes(one))
+      t.same(told, [], `${route.operationId} for ${role}`)
+    }
+  }
+}
+
+const hostileIds = [
+  ...['0', '-1', '7', 'f'.repeat(24), 'F0'.repeat(12), '9'.repeat(400), '%00', '%ff', '%0a'],
+  ...['..%2f..', "90'%20or%201=1--", '%3c%3c', '%22', '*', '%E2%80%A8', '__proto__'],
+]
+const hostileValues = [null, true, -1, 1e300, '', '\0', '\ud800', 'x\nstop', '<< END', [[]], {}]
+const hostileBodies = ['null', '[]', '"x"', '{', '{"__proto__": {"a": 1}}', '['.repeat(100), '\0']
+
+export async function checkHostile(t: Test, { street, blue }: Scene): Promise<void> {
+  const as = blue.callers.admin
+  const judge = ({ status, body }: CallAnswer, what: string): void => {
+    if (status < 400 || (status !== 500 && typeof body['message'] === 'string')) return
+    if (status === 401 || status === 404) return // a path of the controller, which says so in its way
+    t.fail(`${what}: ${status} ${JSON.stringify(body)}`)
+  }
+  for (const route of routesOf(street)) {
+    const { method, operationId } = route
+    for (const name of parametersOf(route))
+      for (const id of hostileIds) {
+        const at = addressOf(route, blue.estate, { [name]: id })
+        const answer = await street.call(method, at, { as, ...sentBy(route, blue.estate) })
+        judge(answer, `${operationId} ${name} ${id}`)
+      }
+    if (method === 'GET') continue
+    for (const sent of hostileCalls(route, blue.estate)) {
+      const at = addressOf(route, method === 'DELETE' ? nobodys : blue.estate)
+      judge(
+        await street.call(method, at, { as, ...sent }),
+        `${operationId} ${JSON.stringify(sent)}`,
+      )
+    }
+  }
+  t.pass('each was answered')
+}
+
+function* hostileCalls(route: Route, own: Estate): Iterable<ConsoleCall> {
+  const { body, text } = sampleOf(route)
+  for (const one of hostileBodies) yield { text: one, type: text?.type ?? 'application/json' }
+  const right = body?.(own) ?? {}
+  for (const key of Object.keys(right))
+    for (const value of hostileValues) yield { body: { ...right, [key]: value } }
+}
+
+/** Those that need a caller. */
+function routesOf({ controller }: Street): readonly Route[] {
+  return controller.consoleRoutes.filter(({ permission }) => permission !== 'public')
+}

@@ -1,0 +1,37 @@
+/** The walk over every route of the console, on both stores. */
+import t from 'tap'
+import { startPostgres } from '../../support/postgres.js'
+import { startStreet } from './estate.js'
+import { sampleOf, samples } from './samples.js'
+import { checkHostile, checkRoles, startScene, tenancyContract } from './walk.contract.js'
+
+void t.test('every route has a sample call that needs what the contract says', async (t) => {
+  const { consoleRoutes } = (await startStreet(t)).controller
+  for (const route of consoleRoutes) {
+    const { permission, operationId } = route
+    const isOfConsole = typeof permission === 'object' && 'console' in permission
+    t.equal(isOfConsole ? permission.console : permission, sampleOf(route).needs, operationId)
+    const takesJson = route.body && (route.bodyTypes ?? ['json']).includes('json')
+    if (takesJson) t.equal(route.ignoresUnknownKeys, true, `${operationId} ignores unknown keys`)
+  }
+  const gone = Object.keys(samples).filter(
+    (name) => !consoleRoutes.some(({ operationId }) => operationId === name),
+  )
+  t.same(gone, [], 'no sample is of a route that is gone')
+})
+
+void t.test('on SQLite', async (t) => {
+  const scene = await startScene(t, 'sqlite::memory:')
+  await t.test('each role may call what the contract says', (t) => checkRoles(t, scene))
+  await tenancyContract(t, scene)
+})
+
+void t.test('on PostgreSQL', async (t) => {
+  const postgres = await startPostgres(t)
+  await t.test('the walk', async (t) => {
+    const scene = await startScene(t, await postgres.url())
+    await tenancyContract(t, scene)
+    // Texts that SQLite keeps and PostgreSQL cannot are among them.
+    await t.test('no input makes an internal error', (t) => checkHostile(t, scene))
+  })
+})
