@@ -14,7 +14,7 @@ export interface License {
 export type LicenseState =
   | { readonly kind: 'off' | 'missing' | 'valid' | 'expired' }
   | { readonly kind: 'grace'; readonly daysLeft: number }
-  | { readonly kind: 'too many caches'; readonly caches: number; readonly maxCaches: number }
+  | { readonly kind: 'too many caches'; readonly maxCaches: number }
 
 export interface LicenseFacts {
   /** A key to check licenses with is configured. */
@@ -37,8 +37,7 @@ export function judgeLicense({ isChecked, license, caches, nowMs }: LicenseFacts
   const expiresMs = license.expires * 1000
   const endMs = expiresMs + license.graceDays * dayMs
   if (nowMs >= endMs) return { kind: 'expired' }
-  if (caches > license.maxCaches)
-    return { kind: 'too many caches', caches, maxCaches: license.maxCaches }
+  if (caches > license.maxCaches) return { kind: 'too many caches', maxCaches: license.maxCaches }
   if (nowMs < expiresMs) return { kind: 'valid' }
   return { kind: 'grace', daysLeft: Math.ceil((endMs - nowMs) / dayMs) }
 }
@@ -62,7 +61,7 @@ export function describeLicenseState(state: LicenseState): string {
     case 'expired':
       return `the license has expired, and its grace with it; ${upload}`
     case 'too many caches':
-      return `the license is for ${state.maxCaches} caches and there are ${state.caches}; ${upload}, or take caches out`
+      return `there are more caches than the ${state.maxCaches} of the license; ${upload}, or delete some`
   }
 }
 

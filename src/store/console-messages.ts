@@ -14,7 +14,7 @@ export type MessageReach =
     }
 
 /** Both APIs' words for what a call was about. */
-const groupKeys = ['group', 'vclgroup', 'deploy']
+const groupKeys = ['group', 'vclgroup']
 const agentKeys = ['cache', 'agent']
 
 export async function readMessages(

@@ -113,14 +113,15 @@ const kinds: Readonly<Record<string, ObjectKind>> = {
   cache: 'cache',
   group: 'group',
   vclgroup: 'group',
-  deploy: 'group',
+  account: 'user',
   user: 'user',
   vcl: 'vcl',
   file: 'vcl',
   paramset: 'paramset',
 }
 
-function toShownId({ keyType, keyId }: Message): string | null {
-  const kind = kinds[keyType]
+/** What the controller calls a user is an account in an organization, which has a number of its own. */
+function toShownId({ keyType, keyId, path }: Message): string | null {
+  const kind = /^\/api\/v1\/users\b/.test(path) ? undefined : kinds[keyType]
   return kind === undefined || keyId === null || keyId <= 0 ? null : toObjectId(kind, keyId)
 }
