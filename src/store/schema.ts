@@ -107,6 +107,8 @@ export interface TagsTable {
   name: string
   /** The set of `cachefleet apply` that made or took it; null: nobody's. */
   managedBy: Generated<string | null>
+  /** The console's group that it is hidden for (`hidden.ts`); null: it is people's. */
+  groupId: Generated<number | null>
   createdAt: number
   updatedAt: number
 }
@@ -160,6 +162,8 @@ export interface DeploymentsTable {
   max: number
   /** As of tags. */
   managedBy: Generated<string | null>
+  /** As of tags. */
+  groupId: Generated<number | null>
   createdAt: number
   updatedAt: number
 }
@@ -187,7 +191,8 @@ export interface VclGroupsTable {
   name: string
   root: Flag
   keepOnFailure: Flag
-  mainFileId: number
+  /** Null: a console's group without VCL. */
+  mainFileId: number | null
   /** Null: the newest at each deploy. */
   mainFileVersion: number | null
   /** The wish. */
@@ -204,6 +209,8 @@ export interface VclGroupsTable {
   cacheKey: Generated<string>
   /** As of tags. */
   managedBy: Generated<string | null>
+  /** It is a group of the console (schema-console.ts). */
+  console: Generated<Flag>
   createdAt: number
   updatedAt: number
 }

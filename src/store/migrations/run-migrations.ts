@@ -18,9 +18,10 @@ import { invalidationTables } from './0040-invalidations.js'
 import { invalidationEvents } from './0041-invalidation-events.js'
 import { consoleUserTables } from './0050-console-users.js'
 import { consoleCacheColumns } from './0051-console-caches.js'
+import { consoleGroupTables } from './0052-console-groups.js'
 import type { Migration } from './migration.js'
 
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   initialTables,
   domainTables,
   keptPlaces,
@@ -36,6 +37,7 @@ const migrations: readonly Migration[] = [
   invalidationEvents,
   consoleUserTables,
   consoleCacheColumns,
+  consoleGroupTables,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

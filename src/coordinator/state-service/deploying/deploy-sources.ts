@@ -33,13 +33,25 @@ export type FlattenedGroup = Pick<
   'id' | 'organizationId' | 'cacheKey' | 'domains' | 'deployments'
 >
 
-/** Throws FleetError conflict when the pinned version of the main file does not exist. */
-export function gatherSources(service: StateService, group: GroupRecord): Promise<Gathered> {
-  const { mainFile, mainFileVersion, includes } = group
+/** Throws FleetError conflict when there is no main file, or the pinned version of it does not exist. */
+export async function gatherSources(service: StateService, group: GroupRecord): Promise<Gathered> {
+  const { mainFileId: id, mainFileVersion: version } = requireOwnMain(group)
   return flattenFiles(service, service.store.queries, group, {
-    mainVCL: { id: mainFile.id, version: mainFileVersion },
-    includes: includes.map(({ id }) => ({ id, version: null })),
+    mainVCL: { id, version },
+    includes: group.includes.map(({ id }) => ({ id, version: null })),
   })
+}
+
+export interface MainFile {
+  readonly mainFileId: number
+  /** Null: the newest. */
+  readonly mainFileVersion: number | null
+}
+
+/** Only a group of the console can be without. */
+export function requireOwnMain({ mainFile, mainFileVersion }: GroupRecord): MainFile {
+  if (mainFile) return { mainFileId: mainFile.id, mainFileVersion }
+  throw new FleetError('conflict', 'deploy', 'the group has no VCL; give it one first')
 }
 
 export interface ChosenFiles {
