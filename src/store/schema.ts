@@ -129,12 +129,14 @@ export interface FilesTable {
   contentType: string
   encoded: Flag
   fileType: number
-  /** The newest version's number. */
+  /** The head's number: the newest version, or an earlier one that the console moved the head back to. */
   version: number
-  /** SHA-256 (hex) over the decoded bytes of the newest version. */
+  /** SHA-256 (hex) over the decoded bytes of the head. */
   sha: string
   /** As of tags. */
   managedBy: Generated<string | null>
+  /** Of a branch of the console. */
+  description: Generated<string>
   createdAt: number
   updatedAt: number
 }

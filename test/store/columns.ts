@@ -132,6 +132,7 @@ export const columns: Columns = {
     version: 1,
     sha: 1,
     managedBy: 1,
+    description: 1,
     createdAt: 1,
     updatedAt: 1,
   },

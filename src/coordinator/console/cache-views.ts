@@ -31,7 +31,7 @@ export const cacheSchema = Type.Object({
 
 const defaultGroup = 'default'
 
-export function toCacheView({ agent, group }: ConsoleCache): object {
+export function toCacheView({ agent, group }: ConsoleCache) {
   return {
     id: toObjectId('cache', agent.id),
     name: agent.consoleName ?? composeCacheName(agent),

@@ -59,7 +59,8 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       summary: 'Merges name and description; a name of null is the composed one again',
       body: Type.Object({
         name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-        description: Type.Optional(Type.String()),
+        /** Chosen by us: a paragraph. */
+        description: Type.Optional(Type.String({ maxLength: 4096 })),
       }),
       ignoresUnknownKeys: true,
       answers: { 200: cacheSchema },

@@ -5,7 +5,10 @@ import { cacheEngineRoutes } from './cache-engine.js'
 import { cacheParamRoutes } from './cache-params.js'
 import { cacheRoutes } from './caches.js'
 import { groupCacheRoutes } from './group-caches.js'
+import { groupVclRoutes } from './group-vcl.js'
 import { groupRoutes } from './groups.js'
+import { commitRoutes } from './vcl-commits.js'
+import { vclRoutes } from './vcls.js'
 
 export function consoleRoutes(service: StateService): readonly Route[] {
   return [
@@ -14,5 +17,8 @@ export function consoleRoutes(service: StateService): readonly Route[] {
     ...cacheParamRoutes(service),
     ...groupRoutes(service),
     ...groupCacheRoutes(service),
+    ...groupVclRoutes(service),
+    ...vclRoutes(service),
+    ...commitRoutes(service),
   ]
 }

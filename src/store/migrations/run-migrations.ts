@@ -19,6 +19,7 @@ import { invalidationEvents } from './0041-invalidation-events.js'
 import { consoleUserTables } from './0050-console-users.js'
 import { consoleCacheColumns } from './0051-console-caches.js'
 import { consoleGroupTables } from './0052-console-groups.js'
+import { fileDescriptions } from './0055-file-descriptions.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   consoleUserTables,
   consoleCacheColumns,
   consoleGroupTables,
+  fileDescriptions,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

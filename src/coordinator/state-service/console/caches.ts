@@ -63,9 +63,6 @@ export interface CacheChange {
   readonly description?: string | undefined
 }
 
-/** Chosen by us: a paragraph. */
-const descriptionLimitCharacters = 4096
-
 /** Throws 'invalid', and 'not-found' when it is gone meanwhile. */
 export async function changeCache(
   service: StateService,
@@ -75,12 +72,6 @@ export async function changeCache(
 ): Promise<ConsoleCache> {
   const problem = name == null ? null : findNameProblem(name)
   if (problem !== null) throw new FleetError('invalid', 'cache', `name: ${problem}`)
-  if (description !== undefined && description.length > descriptionLimitCharacters)
-    throw new FleetError(
-      'invalid',
-      'cache',
-      `description has ${description.length} characters, at most ${descriptionLimitCharacters} are right`,
-    )
   const columns: ConsoleColumns = {
     ...(name !== undefined && { consoleName: name }),
     ...(description !== undefined && { description }),

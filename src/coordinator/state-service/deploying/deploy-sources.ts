@@ -33,18 +33,26 @@ export type FlattenedGroup = Pick<
   'id' | 'organizationId' | 'cacheKey' | 'domains' | 'deployments'
 >
 
-/** Throws FleetError conflict when there is no main file, or the pinned version of it does not exist. */
-export async function gatherSources(service: StateService, group: GroupRecord): Promise<Gathered> {
+/** Of its own files unless others are given. Throws FleetError conflict when there is no main file, or the version of it does not exist. */
+export async function gatherSources(
+  service: StateService,
+  group: GroupRecord,
+  files: ChosenFiles = chooseOwn(group),
+): Promise<Gathered> {
+  return flattenFiles(service, service.store.queries, group, files)
+}
+
+function chooseOwn(group: GroupRecord): ChosenFiles {
   const { mainFileId: id, mainFileVersion: version } = requireOwnMain(group)
-  return flattenFiles(service, service.store.queries, group, {
+  return {
     mainVCL: { id, version },
     includes: group.includes.map(({ id }) => ({ id, version: null })),
-  })
+  }
 }
 
 export interface MainFile {
   readonly mainFileId: number
-  /** Null: the newest. */
+  /** Null: the head. */
   readonly mainFileVersion: number | null
 }
 
@@ -70,7 +78,8 @@ export async function flattenFiles(
   const [main, ...includes] = texts
   if (main?.id !== chosen.mainVCL.id) {
     const { id, version } = chosen.mainVCL
-    const message = `version ${String(version)} of file ${id} does not exist`
+    const what = version === null ? `file ${id}` : `version ${version} of file ${id}`
+    const message = `${what} does not exist`
     throw new FleetError('conflict', 'deploy', message)
   }
   const files = {
