@@ -16,7 +16,7 @@ interface Desk extends Stand {
   readonly expect: (status: number, method: string, path: string, body?: object) => Promise<Json>
   readonly makeBranch: (name: string, content: string) => Promise<string>
   /** Onto a commit, or in any case. */
-  readonly push: (branch: string, text: string, onto?: unknown) => Promise<CallAnswer>
+  readonly push: (branch: string, text: string, onto?: string) => Promise<CallAnswer>
   readonly head: (branch: string) => Promise<Json>
   readonly deploy: (branch: string) => Promise<Json>
 }
@@ -61,7 +61,7 @@ void t.test('a branch on a real cache', { timeout: 220_000 }, async (t) => {
 })
 
 async function startDesk(t: Test): Promise<Desk> {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
+  const stand = await startStand(t, { heartbeatSeconds: 3 })
   const { id } = await untilAgent(stand, 'Running')
   const call = callsTo(stand.coordinator.base)
   const expect: Desk['expect'] = async (status, method, path, body) => {
@@ -75,8 +75,8 @@ async function startDesk(t: Test): Promise<Desk> {
     ...{ expect, group, cacheId: toObjectId('cache', id) },
     makeBranch: async (name: string, content: string) =>
       `/v1/vcl/${String((await expect(201, 'POST', '/v1/vcl', { name, content }))['id'])}`,
-    push: (branch: string, text: string, onto?: unknown) => {
-      const path = onto === undefined ? `${branch}/push` : `${branch}/push/${String(onto)}`
+    push: (branch: string, text: string, onto?: string) => {
+      const path = onto === undefined ? `${branch}/push` : `${branch}/push/${onto}`
       return call('POST', path, { text, type: 'text/plain' })
     },
     head: (branch: string) => expect(200, 'GET', `${branch}/head`),
@@ -106,7 +106,7 @@ async function deployEarly(t: Test, desk: Desk, branch: string): Promise<void> {
 }
 
 async function pushSecond(t: Test, { push, head, cache }: Desk, branch: string): Promise<void> {
-  const before = (await head(branch))['id']
+  const before = String((await head(branch))['id'])
   const pushed = await push(branch, answering('two'), before)
   t.match(pushed, { status: 200, body: { head: true, message: /^compiled by \d+\.\d+\.\d+/ } })
   t.match(await push(branch, answering('late'), before), { status: 409 })
