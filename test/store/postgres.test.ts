@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/store/postgres.js'
 import type { Queries, Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { startPostgres } from '../support/postgres.js'
-import { checkGroupsAnew } from './console-groups.contract.js'
+import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
@@ -34,6 +34,7 @@ void t.test('as every store', (t) => {
   settingsContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  consoleGroupsContract(t, factory)
   t.end()
 })
 

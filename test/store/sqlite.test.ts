@@ -11,7 +11,7 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open-store.js'
 import { openSqlite } from '../../src/store/sqlite.js'
 import type { Queries, Store } from '../../src/store/store.js'
-import { checkGroupsAnew } from './console-groups.contract.js'
+import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
@@ -50,6 +50,7 @@ void t.test('in memory', (t) => {
   leasesContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  consoleGroupsContract(t, factory)
   t.end()
 })
 

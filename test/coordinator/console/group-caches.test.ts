@@ -60,7 +60,7 @@ void t.test('a cache that a group of the controller holds stays out', async (t) 
 
 void t.test('an organization has its own caches and groups, whatever others have', async (t) => {
   const desk = await startDesk(t)
-  const { expect, list, makeGroup, makeCache, makeOrganization } = desk
+  const { as, expect, list, makeGroup, makeCache, makeOrganization } = desk
   const [red, blue] = [await makeOrganization('red'), await makeOrganization('blue')]
   const own = await makeCache('own', { organizationId: red.id })
   const [foreign, shared] = [
@@ -70,10 +70,10 @@ void t.test('an organization has its own caches and groups, whatever others have
   const group = await makeGroup('same name', red.boss)
   const other = await makeGroup('same name', blue.boss)
 
-  await expect(204, 'PUT', `${group.path}/cache/${own}`, undefined, red.boss)
-  await expect(404, 'PUT', `${group.path}/cache/${foreign}`, undefined, red.boss)
-  await expect(404, 'PUT', `${other.path}/cache/${own}`, undefined, red.boss)
-  const refused = await expect(403, 'PUT', `${group.path}/cache/${shared}`, undefined, red.boss)
+  await as(red.boss)(204, 'PUT', `${group.path}/cache/${own}`)
+  await as(red.boss)(404, 'PUT', `${group.path}/cache/${foreign}`)
+  await as(red.boss)(404, 'PUT', `${other.path}/cache/${own}`)
+  const refused = await as(red.boss)(403, 'PUT', `${group.path}/cache/${shared}`)
   t.match(refused['message'], /shared by all organizations/)
   t.same(
     (await list(red.boss)).map(({ id }) => id),
@@ -87,13 +87,13 @@ void t.test('an organization has its own caches and groups, whatever others have
 
   await expect(204, 'PUT', `${group.path}/cache/${shared}`)
   t.same(await cachesOf(desk, group), [own, shared])
-  const taken = await expect(403, 'PUT', `${other.path}/cache/${shared}`, undefined, blue.boss)
+  const taken = await as(blue.boss)(403, 'PUT', `${other.path}/cache/${shared}`)
   t.notMatch(taken['message'], /same name/)
 })
 
 void t.test('a User writes to the groups it was given, a ReadOnly reads them', async (t) => {
   const desk = await startDesk(t)
-  const { call, expect, list, makeGroup, makeCache, makeUser } = desk
+  const { as, call, expect, list, makeGroup, makeCache, makeUser } = desk
   const [given, other] = [await makeGroup('given'), await makeGroup('other')]
   const cache = await makeCache('one')
   await expect(204, 'PUT', `${given.path}/cache/${cache}`)
@@ -102,23 +102,32 @@ void t.test('a User writes to the groups it was given, a ReadOnly reads them', a
   const reader = await makeUser('rea', { organizationId: null, role: 'ReadOnly', groups })
   const nothing = await makeUser('nil', { organizationId: null, role: 'User', groups: [] })
 
-  for (const as of [user, reader])
+  for (const who of [user, reader])
     t.same(
-      (await list(as)).map(({ id }) => id),
+      (await list(who)).map(({ id }) => id),
       [given.id],
     )
   t.same(await list(nothing), [])
   const change = { description: 'mine' }
-  await expect(200, 'PATCH', given.path, change, user)
-  await expect(403, 'PATCH', given.path, change, reader)
-  for (const as of [user, reader]) {
-    await expect(403, 'POST', '/v1/group', { name: 'x' }, as)
-    await expect(404, 'GET', other.path, undefined, as)
+  await as(user)(200, 'PATCH', given.path, change)
+  await as(reader)(403, 'PATCH', given.path, change)
+  for (const who of [user, reader]) {
+    await as(who)(403, 'POST', '/v1/group', { name: 'x' })
+    await as(who)(404, 'GET', other.path)
   }
-  await expect(404, 'PATCH', other.path, change, user)
-  await expect(404, 'DELETE', other.path, undefined, user)
-  await expect(404, 'PUT', `${other.path}/cache/${cache}`, undefined, user)
-  await expect(403, 'DELETE', `${given.path}/cache/${cache}`, undefined, reader)
+  await as(user)(404, 'PATCH', other.path, change)
+  await as(user)(404, 'DELETE', other.path)
+  await as(user)(404, 'PUT', `${other.path}/cache/${cache}`)
+  await as(reader)(403, 'DELETE', `${given.path}/cache/${cache}`)
   t.equal((await call('GET', given.path, { as: null })).status, 401)
   t.same(await cachesOf(desk, given), [cache])
+
+  t.match(await as(user)(200, 'GET', `/v1/cache/${cache}`), {
+    groupId: given.id,
+    groupName: 'given',
+  })
+  await as(user)(204, 'PUT', `${given.path}/cache/${cache}`)
+  await as(user)(204, 'DELETE', `${given.path}/cache/${cache}`)
+  await as(user)(404, 'PUT', `${given.path}/cache/${cache}`)
+  t.match(await expect(200, 'GET', `/v1/cache/${cache}`), { groupId: null, groupName: 'default' })
 })

@@ -5,7 +5,7 @@ import type { StateService } from '../../../src/coordinator/state-service/servic
 import { parseObjectId, toObjectId } from '../../../src/domain/object-id.js'
 import { enrol, type EnrolOptions, type Json } from '../controller/client.js'
 import { idOf, password } from '../identity/people.js'
-import { startConsole, type ConsoleClient } from './console-client.js'
+import { root, startConsole, type ConsoleClient } from './console-client.js'
 
 export interface MadeGroup {
   readonly id: string
@@ -14,21 +14,27 @@ export interface MadeGroup {
   readonly path: string
 }
 
+type Expect = (status: number, method: string, path: string, body?: unknown) => Promise<Json>
+
 export interface Desk extends ConsoleClient {
   readonly service: StateService
-  /** As the system administrator, unless `as` says who; fails the test when the status is another. */
-  expect(status: number, method: string, path: string, body?: unknown, as?: string): Promise<Json>
+  /** As the system administrator; fails the test when the status is another. */
+  readonly expect: Expect
+  /** `who`: `name:password`. */
+  readonly as: (who: string) => Expect
   /** The groups that one sees. */
-  list(as?: string): Promise<Json[]>
+  readonly list: (who?: string) => Promise<Json[]>
   /** Of the controller, below /api/v1, in the name of the system administrator; of a list the array. */
-  fleet(status: number, method: string, path: string, body?: unknown): Promise<Json>
-  makeGroup(name: string, as?: string): Promise<MadeGroup>
+  readonly fleet: (status: number, method: string, path: string, body?: unknown) => Promise<Json>
+  readonly makeGroup: (name: string, who?: string) => Promise<MadeGroup>
   /** Answers its id in the console. */
-  makeCache(name: string, options?: EnrolOptions): Promise<string>
+  readonly makeCache: (name: string, options?: EnrolOptions) => Promise<string>
   /** With its administrator, who is answered as `name:password`. */
-  makeOrganization(name: string): Promise<{ readonly id: number; readonly boss: string }>
+  readonly makeOrganization: (
+    name: string,
+  ) => Promise<{ readonly id: number; readonly boss: string }>
   /** Answers `name:password`. */
-  makeUser(name: string, user: NewUser): Promise<string>
+  readonly makeUser: (name: string, user: NewUser) => Promise<string>
 }
 
 interface NewUser {
@@ -42,9 +48,8 @@ export async function startDesk(t: Test): Promise<Desk> {
   const { call, controller } = client
   const { service } = controller
   const token = await controller.login()
-  const expect: Desk['expect'] = async (status, method, path, body, as) => {
-    const given = { ...(body !== undefined && { body }), ...(as !== undefined && { as }) }
-    const answer = await call(method, path, given)
+  const as: Desk['as'] = (who) => async (status, method, path, body) => {
+    const answer = await call(method, path, { as: who, ...(body !== undefined && { body }) })
     if (answer.status !== status)
       t.fail(`${method} ${path}: ${answer.status} ${answer.text}; ${status} is right`)
     return answer.body
@@ -56,10 +61,11 @@ export async function startDesk(t: Test): Promise<Desk> {
     return answer.text === '' ? {} : (JSON.parse(answer.text) as Json) // objects and arrays
   }
   return {
-    ...{ ...client, service, expect, fleet },
-    list: async (as) => (await expect(200, 'GET', '/v1/group', undefined, as))['list'] as Json[],
-    makeGroup: async (name, as) => {
-      const id = String((await expect(201, 'POST', '/v1/group', { name }, as))['id'])
+    ...{ ...client, service, as, fleet },
+    expect: as(root),
+    list: async (who = root) => (await as(who)(200, 'GET', '/v1/group'))['list'] as Json[],
+    makeGroup: async (name, who = root) => {
+      const id = String((await as(who)(201, 'POST', '/v1/group', { name }))['id'])
       return { id, number: parseObjectId('group', id) ?? 0, path: `/v1/group/${id}` }
     },
     makeCache: async (name, options) => toObjectId('cache', await enrol(controller, name, options)),
