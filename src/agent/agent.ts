@@ -6,6 +6,7 @@
  *                 └── heartbeats ── watch ──┘   └── saved state
  * ```
  */
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Context } from '../context.js'
 import { capabilitiesOf } from '../domain/capability.js'
@@ -202,10 +203,12 @@ class Agent {
       coordinatorId,
       keyDigest: this.#key.digest,
       ...(isToAdopt(this.#config, record) && { adoption: isSeen ? 'ready' : 'waiting' }),
+      hostName: hostname(),
       engine: {
         host: http.host,
         port: http.port,
         version: this.#engine.version,
+        revision: this.#engine.revision,
         workingDirectory: engine.mode === 'attach' ? engine.workingDirectory : null,
       },
       condition: this.condition(),

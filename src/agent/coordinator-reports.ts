@@ -34,7 +34,7 @@ const reportedWordsLimit = 150_000
 
 export class CoordinatorReports {
   readonly #options: ReportsOptions
-  #toldVersion = ''
+  #toldEngine = ''
   #toldAdoption: AgentDescription['adoption']
   #told: EngineCondition | null = null
   /** How the newest apply ended; what healing makes of it is told only when that differs. */
@@ -49,7 +49,7 @@ export class CoordinatorReports {
   /** What a hello or a full state says counts as told. */
   describe(): AgentDescription {
     const description = this.#options.describe()
-    this.#toldVersion = description.engine.version
+    this.#toldEngine = JSON.stringify(description.engine)
     this.#toldAdoption = description.adoption
     this.#told = description.condition
     return description
@@ -119,7 +119,7 @@ export class CoordinatorReports {
     const { link, log } = this.#options
     if (!link.isLive) return
     const { engine, condition, adoption } = this.#options.describe()
-    if (engine.version !== this.#toldVersion || adoption !== this.#toldAdoption) {
+    if (JSON.stringify(engine) !== this.#toldEngine || adoption !== this.#toldAdoption) {
       const { traceId } = createContext(log)
       link.send({ kind: 'fullState', traceId, ...this.describe() })
       return

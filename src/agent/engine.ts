@@ -63,6 +63,7 @@ export class Engine {
   /** Empty: there is a connection, or it was not tried yet. */
   #error = ''
   #version = ''
+  #revision = ''
   #capabilities = capabilitiesOf(null)
   #reading = chooseReadingCommands(this.#capabilities)
   #connections = 0
@@ -91,6 +92,11 @@ export class Engine {
   /** From the banner, such as `7.1.1`; empty until the cache was reached or where the banner has none. */
   get version(): string {
     return this.#version
+  }
+
+  /** As above, such as `7cee1c581bead20e88d101ab3d72afb29f14d87a`. */
+  get revision(): string {
+    return this.#revision
   }
 
   /** The reading commands in the form that this release answers. */
@@ -250,6 +256,7 @@ export class Engine {
       return
     }
     this.#version = connection.banner.version ?? ''
+    this.#revision = connection.banner.revision ?? ''
     this.#reading = chooseReadingCommands(this.#capabilities)
     this.#connections += 1
     this.#connection = connection

@@ -82,14 +82,13 @@ function isCut(error: unknown): boolean {
   return error instanceof ManagementPortError && error.status === 201
 }
 
-/** In the text form: there a value is printed as its default is, so that the two can be compared. */
+/**
+ * In the text form: there a value is printed as its default is, so that the two can be compared. Of what this build of the
+ * cache lacks both are empty.
+ */
 async function listParameters(engine: Engine, context: Context): Promise<ParameterSet> {
   const parameters = await readParameters(engine, context)
-  return Object.fromEntries(
-    parameters
-      .filter((parameter) => parameter.isImplemented)
-      .map((parameter) => [parameter.name, toParameter(parameter)]),
-  )
+  return Object.fromEntries(parameters.map((parameter) => [parameter.name, toParameter(parameter)]))
 }
 
 /** From the text form. */

@@ -63,9 +63,10 @@ export function findParamProblem(name: string, value: string | null): string | n
   if (value.length > paramValueLimitCharacters)
     return `value has ${value.length} characters, at most ${paramValueLimitCharacters}`
   if (/[\p{Cc}\u2028\u2029\p{Cs}]/u.test(value)) return 'value holds control characters'
-  return value.includes('<<')
-    ? 'value holds <<, which the cache takes for the start of a text'
-    : null
+  const odd = /[^\w .,:+/%-]/u.exec(value)?.[0]
+  return odd === undefined
+    ? null
+    : `value holds ${odd}, which none of a parameter does: letters, digits, blanks and .,:+/%_- are right`
 }
 
 /** The group that a VCL of ours belongs to; null: the idle and the routing VCL, which are nobody's own. */

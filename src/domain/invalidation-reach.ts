@@ -15,6 +15,14 @@ export function reachOfBan(isNarrowed: boolean, groups: readonly TouchableGroup[
   return { groups: [...new Set(groups.map(({ groupId }) => groupId))].toSorted((a, b) => a - b) }
 }
 
+/**
+ * On a cache that is named for a group, which has it alone: all of it, also before anything is deployed there; nothing where
+ * another group stands. `groups`: all that stand there.
+ */
+export function reachOnMember(groupId: number, groups: readonly TouchableGroup[]): Reach {
+  return { groups: groups.every((group) => group.groupId === groupId) ? null : [] }
+}
+
 /** `held`: all names on that agent, of whatever group: the one that answers is asked, or nobody. */
 export function reachOfPurge(
   hosts: readonly string[],

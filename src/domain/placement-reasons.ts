@@ -1,7 +1,12 @@
 /** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (choices: 3). */
 import { isFitting, type IndexedAgent } from './agent-index.js'
 import { agentStateName, agentStates } from './agent-state.js'
-import { findConflict, type PlacementDecision, type PlacementInput } from './placement.js'
+import {
+  findConflict,
+  unfitReason,
+  type PlacementDecision,
+  type PlacementInput,
+} from './placement.js'
 
 export interface PlacementRow {
   readonly agentId: number
@@ -11,14 +16,42 @@ export interface PlacementRow {
   readonly reason: string
 }
 
+/** How a group's agents are chosen: by the tags of its deployments, or named one by one, as in the console. */
+export type ChosenBy = 'tags' | 'names'
+
+interface Words {
+  readonly chosen: string
+  readonly left: string
+  readonly unfit: string
+}
+
+const words: Readonly<Record<ChosenBy, Words>> = {
+  tags: {
+    /** Chosen by us: without a number: on a shared agent it would tell how many groups others have there. */
+    chosen:
+      'it has all tags: of the agents that have, those with the fewest groups are taken first',
+    left: unfitReason,
+    unfit: 'it does not have all tags of any deployment',
+  },
+  names: {
+    chosen: 'it is in the group',
+    left: 'it is no longer in the group',
+    unfit: 'it is not in the group',
+  },
+}
+
 /** One row for each agent of the index, by id. */
 export function explainPlacement(
   input: PlacementInput,
   decision: PlacementDecision,
+  chosenBy: ChosenBy = 'tags',
 ): PlacementRow[] {
+  const { chosen, left, unfit } = words[chosenBy]
   const kept = new Map(decision.keep.map((place) => [place.agentId, place.deploymentId]))
   const added = new Map(decision.add.map((place) => [place.agentId, place.deploymentId]))
-  const removed = new Map(decision.remove.map((place) => [place.agentId, place.reason]))
+  const removed = new Map(
+    decision.remove.map(({ agentId, reason }) => [agentId, reason === unfitReason ? left : reason]),
+  )
   for (const { agentId } of decision.waiting)
     removed.set(agentId, 'the agent is Down; its place waits for it until another takes it')
   const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
@@ -28,11 +61,12 @@ export function explainPlacement(
       const agentId = agent.id
       const deploymentId = kept.get(agentId) ?? added.get(agentId)
       if (deploymentId !== undefined) {
-        const reason = kept.has(agentId) ? describeStay(input, agent) : chosenReason
+        const reason = kept.has(agentId) ? describeStay(input, agent) : chosen
         return { agentId, deploymentId, chosen: true, reason }
       }
       const fitting = deployments.find(({ tagIds }) => isFitting(agent, tagIds))?.id ?? null
-      const reason = removed.get(agentId) ?? describeRefusal(input, agent, fitting !== null)
+      const reason =
+        removed.get(agentId) ?? describeRefusal(input, agent, fitting !== null) ?? unfit
       return { agentId, deploymentId: fitting, chosen: false, reason }
     })
 }
@@ -45,13 +79,10 @@ function describeStay({ failed }: PlacementInput, { id, state }: IndexedAgent): 
     : 'it keeps its place'
 }
 
-/** Chosen by us: without a number: on a shared agent it would tell how many groups others have there. */
-const chosenReason =
-  'it has all tags: of the agents that have, those with the fewest groups are taken first'
-
-function describeRefusal(input: PlacementInput, agent: IndexedAgent, fits: boolean): string {
+/** Null: it fits no deployment. */
+function describeRefusal(input: PlacementInput, agent: IndexedAgent, fits: boolean): string | null {
   if (input.exclude?.has(agent.id) === true) return 'it is passed over in this deploy'
-  if (!fits) return 'it does not have all tags of any deployment'
+  if (!fits) return null
   if (agent.state !== agentStates.Running) return `the agent is ${agentStateName(agent.state)}`
   return findConflict(input, agent) ?? 'the deployments it fits have their max'
 }

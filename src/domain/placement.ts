@@ -318,13 +318,16 @@ function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): P
     })
 }
 
+/** Why an agent leaves that fits no more. */
+export const unfitReason = 'it no longer has the tags of a deployment'
+
 /** Why an agent leaves that would fit. */
 export const fullReason = 'its deployment has its max'
 
 function reasonToGo({ input, slots }: PlacementWork, place: Place): string {
   const agent = input.agents.byId.get(place.agentId)
   const fits = agent && slots.some(({ tagIds }) => isFitting(agent, tagIds))
-  return fits === true ? fullReason : 'it no longer has the tags of a deployment'
+  return fits === true ? fullReason : unfitReason
 }
 
 function findShortages({ input, slots, taken }: PlacementWork): Shortage[] {

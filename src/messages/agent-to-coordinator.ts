@@ -19,6 +19,8 @@ export interface AgentDescription {
    * cache can be asked for it.
    */
   readonly adoption?: 'waiting' | 'ready' | undefined
+  /** Of the machine that the agent and its cache run on; absent from an agent of an earlier version. */
+  readonly hostName?: string | undefined
   readonly engine: EngineDescription
   readonly condition: EngineCondition
 }
@@ -29,6 +31,8 @@ export interface EngineDescription {
   readonly port: number
   /** From the banner; empty until the cache was reached. */
   readonly version: string
+  /** From the banner too; absent from an agent of an earlier version. */
+  readonly revision?: string | undefined
   /** The cache's `-n` working directory, if known. */
   readonly workingDirectory: string | null
 }

@@ -173,10 +173,12 @@ const description: Shape<AgentDescription> = {
   coordinatorId: orNull(shortText),
   keyDigest: sha256,
   adoption: orAbsent(oneOf(['waiting', 'ready'])),
+  hostName: orAbsent(shortText),
   engine: record({
     host: shortText,
     port: whole(0, 65_535),
     version: shortText,
+    revision: orAbsent(shortText),
     workingDirectory: orNull(shortText),
   } satisfies Shape<EngineDescription>),
   condition,

@@ -1,5 +1,6 @@
 /** Agents whose running VCL is to be adopted, and what became of it (choices: 1, --takeover adopt). */
 import type { AdoptionRecord } from './agents.js'
+import { isPeoples } from './hidden.js'
 import { ownedBy } from './owner.js'
 import type { Queries } from './store.js'
 
@@ -79,6 +80,7 @@ export async function isAdoptedNameTaken(
     .select('id')
     .where('name', '=', names.object)
     .where(ownedBy(owner, 'deployments'))
+    .where(isPeoples('deployments'))
     .executeTakeFirst()
   const file = await queries
     .selectFrom('files')

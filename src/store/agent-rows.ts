@@ -43,6 +43,8 @@ export type DescribedColumns = Pick<
   | 'enginePort'
   | 'engineVersion'
   | 'engineWorkingDirectory'
+  | 'engineRevision'
+  | 'hostName'
 >
 
 export interface RegisteredRow extends DescribedColumns {
@@ -72,6 +74,8 @@ export async function findRegistered(
       'enginePort',
       'engineVersion',
       'engineWorkingDirectory',
+      'engineRevision',
+      'hostName',
       'desiredRevision',
       'adopting',
       'adoption',
@@ -165,6 +169,22 @@ export async function deleteAgentRow(queries: Queries, id: number): Promise<void
   await queries.deleteFrom('agentTags').where('agentId', '=', id).execute()
   await queries.deleteFrom('placements').where('agentId', '=', id).execute()
   await queries.deleteFrom('agents').where('id', '=', id).execute()
+}
+
+/** What people write of an agent's cache in the console; what is left out stays. */
+export type ConsoleColumns = Partial<Pick<Selectable<AgentsTable>, 'consoleName' | 'description'>>
+
+export async function describeInConsole(
+  queries: Queries,
+  id: number,
+  columns: ConsoleColumns,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('agents')
+    .set({ ...columns, updatedAt: now })
+    .where('id', '=', id)
+    .execute()
 }
 
 export interface DesiredRow {

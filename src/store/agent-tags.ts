@@ -1,4 +1,5 @@
 /** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
+import { isPeoples } from './hidden.js'
 import { prepareQuery } from './prepared-query.js'
 import type { Queries } from './store.js'
 
@@ -50,6 +51,7 @@ function selectTagsOfAgents(queries: Queries) {
     .innerJoin('tags', 'tags.id', 'agentTags.tagId')
     .select(['agentTags.agentId', 'agentTags.static', 'agentTags.assigned'])
     .select(['tags.id', 'tags.name', 'tags.createdAt', 'tags.updatedAt'])
+    .where(isPeoples('tags'))
     .orderBy('tags.id')
 }
 
@@ -89,6 +91,7 @@ export async function keepTags(
     .select('id')
     .where('organizationId', organizationId === null ? 'is' : '=', organizationId)
     .where('name', 'in', wanted)
+    .where(isPeoples('tags'))
     .orderBy('id')
     .execute()
   return rows.map((row) => row.id)
@@ -143,7 +146,7 @@ export async function addAssignedTags(
     .execute()
 }
 
-/** Static tags stay; listing one does not assign it (choices: 2, tags). */
+/** Static tags stay, and listing one does not assign it (choices: 2, tags); so do those of the console's groups. */
 export async function replaceAssignedTags(
   queries: Queries,
   agentId: number,
@@ -156,6 +159,7 @@ export async function replaceAssignedTags(
     .set({ assigned: 0 })
     .where('agentId', '=', agentId)
     .where('assigned', '=', 1)
+    .where((e) => e('tagId', 'in', e.selectFrom('tags').select('id').where(isPeoples('tags'))))
     .execute()
   await addAssignedTags(
     queries,

@@ -19,6 +19,10 @@ export interface AgentRecord {
   readonly enginePort: number
   readonly engineVersion: string
   readonly engineWorkingDirectory: string | null
+  /** Empty where it is not known. */
+  readonly engineRevision: string
+  /** Of its machine; empty where it is not known. */
+  readonly hostName: string
   readonly agentVersion: string
   readonly capabilities: readonly Capability[]
   readonly lockedBecause: string | null
@@ -33,6 +37,10 @@ export interface AgentRecord {
   readonly drift: DriftRecord | null
   /** Null: the agent never asked for it. */
   readonly adoption: AdoptionRecord | null
+  /** Its name in the console; null: the composed one. */
+  readonly consoleName: string | null
+  /** Given in the console. */
+  readonly description: string
   /** By id. */
   readonly tags: readonly AgentTag[]
 }
@@ -82,6 +90,8 @@ export function selectAgents(queries: Queries, scope: Scope) {
       'agents.enginePort',
       'agents.engineVersion',
       'agents.engineWorkingDirectory',
+      'agents.engineRevision',
+      'agents.hostName',
       'agents.agentVersion',
       'agents.capabilities',
       'agents.lockedBecause',
@@ -97,6 +107,8 @@ export function selectAgents(queries: Queries, scope: Scope) {
       'agents.effectiveRevision',
       'agents.drift',
       'agents.adoption',
+      'agents.consoleName',
+      'agents.description',
     ])
     .select('organizations.name as organizationName')
     .where(visibleAgents(scope))
@@ -131,6 +143,16 @@ export async function findAgent(
   return row && fromRow(row, await readTagsOfAgent(queries, id))
 }
 
+/** In order. */
+export async function readAgentIds(queries: Queries, scope: Scope): Promise<number[]> {
+  const rows = await selectAgents(queries, scope)
+    .clearSelect()
+    .select('agents.id')
+    .orderBy('agents.id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Gives the rows their tags with one query more; the order stays. */
 export async function toAgentRecords(
   queries: Queries,
@@ -155,6 +177,8 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
     enginePort: row.enginePort,
     engineVersion: row.engineVersion,
     engineWorkingDirectory: row.engineWorkingDirectory,
+    engineRevision: row.engineRevision,
+    hostName: row.hostName,
     agentVersion: row.agentVersion,
     capabilities: JSON.parse(row.capabilities) as Capability[], // registration keeps known ones only
     lockedBecause: row.lockedBecause,
@@ -168,6 +192,8 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
     // Checked by the codec before it is written.
     drift: row.drift === null ? null : (JSON.parse(row.drift) as DriftRecord),
     adoption: parseAdoption(row.adoption),
+    consoleName: row.consoleName,
+    description: row.description,
     tags,
   }
 }

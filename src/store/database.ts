@@ -25,6 +25,8 @@ export interface DialectSql {
   readonly definitions: readonly string[]
   /** Makes a trigger: for each row, after it was written. */
   readonly trigger: (trigger: Trigger) => readonly string[]
+  /** Takes one away, by its name. */
+  readonly dropTrigger: (name: string) => string
 }
 
 export interface Trigger {

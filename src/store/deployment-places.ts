@@ -2,6 +2,7 @@
 import type { AgentState } from '../domain/agent-state.js'
 import { stageDeploymentId } from '../domain/stage.js'
 import type { PlacementState } from '../domain/vcl-group.js'
+import { inPieces } from './in-pieces.js'
 import type { Queries } from './store.js'
 import { parseWish } from './vcl-groups.js'
 
@@ -26,9 +27,6 @@ export interface DeploymentPlace {
   /** False: it failed before it ever served. */
   readonly held: boolean
 }
-
-/** Ids a statement: far below what either database takes as parameters. */
-const idsPerStatement = 1000
 
 export async function readDeploymentUses(
   queries: Queries,
@@ -114,14 +112,4 @@ export async function readFittingDeployments(
       .execute()
     return rows.map((row) => row.id)
   })
-}
-
-async function inPieces<Row>(
-  ids: readonly number[],
-  read: (ids: number[]) => Promise<Row[]>,
-): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let start = 0; start < ids.length; start += idsPerStatement)
-    rows.push(...(await read(ids.slice(start, start + idsPerStatement))))
-  return rows
 }

@@ -1,5 +1,6 @@
 /** Deployments with their tags. A list is read with a constant number of queries. */
 import type { Selectable } from 'kysely'
+import { isPeoples, type HiddenFor } from './hidden.js'
 import { toOwner, type NamedReference } from './owner.js'
 import type { DeploymentsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
@@ -15,6 +16,8 @@ export interface DeploymentRecord {
   readonly tags: readonly NamedReference[]
   /** The set of `cachefleet apply` that it belongs to; null: none. */
   readonly managedBy: string | null
+  /** The console's group that it is hidden for; null: it is people's. */
+  readonly groupId: number | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -39,13 +42,13 @@ export async function findDeployment(
   return row && (await withTags(queries, [row]))[0]
 }
 
-/** These deployments, by id. The caller found their ids in an object of the scope. */
+/** These deployments, hidden ones too, by id. The caller found their ids in an object of the scope. */
 export async function readDeploymentsOf(
   queries: Queries,
   ids: readonly number[],
 ): Promise<DeploymentRecord[]> {
   if (ids.length === 0) return []
-  const rows = await selectDeployments(queries, { kind: 'all' })
+  const rows = await selectNamed(queries)
     .where('deployments.id', 'in', [...ids])
     .orderBy('deployments.id')
     .execute()
@@ -53,12 +56,15 @@ export async function readDeploymentsOf(
 }
 
 export function selectDeployments(queries: Queries, scope: Scope) {
+  return selectNamed(queries).where(within(scope, 'deployments')).where(isPeoples('deployments'))
+}
+
+function selectNamed(queries: Queries) {
   return queries
     .selectFrom('deployments')
     .leftJoin('organizations', 'organizations.id', 'deployments.organizationId')
     .selectAll('deployments')
     .select('organizations.name as organizationName')
-    .where(within(scope, 'deployments'))
 }
 
 type DeploymentRow = Selectable<DeploymentsTable> & { readonly organizationName: string | null }
@@ -79,6 +85,7 @@ export async function withTags(
     max: row.max,
     tags: tags.get(row.id) ?? [],
     managedBy: row.managedBy,
+    groupId: row.groupId,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }))
@@ -104,7 +111,7 @@ async function readTagsOf(
 export async function insertDeployment(
   queries: Queries,
   owner: number | null,
-  fields: DeploymentFields,
+  fields: DeploymentFields & HiddenFor,
   now: number,
 ): Promise<number> {
   const { id } = await queries
@@ -115,6 +122,7 @@ export async function insertDeployment(
       min: fields.min,
       max: fields.max,
       managedBy: fields.managedBy,
+      groupId: fields.groupId ?? null,
       createdAt: now,
       updatedAt: now,
     })

@@ -1,16 +1,14 @@
 /**
- * Parameters and backend health of agents as they were set through the API, and what they make of a desired state.
+ * Parameters and backend health of agents as they were set through the API, and what they make of a desired state together
+ * with the parameters that the caches of a group have in common.
  *
  * A rule on a backend is for every group, for those of one organization, or for one group; the narrower one counts. Write
  * under the decision lock, and recompose the agent's desired state in the same transaction.
  */
-import type {
-  BackendHealth,
-  DesiredHealth,
-  DesiredParam,
-  DesiredSettings,
-} from '../domain/engine-settings.js'
+import type { BackendHealth, DesiredHealth, DesiredSettings } from '../domain/engine-settings.js'
 import { groupBy } from '../domain/group-by.js'
+import { composeParams } from '../domain/param-set.js'
+import { readCommonParams } from './param-sets.js'
 import type { PlacementRecord } from './placements.js'
 import { ownerOf, within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -18,7 +16,7 @@ import type { Queries } from './store.js'
 /** A group on an agent, and whose it is. */
 export type PlacedGroup = Pick<PlacementRecord, 'groupId' | 'organizationId'>
 
-/** By agent; those without settings are left out. Two queries. */
+/** By agent; those without settings are left out. Three queries. */
 export async function readSettings(
   queries: Queries,
   agentIds: readonly number[],
@@ -29,7 +27,6 @@ export async function readSettings(
       .selectFrom('agentParams')
       .selectAll()
       .where('agentId', 'in', [...agentIds])
-      .orderBy('name')
       .execute(),
     (row) => row.agentId,
   )
@@ -44,9 +41,10 @@ export async function readSettings(
       .execute(),
     (row) => row.agentId,
   )
+  const common = await readCommonParams(queries, agentIds)
   const settings = new Map<number, DesiredSettings>()
-  for (const id of new Set([...params.keys(), ...rules.keys()])) {
-    const set = (params.get(id) ?? []).map(({ name, value }): DesiredParam => ({ name, value }))
+  for (const id of new Set([...common.keys(), ...params.keys(), ...rules.keys()])) {
+    const set = composeParams(common.get(id) ?? {}, params.get(id) ?? [])
     const health = composeHealth(rules.get(id) ?? [], placed.get(id) ?? [])
     settings.set(id, {
       ...(set.length > 0 ? { params: set } : {}),

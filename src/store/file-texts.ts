@@ -13,7 +13,7 @@ export interface FileText {
 
 export interface ChosenVersion {
   readonly id: number
-  /** Null: the newest. */
+  /** Null: the head. */
   readonly version: number | null
 }
 
@@ -29,7 +29,7 @@ export async function readFileTexts(
     .select([
       'files.id',
       'files.name',
-      'files.version as newest',
+      'files.version as head',
       'fileVersions.version',
       'fileVersions.source',
       'fileVersions.encoded',
@@ -49,16 +49,16 @@ export async function readFileTexts(
     .execute()
   // One file may be chosen at two versions.
   const found = new Map<string, FileText>()
-  for (const { newest, encoded, ...row } of rows) {
+  for (const { head, encoded, ...row } of rows) {
     const text = { ...row, encoded: encoded === 1 }
     found.set(keyOf({ id: row.id, version: row.version }), text)
-    if (row.version === newest) found.set(keyOf({ id: row.id, version: null }), text)
+    if (row.version === head) found.set(keyOf({ id: row.id, version: null }), text)
   }
   return chosen.flatMap((one) => found.get(keyOf(one)) ?? [])
 }
 
 function keyOf({ id, version }: ChosenVersion): string {
-  return `${id} ${version ?? 'newest'}`
+  return `${id} ${version ?? 'head'}`
 }
 
 /** As it is flattened. */

@@ -1,4 +1,7 @@
-/** VCL files and their versions. A version is never changed; the file's row repeats what its newest version says. */
+/**
+ * VCL files and their versions. A version is never changed; the file's row repeats what its head says: its newest version,
+ * unless the console moved the head back to an earlier one.
+ */
 import type { Selectable } from 'kysely'
 import { toOwner, type NamedReference } from './owner.js'
 import type { FileVersionsTable } from './schema.js'
@@ -14,9 +17,9 @@ export interface FileRecord {
   readonly encoded: boolean
   /** 1 main, 2 include, 3 other. */
   readonly fileType: number
-  /** The newest version's number, from 1. */
+  /** The head's number, from 1. */
   readonly version: number
-  /** SHA-256 (hex) over the decoded bytes of the newest version. */
+  /** SHA-256 (hex) over the decoded bytes of the head. */
   readonly sha: string
   /** The set of `cachefleet apply` that it belongs to; null: none. */
   readonly managedBy: string | null
@@ -45,6 +48,8 @@ export interface FileFields {
   readonly contentType: string
   readonly fileType: number
   readonly managedBy: string | null
+  /** A branch of the console has one; left out: as it is, '' for a new file. */
+  readonly description?: string | undefined
 }
 
 export async function findFile(
@@ -110,13 +115,13 @@ export async function updateFile(
     .execute()
 }
 
-/** Adds the next version. Call with the file locked. */
+/** Adds the next version, which is the head then. Call with the file locked. */
 export async function addVersion(
   queries: Queries,
   file: FileRecord,
   version: Omit<FileVersionRecord, 'version'>,
 ): Promise<void> {
-  const number = file.version + 1
+  const number = (await readNewestVersion(queries, file.id)) + 1
   await insertVersion(
     queries,
     { fileId: file.id, organizationId: file.organization?.id ?? null },
@@ -127,6 +132,29 @@ export async function addVersion(
     .set({ version: number, sha: version.sha, encoded: version.encoded ? 1 : 0 })
     .where('id', '=', file.id)
     .execute()
+}
+
+/** Makes a version the head again. Call with the file locked. */
+export async function moveHead(
+  queries: Queries,
+  fileId: number,
+  { version, sha, encoded, contentType }: FileVersionRecord,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('files')
+    .set({ version, sha, encoded: encoded ? 1 : 0, contentType, updatedAt: now })
+    .where('id', '=', fileId)
+    .execute()
+}
+
+async function readNewestVersion(queries: Queries, fileId: number): Promise<number> {
+  const { version } = await queries
+    .selectFrom('fileVersions')
+    .select((e) => e.fn.max('version').as('version'))
+    .where('fileId', '=', fileId)
+    .executeTakeFirstOrThrow()
+  return version
 }
 
 async function insertVersion(

@@ -15,6 +15,8 @@ export interface TargetedBy {
   readonly tagIds?: readonly number[]
   /** Where one of these stands. */
   readonly groupIds?: readonly number[]
+  /** The caches of this group of the console, whether it stands there yet or not. */
+  readonly memberOf?: number
 }
 
 export interface TargetAgent {
@@ -29,7 +31,7 @@ export interface TargetAgent {
 export async function readTargetAgents(
   queries: Queries,
   scope: Scope,
-  { agentIds, tagIds, groupIds }: TargetedBy,
+  { agentIds, tagIds, groupIds, memberOf }: TargetedBy,
 ): Promise<TargetAgent[]> {
   let agents = queries
     .selectFrom('agents')
@@ -37,7 +39,15 @@ export async function readTargetAgents(
     .where(visibleAgents(scope))
     .orderBy('id')
   if (agentIds) agents = agents.where('id', 'in', [...agentIds])
-  if (groupIds)
+  if (memberOf !== undefined)
+    agents = agents.where('id', 'in', (e) =>
+      e
+        .selectFrom('agentTags')
+        .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+        .select('agentTags.agentId')
+        .where('tags.groupId', '=', memberOf),
+    )
+  else if (groupIds)
     agents = agents.where('id', 'in', (e) =>
       e
         .selectFrom('placements')

@@ -1,6 +1,7 @@
 /** What each list of the API can be filtered and sorted by, and where it stands in the tables (choices: 2, Lists). */
 import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
 import { agentStates } from '../domain/agent-state.js'
+import { isPeoples } from './hidden.js'
 import type { ListColumns, NestedColumn, PlainColumn } from './list-query.js'
 import type { Tables } from './schema.js'
 import { within, type Scope } from './scope.js'
@@ -34,6 +35,7 @@ function tagOfAgent(of: PlainColumn): NestedColumn {
           .innerJoin('tags', 'tags.id', 'agentTags.tagId')
           .select('agentTags.tagId')
           .whereRef('agentTags.agentId', '=', 'agents.id')
+          .where(isPeoples('tags'))
           .where(condition),
       ),
   }
@@ -193,6 +195,7 @@ const deploymentOfGroup: Exists = (condition) =>
       .innerJoin('deployments', 'deployments.id', 'vclGroupDeployments.deploymentId')
       .select('vclGroupDeployments.deploymentId')
       .whereRef('vclGroupDeployments.groupId', '=', 'vclGroups.id')
+      .where(isPeoples('deployments'))
       .where(condition),
   )
 
@@ -215,8 +218,8 @@ export const groupColumns = {
   keepOnFailure: { column: 'vclGroups.keepOnFailure', type: 'flag' },
   deployed: { column: deployedGroup(), type: 'flag' },
   revision: { column: 'vclGroups.revision', type: 'number' },
-  'mainVCL.id': { column: 'files.id', type: 'number' },
-  'mainVCL.name': { column: 'files.name', type: 'text' },
+  'mainVCL.id': { column: 'files.id', type: 'number', nullable: true },
+  'mainVCL.name': { column: 'files.name', type: 'text', nullable: true },
   'includes.id': {
     type: 'nested',
     of: { column: 'files.id', type: 'number' },

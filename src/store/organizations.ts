@@ -1,5 +1,6 @@
 /** Organizations: separate owners of objects, by name (choices: 2, Who). */
 import type { Selectable } from 'kysely'
+import { isPeoples } from './hidden.js'
 import type { OrganizationsTable } from './schema-identity.js'
 import { visibleOrganizations, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -89,7 +90,15 @@ export async function deleteOrganization(queries: Queries, id: number): Promise<
   await queries.deleteFrom('organizations').where('id', '=', id).execute()
 }
 
-const ownedTables = ['agents', 'tags', 'files', 'deployments', 'domains', 'vclGroups'] as const
+const ownedTables = [
+  'agents',
+  'tags',
+  'files',
+  'deployments',
+  'domains',
+  'vclGroups',
+  'paramSets',
+] as const
 
 /** What keeps it from being deleted: table → how many. */
 export async function countOwned(
@@ -102,6 +111,8 @@ export async function countOwned(
         .selectFrom(table)
         .select((e) => e.fn.countAll<number>().as('count'))
         .where('organizationId', '=', id)
+        .$if(table === 'tags', (query) => query.where(isPeoples('tags')))
+        .$if(table === 'deployments', (query) => query.where(isPeoples('deployments')))
         .executeTakeFirstOrThrow()
       return { table, count }
     }),

@@ -70,6 +70,8 @@ const dialectSql: DialectSql = {
     `create trigger "${name}" after ${after} on "${table}" for each row when (${when})
      execute function "${name}"()`,
   ],
+  // The trigger is of its function.
+  dropTrigger: (name) => `drop function "${name}"() cascade`,
 }
 
 type Work<T> = (queries: Transaction<Tables>) => Promise<T>

@@ -44,6 +44,10 @@ export interface AgentsTable {
   enginePort: number
   engineVersion: string
   engineWorkingDirectory: string | null
+  /** From the banner; empty where it is not known. */
+  engineRevision: Generated<string>
+  /** Of its machine; empty from an agent of an earlier version. */
+  hostName: Generated<string>
   agentVersion: string
   /** JSON array of capabilities. */
   capabilities: string
@@ -70,6 +74,10 @@ export interface AgentsTable {
   adoption: string | null
   /** JSON of Drift, the last one. */
   drift: string | null
+  /** Given in the console; null: the composed one. */
+  consoleName: string | null
+  /** Given in the console. */
+  description: Generated<string>
   /** The link that counts, where several coordinators may have one; null: none was claimed. */
   linkId: string | null
 }
@@ -99,6 +107,8 @@ export interface TagsTable {
   name: string
   /** The set of `cachefleet apply` that made or took it; null: nobody's. */
   managedBy: Generated<string | null>
+  /** The console's group that it is hidden for (`hidden.ts`); null: it is people's. */
+  groupId: Generated<number | null>
   createdAt: number
   updatedAt: number
 }
@@ -119,12 +129,14 @@ export interface FilesTable {
   contentType: string
   encoded: Flag
   fileType: number
-  /** The newest version's number. */
+  /** The head's number: the newest version, or an earlier one that the console moved the head back to. */
   version: number
-  /** SHA-256 (hex) over the decoded bytes of the newest version. */
+  /** SHA-256 (hex) over the decoded bytes of the head. */
   sha: string
   /** As of tags. */
   managedBy: Generated<string | null>
+  /** Of a branch of the console. */
+  description: Generated<string>
   createdAt: number
   updatedAt: number
 }
@@ -152,6 +164,8 @@ export interface DeploymentsTable {
   max: number
   /** As of tags. */
   managedBy: Generated<string | null>
+  /** As of tags. */
+  groupId: Generated<number | null>
   createdAt: number
   updatedAt: number
 }
@@ -179,7 +193,8 @@ export interface VclGroupsTable {
   name: string
   root: Flag
   keepOnFailure: Flag
-  mainFileId: number
+  /** Null: a console's group without VCL. */
+  mainFileId: number | null
   /** Null: the newest at each deploy. */
   mainFileVersion: number | null
   /** The wish. */
@@ -196,6 +211,8 @@ export interface VclGroupsTable {
   cacheKey: Generated<string>
   /** As of tags. */
   managedBy: Generated<string | null>
+  /** It is a group of the console (schema-console.ts). */
+  console: Generated<Flag>
   createdAt: number
   updatedAt: number
 }

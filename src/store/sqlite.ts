@@ -45,6 +45,7 @@ const dialectSql: DialectSql = {
   trigger: ({ name, table, after, when = 'true', work }) => [
     `create trigger "${name}" after ${after} on "${table}" when ${when} begin ${work}; end`,
   ],
+  dropTrigger: (name) => `drop trigger "${name}"`,
 }
 
 /** Opens or makes the file, readable by its owner only. Throws FleetError 'unavailable' when it cannot. */

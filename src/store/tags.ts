@@ -1,5 +1,6 @@
 /** Tags, and who may see them: those of the organization, and those that a shared agent bears (choices: 2, Who). */
 import { sql, type RawBuilder } from 'kysely'
+import { isPeoples, type HiddenFor } from './hidden.js'
 import { ownedBy, toOwner, type NamedReference } from './owner.js'
 import { visibleTags, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -37,6 +38,7 @@ export function selectTags(queries: Queries, scope: Scope) {
     .select('organizations.name as organizationName')
     .select(staticTag().as('static'))
     .where(visibleTags(scope))
+    .where(isPeoples('tags'))
 }
 
 /** 1 while an agent sends this tag, else 0: PostgreSQL and SQLite print a condition differently. */
@@ -57,6 +59,7 @@ export async function readUsableTagIds(
     .selectFrom('tags')
     .select('id')
     .where('tags.id', 'in', [...ids])
+    .where(isPeoples('tags'))
     .where(
       owner === null
         ? ownedBy(null, 'tags')
@@ -82,7 +85,7 @@ export async function readTagNames(
 export async function insertTag(
   queries: Queries,
   owner: number | null,
-  fields: TagFields,
+  fields: TagFields & HiddenFor,
   now: number,
 ): Promise<number> {
   const { id } = await queries

@@ -13,7 +13,8 @@ export interface GroupRecord {
   readonly name: string
   readonly root: boolean
   readonly keepOnFailure: boolean
-  readonly mainFile: NamedReference
+  /** Null: a group of the console without VCL. */
+  readonly mainFile: NamedReference | null
   /** Null: the newest at each deploy. */
   readonly mainFileVersion: number | null
   readonly includes: readonly NamedReference[]
@@ -22,6 +23,8 @@ export interface GroupRecord {
   readonly deployments: readonly NamedReference[]
   /** The set of `cachefleet apply` that it belongs to; null: none. */
   readonly managedBy: string | null
+  /** Its caches are named one by one, in the console; there alone it is changed. */
+  readonly console: boolean
   /** The wish. */
   readonly deployed: boolean
   readonly revision: number
@@ -39,7 +42,7 @@ export interface GroupFields {
   readonly name: string
   readonly root: boolean
   readonly keepOnFailure: boolean
-  readonly mainFileId: number
+  readonly mainFileId: number | null
   readonly mainFileVersion: number | null
   readonly includeIds: readonly number[]
   readonly domainIds: readonly number[]
@@ -60,7 +63,7 @@ export async function readGroups(
 ): Promise<GroupRecord[]> {
   let groups = queries
     .selectFrom('vclGroups')
-    .innerJoin('files', 'files.id', 'vclGroups.mainFileId')
+    .leftJoin('files', 'files.id', 'vclGroups.mainFileId')
     .selectAll('vclGroups')
     .select('files.name as mainFileName')
     .where(within(scope, 'vclGroups'))
@@ -104,15 +107,19 @@ export function deployedGroup(): RawBuilder<number> {
 export function selectGroupIds(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('vclGroups')
-    .innerJoin('files', 'files.id', 'vclGroups.mainFileId')
+    .leftJoin('files', 'files.id', 'vclGroups.mainFileId')
     .leftJoin('organizations', 'organizations.id', 'vclGroups.organizationId')
     .select('vclGroups.id')
     .where(within(scope, 'vclGroups'))
 }
 
+/** What of a new group nobody can change later. */
+type NewGroupKeys = Pick<GroupRecord, 'organizationId' | 'cacheKey'> &
+  Partial<Pick<GroupRecord, 'console'>>
+
 export async function insertGroup(
   queries: Queries,
-  { organizationId, cacheKey }: Pick<GroupRecord, 'organizationId' | 'cacheKey'>,
+  { organizationId, cacheKey, console = false }: NewGroupKeys,
   fields: GroupFields,
   now: number,
 ): Promise<number> {
@@ -127,6 +134,7 @@ export async function insertGroup(
       wishSha: null,
       wishPending: 0,
       cacheKey,
+      console: console ? 1 : 0,
       createdAt: now,
       updatedAt: now,
     })
@@ -153,7 +161,14 @@ export async function updateGroup(
   await writeReferences(queries, id, fields)
 }
 
+/** With the tag and the deployment that are hidden for it. */
 export async function deleteGroup(queries: Queries, id: number): Promise<void> {
+  // What refers to them first: the order of cascades is the database's.
+  await queries.deleteFrom('vclGroupDeployments').where('groupId', '=', id).execute()
+  await queries
+    .deleteFrom('deploymentTags')
+    .where('tagId', 'in', (e) => e.selectFrom('tags').select('id').where('groupId', '=', id))
+    .execute()
   await queries.deleteFrom('vclGroups').where('id', '=', id).execute()
 }
 
@@ -250,7 +265,7 @@ function toRow(fields: GroupFields) {
 }
 
 function fromRow(
-  row: Selectable<VclGroupsTable> & { mainFileName: string },
+  row: Selectable<VclGroupsTable> & { mainFileName: string | null },
   references: {
     readonly includes: readonly NamedReference[]
     readonly domains: readonly WishedDomain[]
@@ -263,12 +278,13 @@ function fromRow(
     name: row.name,
     root: row.root === 1,
     keepOnFailure: row.keepOnFailure === 1,
-    mainFile: { id: row.mainFileId, name: row.mainFileName },
+    mainFile: row.mainFileId === null ? null : { id: row.mainFileId, name: row.mainFileName ?? '' }, // the foreign key holds
     mainFileVersion: row.mainFileVersion,
     includes: references.includes.map(({ id, name }) => ({ id, name })),
     domains: references.domains.map(({ id, fqdn }) => ({ id, fqdn })),
     deployments: references.deployments.map(({ id, name }) => ({ id, name })),
     managedBy: row.managedBy,
+    console: row.console === 1,
     deployed: row.deployed === 1,
     revision: row.revision,
     wish: parseWish(row.wish),

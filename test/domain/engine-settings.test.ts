@@ -47,7 +47,10 @@ void t.test('what cannot be a parameter or its value is told', (t) => {
   for (const value of ['a\nb', '\0', '\u2028', '\ud800'])
     t.match(findParamProblem('a', value), /control characters/)
   t.match(findParamProblem('a', 'x'.repeat(1025)), /1025 characters, at most 1024/)
-  t.match(findParamProblem('a', 'x << y'), /<</)
+  for (const value of ['x << y', '1" "2', '1\\n2', '1 && 2', '1;2', '$(x)', 'ä'])
+    t.match(findParamProblem('a', value), /letters, digits, blanks/)
+  for (const value of ['+http2, -trace', '64 kB', '10,100,10', '1.5', 'none', '50%'])
+    t.equal(findParamProblem('a', value), null)
   t.end()
 })
 

@@ -12,7 +12,7 @@ import {
   type DeliveryWindow,
 } from '../../src/domain/delivery-window.js'
 import { addExceptions, judgeOpenState, type Exception } from '../../src/domain/invalidation.js'
-import { reachOfBan, reachOfPurge } from '../../src/domain/invalidation-reach.js'
+import { reachOfBan, reachOfPurge, reachOnMember } from '../../src/domain/invalidation-reach.js'
 import {
   listResults,
   sortBySlowness,
@@ -140,6 +140,18 @@ void t.test('exceptions that are alike share a row, and an agent is in one of th
         throw new Error(JSON.stringify(list))
       const wanted = new Set(added.flatMap((one) => one.agents))
       if (agents.length !== wanted.size) throw new Error('an agent is missing')
+    }),
+  )
+  t.end()
+})
+
+void t.test('a group reaches all of a cache that is named for it, beside no other group', (t) => {
+  const groupIds = fc.array(fc.integer({ min: 1, max: 3 }))
+  fc.assert(
+    fc.property(groupIds, (ids) => {
+      const placed = ids.map((groupId) => ({ groupId, isRoot: true }))
+      const isAlone = ids.every((id) => id === 1)
+      t.same(reachOnMember(1, placed), { groups: isAlone ? null : [] })
     }),
   )
   t.end()

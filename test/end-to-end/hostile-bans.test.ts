@@ -1,8 +1,11 @@
 /** Bans that are after something else than objects: nothing of them is run, changes a parameter, or restarts the child. */
 import t from 'tap'
+import { toObjectId } from '../../src/domain/object-id.js'
+import { callsTo } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'
 import { invalidate, untilEnded } from './invalidation-calls.js'
-import { agentName, startStand, untilAgent, type Stand } from './stand.js'
+import { agentName, startStand, untilAgent } from './stand.js'
+import { readFacts } from './untouched.js'
 
 const refused = [
   'req.url ~ x\nparam.set default_ttl 1',
@@ -49,13 +52,8 @@ void t.test('hostile bans', async (t) => {
   const stand = await startStand(t)
   await untilAgent(stand, 'Running')
   const { api, cache } = stand
-  const readCache = async () => ({
-    pids: await cache.adm('pid'),
-    params: await cache.adm('param.show', 'changed'),
-    vcls: await cache.adm('vcl.list'),
-  })
   await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
-  const before = await readCache()
+  const before = await readFacts(cache)
   const target = { all: true }
 
   await t.test('are refused with their position', async (t) => {
@@ -76,19 +74,22 @@ void t.test('hostile bans', async (t) => {
     for (const entry of logged) t.equal((await untilEnded(api, entry)).total, 1)
   })
 
-  await t.test('as commands neither', async (t) => {
-    for (const expression of [...refused, ...taken]) {
-      const { status } = await sendCommand(stand, `ban ${expression}`)
-      t.ok(status === 200 || status === 400, String(status))
-    }
-    t.match(await sendCommand(stand, 'ban req.url ~ ^/fine'), { status: 200, text: /"message":""/ })
-    t.match(await sendCommand(stand, 'ban req.url ~ ('), { status: 200, text: /Regex/ })
-  })
+  const { id = 0 } = (await api.findAgent(agentName)) ?? {}
+  const engineadm = `/v1/cache/${toObjectId('cache', id)}/engineadm`
+  const console = callsTo(stand.coordinator.base)
+  const ways = {
+    'the controller': (command: string) => api.call('POST', `/agents/${id}/command`, { command }),
+    'the console': (text: string) => console('POST', engineadm, { text, type: 'text/plain' }),
+  }
+  for (const [who, send] of Object.entries(ways))
+    await t.test(`as commands of ${who} neither`, async (t) => {
+      for (const expression of [...refused, ...taken]) {
+        const { status } = await send(`ban ${expression}`)
+        t.ok(status === 200 || status === 400, String(status))
+      }
+      t.match(await send('ban req.url ~ ^/fine'), { status: 200, text: /"message":""/ })
+      t.match(await send('ban req.url ~ ('), { status: 200, text: /Regex/ })
+    })
 
-  t.same(await readCache(), before)
+  t.same(await readFacts(cache), before)
 })
-
-async function sendCommand({ api }: Stand, command: string) {
-  const agent = await api.findAgent(agentName)
-  return api.call('POST', `/agents/${agent?.id ?? 0}/command`, { command })
-}

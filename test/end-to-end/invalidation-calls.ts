@@ -10,7 +10,11 @@ export interface Invalidation {
   readonly total: number
   readonly created: string
   readonly warnings: readonly string[]
-  readonly results: readonly { readonly state: string; readonly error: string | null }[]
+  readonly results: readonly {
+    readonly agent: { readonly name: string }
+    readonly state: string
+    readonly error: string | null
+  }[]
 }
 
 export async function invalidate(api: ApiClient, body: object): Promise<Invalidation> {

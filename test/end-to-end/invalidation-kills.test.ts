@@ -1,109 +1,241 @@
 /**
- * A thousand bans while agent, coordinator, connection, the cache's child and its manager are killed in turn: the cache gets
- * every one of them in order. What it may miss is what was made before it started empty.
+ * Bans for two caches, a thousand of them, while agents, coordinators, connections, the caches' children and managers are
+ * killed at random: each cache gets every one of them in order, or it is said that it expired. What a cache may miss is what
+ * was made before it started empty.
  */
+import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { ApiAnswer } from '../support/api-client.js'
+import { answering } from '../agent/cache-sight.js'
+import type { ApiAnswer, ApiClient } from '../support/api-client.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type CoordinatorProcess,
+  type Daemon,
+} from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-import { startStand, untilAgent, type Stand } from './stand.js'
+import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { readInvalidation } from './invalidation-calls.js'
+import { lane, startCoordinators, untilAgent, ways } from './stand.js'
 
-const entries = 1000
-/** After so many acknowledged entries. */
-const strikes: readonly (readonly [number, Victim])[] = [
-  ...([
-    [100, 'agent'],
-    [220, 'coordinator'],
-    [340, 'connection'],
-    [460, 'child'],
-  ] as const),
-  ...([
-    [580, 'manager'],
-    [700, 'agent'],
-    [800, 'coordinator'],
-    [900, 'connection'],
-  ] as const),
-]
-type Victim = 'agent' | 'coordinator' | 'connection' | 'child' | 'manager'
+/** One of so many expires a second after it was made, unless every cache has it by then. */
+const hastyOf = 10
 const windowEntries = 64
+const victims = ['agent', 'agent', 'coordinator', 'coordinator', 'connection', 'child', 'manager']
+/** Whose turn it is, when: another one tries another order. */
+const seed = Number(process.env['TEST_SEED'] ?? 20_261_120)
 
-void t.test('no ban is skipped or overtaken, whoever dies', async (t) => {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
-  await untilAgent(stand, 'Running')
-  stand.port.forget()
-  const killed: Victim[] = []
-  let striking = Promise.resolve()
-  const acknowledged: number[] = []
-  for (let number = 1; number <= entries; number++) {
-    acknowledged.push(await logBan(stand, number))
-    const [, victim] = strikes.find(([after]) => after === number) ?? []
-    if (!victim) continue
-    killed.push(victim)
-    striking = striking.then(() => strike(stand, victim))
-  }
-  await striking
-
-  const last = acknowledged.at(-1) ?? 0
-  await eventually('the last one has ended', async () => {
-    const { text } = await stand.api.call('GET', `/invalidations/${last}`)
-    return text.includes('"Completed"')
-  })
-  await untilAgent(stand, 'Running')
-  const list = await stand.api.call('GET', '/invalidations?stateName=Completed')
-  const completed = new Set((JSON.parse(list.text) as { id: number }[]).map(({ id }) => id))
-  t.same(
-    acknowledged.filter((id) => !completed.has(id)),
-    [],
-    'all that was acknowledged is done',
-  )
-  checkOrder(t, stand, killed.length)
-})
-
-function checkOrder(t: Test, stand: Stand, kills: number): void {
-  const seen = stand.port.commands.flatMap((line) => /x-number == (\d+)/.exec(line)?.[1] ?? [])
-  let newest = 0
-  let gaps = 0
-  let back = 0
-  let repeats = 0
-  for (const number of seen.map(Number)) {
-    if (number > newest + 1) gaps += 1
-    if (number <= newest) repeats += 1
-    back = Math.max(back, newest - number)
-    newest = Math.max(newest, number)
-  }
-  t.equal(newest, entries)
-  t.ok(
-    gaps <= 2,
-    `${gaps} gaps: only a cache that started empty, of which there are two, may miss some`,
-  )
-  t.ok(back < windowEntries, `${back} steps back: no more than a window is repeated`)
-  t.ok(repeats <= 2 * kills * windowEntries, `${repeats} repeats`)
+interface Strike {
+  readonly victim: string
+  /** So many entries are acknowledged. */
+  readonly after: number
+  /** Which cache's, its agent's, or which coordinator. */
+  readonly at: number
 }
 
-/** Until it is acknowledged; answers its id. */
-async function logBan({ api }: Stand, number: number): Promise<number> {
+interface Node {
+  readonly name: string
+  readonly cache: Varnishd
+  readonly port: ManagementProxy
+  agent: Daemon
+  startAgent(): void
+}
+
+/** By the number of coordinators. */
+const entriesOf = { 1: 1000, 2: 300 }
+
+/** Side by side: most of it is waiting. */
+t.jobs = 2
+for (const [way, count] of ways)
+  void t.test(`no ban is skipped or overtaken, ${way}`, lane(), async (t) => {
+    const entries = entriesOf[count]
+    const coordinators = await startAll(t, count)
+    const [first] = coordinators
+    const nodes = await Promise.all(['a', 'b'].map((name) => startNode(t, coordinators, name)))
+    for (const { name } of nodes) await untilAgent(first, 'Running', name)
+    for (const { port } of nodes) port.forget()
+    const strikes = drawStrikes(count, entries)
+    t.comment(`seed ${seed}: ${strikes.map(describeStrike).join(', ')}`)
+
+    let striking = Promise.resolve()
+    const acknowledged: number[] = []
+    for (let number = 1; number <= entries; number++) {
+      acknowledged.push(await logBan(coordinators, number, number === entries))
+      for (const strike of strikes.filter(({ after }) => after === number))
+        striking = striking.then(() => strikeAt(coordinators, nodes, strike))
+    }
+    await striking
+
+    const { api } = first
+    await eventually('all have ended', async () => (await list(api, openStates)).length === 0)
+    for (const { name } of nodes) await untilAgent(first, 'Running', name)
+    const failed = await list(api, 'Failed')
+    const ended = new Set([...(await list(api, 'Completed')), ...failed])
+    t.strictSame(
+      acknowledged.filter((id) => !ended.has(id)),
+      [],
+      'what was acknowledged is done, or it is said that it is not',
+    )
+    const expired = await readExpired(t, api, failed)
+    for (const [at, node] of nodes.entries()) {
+      const exempt = new Set(
+        acknowledged.flatMap((id, index) => (expired.get(node.name)?.has(id) ? [index + 1] : [])),
+      )
+      const own = strikes.filter((strike) => strike.at === at)
+      checkOrder(t, node, { entries, strikes: own, exempt })
+    }
+  })
+
+/** The first is asked how it ended. */
+type Coordinators = readonly [CoordinatorProcess, ...CoordinatorProcess[]]
+
+async function startAll(t: Test, count: 1 | 2): Promise<Coordinators> {
+  const words = ['--no-agent', '--heartbeat', '1']
+  if (count === 1) return [await startCoordinator(t, { words })]
+  const [one, two] = await startCoordinators(t, words)
+  return [one, two]
+}
+
+/** Of each way other ones. */
+function drawStrikes(way: number, entries: number): readonly Strike[] {
+  const order = fc.shuffledSubarray(victims, { minLength: victims.length })
+  const moment = fc.record({
+    after: fc.noBias(fc.integer({ min: 50, max: entries - 50 })),
+    at: fc.noBias(fc.nat({ max: 1 })),
+  })
+  const moments = fc.array(moment, { minLength: victims.length, maxLength: victims.length })
+  const [drawn] = fc.sample(fc.tuple(order, moments), { seed: seed + way, numRuns: 1 })
+  const [names = [], times = []] = drawn ?? []
+  return times
+    .toSorted((a, b) => a.after - b.after)
+    .map((time, index) => ({ ...time, victim: names[index] ?? '' }))
+}
+
+function describeStrike({ victim, after, at }: Strike): string {
+  return `${after} ${victim} ${at}`
+}
+
+interface Allowed {
+  readonly entries: number
+  /** At this cache. */
+  readonly strikes: readonly Strike[]
+  /** Numbers of the bans that expired here. */
+  readonly exempt: ReadonlySet<number>
+}
+
+function checkOrder(t: Test, { name, port }: Node, { entries, strikes, exempt }: Allowed): void {
+  const seen = port.commands.flatMap((line) => /x-number == (\d+)/.exec(line)?.[1] ?? [])
+  const known = new Set<number>()
+  let newest = 0
+  let gaps = 0
+  let overtaken = 0
+  let back = 0
+  for (const number of seen.map(Number)) {
+    const skipped = Array.from(
+      { length: Math.max(0, number - newest - 1) },
+      (_, n) => newest + n + 1,
+    )
+    if (skipped.some((one) => !exempt.has(one))) gaps += 1
+    if (number < newest && !known.has(number)) overtaken += 1
+    if (number <= newest) back = Math.max(back, [...known].filter((one) => one >= number).length)
+    newest = Math.max(newest, number)
+    known.add(number)
+  }
+  const emptied = strikes.filter(({ victim }) => victim === 'child' || victim === 'manager').length
+  t.equal(newest, entries, `${name} got the last one`)
+  t.ok(gaps <= emptied, `${name}: ${gaps} gaps, and ${emptied} times its cache started empty`)
+  t.equal(overtaken, 0, `${name}: none was overtaken`)
+  t.ok(back <= windowEntries, `${name}: ${back} again: no more than a window is repeated`)
+  const repeats = seen.length - known.size
+  t.ok(repeats <= 2 * victims.length * windowEntries, `${name}: ${repeats} repeats`)
+}
+
+/** Until one of them acknowledges it, each at its turn; answers its id. */
+async function logBan(
+  coordinators: Coordinators,
+  number: number,
+  isLast: boolean,
+): Promise<number> {
+  let turn = number
   const body = {
     type: 'ban',
     expression: `obj.http.x-number == ${number}`,
     target: { all: true },
+    ...(number % hastyOf === 0 && !isLast ? { ttl: 1 } : {}),
   }
   const answer = await eventually(`ban ${number} is acknowledged`, async () => {
+    const { api } = coordinators[turn++ % coordinators.length] ?? coordinators[0]
     const given: ApiAnswer | null = await api.call('POST', '/invalidations', body).catch(() => null)
     return given?.status === 202 ? given : undefined
   })
   return (JSON.parse(answer.text) as { id: number }).id // the API's own view
 }
 
-async function strike(stand: Stand, victim: Victim): Promise<void> {
-  const { cache, coordinator, port } = stand
+const openStates = 'Running,Retrying,Waiting'
+
+/** Ids. */
+async function list(api: ApiClient, stateNames: string): Promise<number[]> {
+  const { text } = await api.call('GET', `/invalidations?stateName=${stateNames}`)
+  return (JSON.parse(text) as { id: number }[]).map(({ id }) => id) // the API's own views
+}
+
+/** Ids by agent; whatever is not done has expired. */
+async function readExpired(
+  t: Test,
+  api: ApiClient,
+  failed: readonly number[],
+): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
+  const expired = new Map<string, Set<number>>()
+  const others = new Set<string>()
+  for (const id of failed)
+    for (const { agent, state } of (await readInvalidation(api, id)).results) {
+      if (state === 'expired')
+        expired.set(agent.name, (expired.get(agent.name) ?? new Set()).add(id))
+      else if (state !== 'done') others.add(`${id}: ${state}`)
+    }
+  t.strictSame([...others], [], `${failed.length} expired, none was refused`)
+  return expired
+}
+
+async function startNode(t: Test, coordinators: Coordinators, name: string): Promise<Node> {
+  const cache = await startVarnishd(t, { vcl: answering(name) })
+  const port = await startManagementProxy(t, cache)
+  const stateDir = await makeStateDir(t)
+  const coordinatorUrl = coordinators.map(({ base }) => base.replace('http', 'ws')).join()
+  const setup = { coordinatorUrl, name, stateDir, port: port.port }
+  const launch = (joinToken?: string): Daemon =>
+    startAgent(t, cache, { ...setup, ...(joinToken === undefined ? {} : { joinToken }) })
+  const node: Node = {
+    ...{ name, cache, port },
+    agent: launch(await coordinators[0].api.makeJoinToken()),
+    startAgent: () => {
+      node.agent = launch()
+    },
+  }
+  return node
+}
+
+async function strikeAt(
+  coordinators: Coordinators,
+  nodes: readonly Node[],
+  { victim, at }: Strike,
+): Promise<void> {
+  const node = nodes[at]
+  if (!node) throw new Error(`there is no cache ${at}`)
+  const { cache, port } = node
   switch (victim) {
     case 'agent':
-      await stand.agent.kill()
-      stand.startAgent()
+      await node.agent.kill()
+      node.startAgent()
       return
-    case 'coordinator':
+    case 'coordinator': {
+      const coordinator = coordinators[at % coordinators.length] ?? coordinators[0]
       await coordinator.daemon.kill()
       await coordinator.start()
       return
+    }
     case 'connection':
       port.setFault('close')
       port.setFault('none')
@@ -113,7 +245,7 @@ async function strike(stand: Stand, victim: Victim): Promise<void> {
       if (pid !== null) process.kill(pid, 'SIGKILL')
       return
     }
-    case 'manager':
+    default:
       await cache.stop('SIGKILL')
       await cache.restart()
   }

@@ -9,9 +9,19 @@ import {
   writeParam,
   type HealthChange,
 } from '../../src/store/engine-settings.js'
+import {
+  countParamSets,
+  deleteParamSet,
+  insertParamSet,
+  readGroupsWithParamSet,
+  readParamSets,
+  relateParamSet,
+  updateParamSet,
+} from '../../src/store/param-sets.js'
 import type { Scope } from '../../src/store/scope.js'
 import type { Queries } from '../../src/store/store.js'
-import { addAgent, addFile, addGroup, addOrganization } from './rows.js'
+import { isForeignKeyViolation } from '../../src/store/violation.js'
+import { addAgent, addFile, addGroup, addOrganization, addTag, bearTag } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 interface Cast {
@@ -85,6 +95,52 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
     await queries.deleteFrom('agents').execute()
     t.same(await queries.selectFrom('agentParams').selectAll().execute(), [])
   })
+
+  void t.test(
+    'sets what the caches of a group have in common, beside what is their own',
+    async (t) => {
+      const { queries, agentId, groups, red, read } = await prepare(await factory.open(t))
+      const tagId = await addTag(queries, 'members')
+      await queries
+        .updateTable('tags')
+        .set({ groupId: groups.own })
+        .where('id', '=', tagId)
+        .execute()
+      await queries
+        .insertInto('consoleGroups')
+        .values({ groupId: groups.own, description: '', overviewGroup: 0, paramSetId: null })
+        .execute()
+      const fields = {
+        name: 'set',
+        description: '',
+        params: { default_ttl: '7', feature: '+http2' },
+      }
+      const id = await insertParamSet(queries, null, fields, 1)
+      await bearTag(queries, agentId, tagId)
+      await writeParam(queries, agentId, { name: 'default_ttl', value: '9' })
+      const named = (values: object) => ({
+        params: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })),
+      })
+      t.same(await read(), named({ default_ttl: 9 }), 'a set in no group is nobody’s')
+
+      await relateParamSet(queries, groups.own, id)
+      t.same(await read(), named({ default_ttl: 9, feature: '+http2' }))
+      await writeParam(queries, agentId, { name: 'default_ttl', value: null })
+      t.same(await read(), named({ default_ttl: 7, feature: '+http2' }))
+      t.match(await readParamSets(queries, all), [{ ...fields, id, groupIds: [groups.own] }])
+      t.same(await readParamSets(queries, red, { id }), [], 'another organization’s are not seen')
+      t.same(await readGroupsWithParamSet(queries, id, 5), ['own'])
+      const refused = await deleteParamSet(queries, id).catch((error: unknown) => error)
+      t.ok(isForeignKeyViolation(refused), 'what is in use stays')
+
+      await updateParamSet(queries, id, { ...fields, params: { thread_pools: '2' } }, 2)
+      t.same(await read(), named({ thread_pools: 2 }))
+      await relateParamSet(queries, groups.own, null)
+      t.same(await read(), {})
+      await deleteParamSet(queries, id)
+      t.equal(await countParamSets(queries, null), 0)
+    },
+  )
 
   void t.test('keeps rules on backends, each for those it is of', async (t) => {
     const cast = await prepare(await factory.open(t))

@@ -7,6 +7,7 @@ import { openPostgres } from '../../src/store/postgres.js'
 import type { Queries, Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { startPostgres } from '../support/postgres.js'
+import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
@@ -33,6 +34,7 @@ void t.test('as every store', (t) => {
   settingsContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  consoleGroupsContract(t, factory)
   t.end()
 })
 
@@ -40,6 +42,12 @@ void t.test('what stood before there were stages stays', async (t) => {
   const database = openPostgres(await server.url(), log)
   t.teardown(() => database.close())
   await checkTablesAnew(t, database)
+})
+
+void t.test('what stood before there were groups of the console stays', async (t) => {
+  const database = openPostgres(await server.url(), log)
+  t.teardown(() => database.close())
+  await checkGroupsAnew(t, database)
 })
 
 void t.test('between several coordinators', (t) => {

@@ -11,6 +11,7 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open-store.js'
 import { openSqlite } from '../../src/store/sqlite.js'
 import type { Queries, Store } from '../../src/store/store.js'
+import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
@@ -49,6 +50,7 @@ void t.test('in memory', (t) => {
   leasesContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  consoleGroupsContract(t, factory)
   t.end()
 })
 
@@ -56,6 +58,12 @@ void t.test('what stood before there were stages stays', async (t) => {
   const database = openSqlite(':memory:')
   t.teardown(() => database.close())
   await checkTablesAnew(t, database)
+})
+
+void t.test('what stood before there were groups of the console stays', async (t) => {
+  const database = openSqlite(':memory:')
+  t.teardown(() => database.close())
+  await checkGroupsAnew(t, database)
 })
 
 void t.test('in a file', (t) => {

@@ -1,5 +1,6 @@
 /** A cache as the console answers it (specification, Cache). */
 import { Type } from 'typebox'
+import { composeCacheName, readCacheHost, readDashN } from '../../domain/cache-name.js'
 import { toObjectId } from '../../domain/object-id.js'
 import type { ConsoleCache } from '../state-service/console/caches.js'
 import { toConsoleTime } from './console-time.js'
@@ -30,21 +31,20 @@ export const cacheSchema = Type.Object({
 
 const defaultGroup = 'default'
 
-export function toCacheView({ agent, group }: ConsoleCache): object {
-  const dashN = agent.engineWorkingDirectory ?? agent.name
+export function toCacheView({ agent, group }: ConsoleCache) {
   return {
     id: toObjectId('cache', agent.id),
-    name: `${agent.engineHost}:${agent.enginePort}_${dashN}`,
-    agentHost: agent.engineHost,
+    name: agent.consoleName ?? composeCacheName(agent),
+    agentHost: readCacheHost(agent),
     agentPort: agent.enginePort,
     agentUsername: agent.name,
     agentPassword: '********',
-    dash_n: dashN,
-    description: '',
+    dash_n: readDashN(agent),
+    description: agent.description,
     groupId: group && toObjectId('group', group.id),
     groupName: group?.name ?? defaultGroup,
     engineName: 'varnish',
-    engineRevision: '',
+    engineRevision: agent.engineRevision,
     engineVersion: agent.engineVersion,
     status: agent.engineState,
     version: agent.agentVersion,

@@ -1,10 +1,11 @@
-/** `/v1/cache`: the caches as the console lists them. */
+/** `/v1/cache`: the caches as the console lists, names and forgets them. */
 import { Type } from 'typebox'
-import { parseObjectId } from '../../domain/object-id.js'
-import type { Actor } from '../../domain/permission.js'
 import { route, type Route } from '../http/route.js'
-import { findCache, listCaches } from '../state-service/console/caches.js'
+import { deleteAgent } from '../state-service/agents/agent-removal.js'
+import { mapRows } from '../state-service/objects/long-list.js'
+import { changeCache, listCaches } from '../state-service/console/caches.js'
 import type { StateService } from '../state-service/service.js'
+import { changingCache, readingCache } from './cache-object.js'
 import { cacheSchema, toCacheView } from './cache-views.js'
 import { readPage, takePage } from './pages.js'
 
@@ -12,8 +13,6 @@ const errorKey = 'cache'
 const read = { console: 'read' } as const
 
 export function cacheRoutes(service: StateService): readonly Route[] {
-  const find = (_: unknown, actor: Actor, id: number) => findCache(service, actor, id)
-  const readId = (text: string) => parseObjectId('cache', text)
   return [
     route({
       method: 'GET',
@@ -25,7 +24,8 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       answers: { 200: Type.Object({ caches: Type.Array(cacheSchema) }) },
       handle: async ({ actor }) => ({
         status: 200,
-        body: { caches: (await listCaches(service, actor)).map(toCacheView) },
+        listKey: 'caches',
+        body: mapRows({ rows: await listCaches(service, actor) }, toCacheView),
       }),
     }),
     route({
@@ -38,21 +38,51 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       answers: { 200: Type.Object({ list: Type.Array(cacheSchema) }) },
       handle: async ({ actor, params }) => {
         const page = readPage(params, errorKey)
-        const caches = takePage(await listCaches(service, actor), page)
-        return { status: 200, body: { list: caches.map(toCacheView) } }
+        const rows = await listCaches(service, actor, (ids) => takePage(ids, page))
+        return { status: 200, listKey: 'list', body: mapRows({ rows }, toCacheView) }
       },
     }),
     route({
+      ...readingCache(service),
       method: 'GET',
       path: '/v1/cache/{id}',
       operationId: 'getCache',
       summary: 'One cache',
-      errorKey,
-      permission: read,
-      readId,
-      find,
       answers: { 200: cacheSchema },
       handle: ({ object }) => Promise.resolve({ status: 200, body: toCacheView(object) }),
+    }),
+    route({
+      ...changingCache(service),
+      method: 'PATCH',
+      path: '/v1/cache/{id}',
+      operationId: 'updateCache',
+      summary: 'Merges name and description; a name of null is the composed one again',
+      body: Type.Object({
+        name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        /** Chosen by us: a paragraph. */
+        description: Type.Optional(Type.String({ maxLength: 4096 })),
+      }),
+      ignoresUnknownKeys: true,
+      answers: { 200: cacheSchema },
+      handle: async ({ actor, object, body }) => ({
+        status: 200,
+        body: toCacheView(await changeCache(service, actor, object, body)),
+      }),
+    }),
+    route({
+      // Chosen by us: it revokes the agent's key; who may write in a group takes the cache out of it.
+      ...changingCache(service, 'administer'),
+      method: 'DELETE',
+      path: '/v1/cache/{id}',
+      operationId: 'deleteCache',
+      summary:
+        'Forgets the cache and revokes the key of its agent; 409 while something is deployed',
+      query: Type.Object({ force: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+      answers: { 204: null },
+      handle: async ({ object, query }) => {
+        await deleteAgent(service, object.agent, { force: query.force ?? false })
+        return { status: 204 }
+      },
     }),
   ]
 }

@@ -7,7 +7,7 @@ export interface Page {
   readonly items: number
 }
 
-const itemsMost = 1000
+export const itemsMost = 1000
 
 /** Throws FleetError 'invalid'. */
 export function readPage(params: Readonly<Record<string, string>>, errorKey: ErrorKey): Page {

@@ -4,17 +4,13 @@ import type { Context } from '../../context.js'
 import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { route, type Route } from '../http/route.js'
-import { askAgent, keepVisible, sendCommand } from '../state-service/agents/agent-questions.js'
+import { askAgent, askAgentFor, sendCommand } from '../state-service/agents/agent-questions.js'
+import { readParameterSet } from '../state-service/agents/engine-answers.js'
+import { findAgent, findOwnAgent, type AgentRecord } from '../state-service/agents/agents.js'
 import {
-  findAgent,
-  findOwnAgent,
-  ownsAgent,
-  type AgentRecord,
-} from '../state-service/agents/agents.js'
-import {
+  requireTaken,
   setBackendHealth,
   setParameter,
-  type SettingAnswer,
 } from '../state-service/agents/engine-settings.js'
 import type { StateService } from '../state-service/service.js'
 import { orNull } from './references.js'
@@ -53,55 +49,49 @@ interface Question {
   readonly operationId: string
   readonly summary: string
   readonly answer: TSchema
-  /** From the agent's answer to what this caller may see of it. */
-  readonly show: (value: unknown, actor: Actor, agent: AgentRecord) => unknown
+  /** From what the caller may see of the agent's answer to the body; left out: as it is. */
+  readonly view?: (value: unknown) => unknown
 }
 
 export function agentEngineRoutes(service: StateService): readonly Route[] {
-  const showRows = (value: unknown, actor: Actor, agent: AgentRecord) =>
-    keepVisible(service, actor, agent, namedRows(value))
   const questions: readonly Question[] = [
     {
       query: 'vcls',
       operationId: 'listAgentVcls',
       summary: 'VCLs and labels that the cache holds',
       answer: Type.Array(vclSchema),
-      show: showRows,
     },
     {
       query: 'params',
       operationId: 'listAgentParams',
       summary: "The cache's parameters by name",
       answer: Type.Record(Type.String(), parameterSchema),
-      show: (value) => value,
     },
     {
       query: 'backends',
       operationId: 'listAgentBackends',
       summary: 'Backends with their health',
       answer: Type.Array(Type.Object(namedRow)),
-      show: showRows,
     },
     {
       query: 'bans',
       operationId: 'listAgentBans',
       summary: 'Bans that the cache still has to apply; of a shared agent its owner sees them',
       answer: Type.Array(Type.Object({})),
-      show: (value, actor, agent) => (ownsAgent(actor, agent) ? value : []),
     },
     {
       query: 'panic',
       operationId: 'getAgentPanic',
       summary: "The last panic of the cache's child; null when there was none",
       answer: Type.Object({ panic: orNull(Type.String()) }, closed),
-      show: (value, actor, agent) => ({ panic: ownsAgent(actor, agent) ? value : null }),
+      view: (panic) => ({ panic }),
     },
   ]
   return [...questions.map((question) => questionRoute(service, question)), ...changes(service)]
 }
 
 function questionRoute(service: StateService, question: Question): Route {
-  const { query, operationId, summary, answer, show } = question
+  const { query, operationId, summary, answer, view = (value: unknown) => value } = question
   return route({
     method: 'GET',
     path: `/agents/{id}/${query}`,
@@ -111,9 +101,9 @@ function questionRoute(service: StateService, question: Question): Route {
     permission: read,
     find: (_, actor, id) => findAgent(service, actor, id),
     answers: { 200: answer },
-    handle: async ({ context, actor, object }) => {
-      const value = await askAgent(service, context, object, query)
-      return { status: 200, body: await show(value, actor, object) }
+    handle: async ({ context, actor, object: agent }) => {
+      const value = await askAgentFor(service, context, { actor, agent }, { query })
+      return { status: 200, body: view(value) }
     },
   })
 }
@@ -176,7 +166,7 @@ function changes(service: StateService): readonly Route[] {
         const { name = '', health = '' } = params
         const caller = { actor, agent }
         const answer = await setBackendHealth(service, context, caller, { name, health })
-        return { status: 200, body: acceptOrThrow(answer, name) }
+        return { status: 200, body: requireTaken(answer, name) }
       },
     }),
   ]
@@ -190,28 +180,10 @@ async function changeParam(
   { name, value }: { readonly name: string; readonly value: string | null | undefined },
 ): Promise<unknown> {
   if (value !== undefined)
-    return acceptOrThrow(await setParameter(service, context, agent, { name, value }), name)
+    return requireTaken(await setParameter(service, context, agent, { name, value }), name)
       .parameter
-  const parameters = await askAgent(service, context, agent, 'params')
-  const found: unknown = Object.entries(parameters as object).find(([key]) => key === name)?.[1] // a Parameter set
+  const parameters = await askAgent(service, context, agent, { query: 'params' })
+  const found = readParameterSet(parameters).get(name)
   if (found === undefined) throw new FleetError('not-found', errorKey, `${name} was not found`)
   return found
-}
-
-/** What the cache refuses is the caller's to put right, in the cache's own words. */
-function acceptOrThrow<Value>(answer: SettingAnswer<Value>, name: string): Value {
-  if ('value' in answer) return answer.value
-  if (answer.refusal.startsWith('Unknown parameter'))
-    throw new FleetError('not-found', errorKey, `${name} was not found: ${answer.refusal}`)
-  throw new FleetError('invalid', errorKey, answer.refusal)
-}
-
-function namedRows(value: unknown): readonly { readonly name: string }[] {
-  if (!Array.isArray(value) || !value.every(isNamed))
-    throw new FleetError('unavailable', errorKey, 'the agent answered in a form that is not known')
-  return value
-}
-
-function isNamed(row: unknown): row is { readonly name: string } {
-  return typeof row === 'object' && row !== null && 'name' in row && typeof row.name === 'string'
 }

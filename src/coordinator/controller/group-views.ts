@@ -55,11 +55,16 @@ export const groupSchema = Type.Object(
     organization: organizationSchema,
     root: Type.Boolean({ description: 'Its VCL is the whole VCL of each cache' }),
     keepOnFailure: Type.Boolean(),
-    mainVCL: Type.Object({
-      id: idSchema,
-      name: Type.String(),
-      version: Type.Optional(Type.Integer({ description: 'Only when one is pinned' })),
-    }),
+    mainVCL: orNull(
+      Type.Object(
+        {
+          id: idSchema,
+          name: Type.String(),
+          version: Type.Optional(Type.Integer({ description: 'Only when one is pinned' })),
+        },
+        { description: "null: a console's group without VCL" },
+      ),
+    ),
     includes: Type.Array(referenceSchema),
     domains: Type.Array(domainReferenceSchema),
     deployments: Type.Array(referenceSchema),
@@ -90,9 +95,13 @@ export const groupSchema = Type.Object(
 
 /** What people edit. */
 export function toGroupFields(group: GroupView['group']) {
-  const { name, root, keepOnFailure, includes, domains, deployments, managedBy } = group
+  const { name, root, keepOnFailure, includes, domains, managedBy } = group
+  const deployments = group.console ? [] : group.deployments
   const { mainFile, mainFileVersion } = group
-  const mainVCL = mainFileVersion === null ? mainFile : { ...mainFile, version: mainFileVersion }
+  const mainVCL =
+    mainFile === null || mainFileVersion === null
+      ? mainFile
+      : { ...mainFile, version: mainFileVersion }
   return { name, root, keepOnFailure, mainVCL, includes, domains, deployments, managedBy }
 }
 
@@ -116,10 +125,10 @@ export function toGroupView({ group, organization, status, staged }: GroupView) 
   }
 }
 
-function toWishView({ wish, wishPending }: GroupView['group']) {
+function toWishView({ wish, wishPending, console }: GroupView['group']) {
   if (wish === null) return null
   const { mainVCL, includes, domains, deploymentIds } = wish
-  const deployments = deploymentIds.map((id) => ({ id }))
+  const deployments = console ? [] : deploymentIds.map((id) => ({ id }))
   return { mainVCL, includes, domains, deployments, pending: wishPending }
 }
 

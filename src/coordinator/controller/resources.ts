@@ -4,6 +4,7 @@ import type { StateService } from '../state-service/service.js'
 import { agentEngineRoutes } from './agent-engine.js'
 import { agentRoutes } from './agents.js'
 import { apiLogRoutes } from './apilogs.js'
+import { refuseConsoleGroups } from './console-groups.js'
 import { deploymentRoutes } from './deployments.js'
 import { domainRoutes } from './domains.js'
 import { fileCompileRoutes } from './file-compile.js'
@@ -29,9 +30,9 @@ export function resourceRoutes(service: StateService): readonly Route[] {
     ...vclRoutes(service),
     ...deploymentRoutes(service),
     ...domainRoutes(service),
-    ...vclGroupRoutes(service),
+    ...refuseConsoleGroups(vclGroupRoutes(service)),
     ...placementPlanRoutes(service),
-    ...groupVerbRoutes(service),
+    ...refuseConsoleGroups(groupVerbRoutes(service)),
     ...invalidationRoutes(service),
     ...statisticsRoutes(service),
     ...joinTokenRoutes(service),

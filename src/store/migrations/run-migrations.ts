@@ -17,10 +17,13 @@ import { managedByColumns } from './0021-managed-by.js'
 import { invalidationTables } from './0040-invalidations.js'
 import { invalidationEvents } from './0041-invalidation-events.js'
 import { consoleUserTables } from './0050-console-users.js'
+import { consoleCacheColumns } from './0051-console-caches.js'
+import { consoleGroupTables } from './0052-console-groups.js'
 import { messageIndex } from './0053-message-index.js'
+import { fileDescriptions } from './0055-file-descriptions.js'
 import type { Migration } from './migration.js'
 
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   initialTables,
   domainTables,
   keptPlaces,
@@ -35,7 +38,10 @@ const migrations: readonly Migration[] = [
   invalidationTables,
   invalidationEvents,
   consoleUserTables,
+  consoleCacheColumns,
+  consoleGroupTables,
   messageIndex,
+  fileDescriptions,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

@@ -35,22 +35,7 @@ export async function startConsole(
   options: ControllerOptions = {},
 ): Promise<ConsoleClient> {
   const controller = await startController(t, options)
-  const call: ConsoleClient['call'] = async (method, path, given = {}) => {
-    const { as = root, cookie, body, text, type, headers = {} } = given
-    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
-    const response = await fetch(`${controller.base}/api${path}`, {
-      method,
-      headers: {
-        ...(as === null ? {} : { authorization: basic(...split(as)) }),
-        ...(cookie === undefined ? {} : { cookie }),
-        ...(sent === undefined ? {} : { 'content-type': type ?? 'application/json' }),
-        ...headers,
-      },
-      ...(sent === undefined ? {} : { body: sent }),
-    })
-    const answer = await response.text()
-    return { status: response.status, headers: response.headers, text: answer, body: parse(answer) }
-  }
+  const call = callsTo(controller.base)
   return {
     controller,
     call,
@@ -63,6 +48,26 @@ export async function startConsole(
       const [cookie = ''] = (answer.headers.getSetCookie()[0] ?? '').split(';')
       return cookie
     },
+  }
+}
+
+/** Of a console that runs already. */
+export function callsTo(base: string): ConsoleClient['call'] {
+  return async (method, path, given = {}) => {
+    const { as = root, cookie, body, text, type, headers = {} } = given
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await fetch(`${base}/api${path}`, {
+      method,
+      headers: {
+        ...(as === null ? {} : { authorization: basic(...split(as)) }),
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(sent === undefined ? {} : { 'content-type': type ?? 'application/json' }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    })
+    const answer = await response.text()
+    return { status: response.status, headers: response.headers, text: answer, body: parse(answer) }
   }
 }
 

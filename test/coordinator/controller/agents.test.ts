@@ -1,14 +1,11 @@
 /** Agents as a caller meets them; the session that answers questions is played on the real bus (choices: 2 and 3). */
-import t, { type Test } from 'tap'
-import { agentRevokedSubject, instructionSubject } from '../../../src/bus/bus.js'
-import type {
-  InstructionReply,
-  InstructionRequest,
-} from '../../../src/coordinator/state-service/agents/instruct.js'
+import t from 'tap'
+import { agentRevokedSubject } from '../../../src/bus/bus.js'
 import { eventually } from '../../support/eventually.js'
 import { basic } from '../../support/start-controller.js'
-import { enrol, startClient, type Client, type Json } from './client.js'
+import { enrol, startClient, type Json } from './client.js'
 import { placeGroup } from './placed-group.js'
+import { done, playSession } from './played-session.js'
 
 void t.test('an agent answers the fields of the specification and its config', async (t) => {
   const client = await startClient(t)
@@ -239,26 +236,3 @@ void t.test(
     t.notMatch(refused.text, `"${String(group['name'])}"`)
   },
 )
-
-function done(value: unknown): InstructionReply {
-  return { result: 'done', value, error: null }
-}
-
-/** Answers on the bus as the holder of the agent's session does. */
-function playSession(
-  t: Test,
-  client: Client,
-  agentId: number,
-  reply: (request: InstructionRequest) => InstructionReply,
-): readonly InstructionRequest[] {
-  const asked: InstructionRequest[] = []
-  const subscription = client.service.bus.respond(instructionSubject(agentId), (value) => {
-    const request = value as InstructionRequest // instructAgent is the only one that asks
-    asked.push(request)
-    return Promise.resolve(reply(request))
-  })
-  t.teardown(() => {
-    subscription.close()
-  })
-  return asked
-}

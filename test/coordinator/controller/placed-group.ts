@@ -11,7 +11,10 @@ export interface Placed {
 }
 
 /** A deployed group with a place on each of these agents, as after a deploy; min is their number. */
-export async function placeGroup(client: Client, names: readonly string[]): Promise<Placed> {
+export async function placeGroup(
+  client: Pick<Client, 'service' | 'expect'>,
+  names: readonly string[],
+): Promise<Placed> {
   const tag = await client.expect(201, 'POST', '/tags', { name: 'web' })
   const agentIds: number[] = []
   for (const name of names) {

@@ -9,23 +9,52 @@ import { readVisibleGroupIds } from '../../../store/groups-on-agent.js'
 import { findAgent, ownsAgent, type AgentRecord } from './agents.js'
 import { instructAgent } from './instruct.js'
 import { scopeOf, type StateService } from '../service.js'
+import { readNamedRows } from './engine-answers.js'
 import { sendSetting, type Caller } from './setting-commands.js'
 
 /** Chosen by us: longer than the cache's own limit for one command (cli_timeout, 60 s) helps nobody who waits. */
 const answerTimeoutMs = 30_000
 
+interface Patience {
+  /** 30 s unless given. */
+  readonly timeoutMs?: number
+}
+
+interface Ask extends Patience {
+  readonly query: QueryName
+}
+
 /** The agent's answer, in the shape of `src/agent/queries.ts`. Throws FleetError: unavailable, timed-out. */
 export async function askAgent(
   service: StateService,
   context: Context,
-  agent: AgentRecord,
-  query: QueryName,
+  agent: Pick<AgentRecord, 'id'>,
+  { query, timeoutMs = answerTimeoutMs }: Ask,
 ): Promise<unknown> {
-  return instructAgent(service, context, {
-    agentId: agent.id,
-    question: { kind: 'query', query },
-    timeoutMs: answerTimeoutMs,
-  })
+  const question = { kind: 'query', query } as const
+  return instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
+}
+
+/** The same as far as the caller may see it: of a shared agent its owner alone sees bans and panics (choices: 2, Agents). */
+export async function askAgentFor(
+  service: StateService,
+  context: Context,
+  caller: Caller,
+  ask: Ask,
+): Promise<unknown> {
+  const { actor, agent } = caller
+  const value = await askAgent(service, context, agent, ask)
+  switch (ask.query) {
+    case 'vcls':
+    case 'backends':
+      return keepVisible(service, caller, readNamedRows(value))
+    case 'bans':
+      return ownsAgent(actor, agent) ? value : []
+    case 'panic':
+      return ownsAgent(actor, agent) ? value : null
+    case 'params':
+      return value
+  }
 }
 
 /** Names on a cache: `cf-<group>-…`, labels `cf-l-<group>`, `cf-s-<group>`; backends are `<VCL>.<backend>`. */
@@ -37,8 +66,7 @@ const nameOfGroup = /^cf-(?:[ls]-)?([1-9]\d*)(?:[-.]|$)/
  */
 export async function keepVisible<Row extends { readonly name: string }>(
   service: StateService,
-  actor: Actor,
-  agent: AgentRecord,
+  { actor, agent }: Caller,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
   if (ownsAgent(actor, agent)) return rows
@@ -63,11 +91,18 @@ export async function sendCommand(
   if (judged.verdict === 'refused')
     throw new FleetError('invalid', 'agent', `command: ${judged.reason}`)
   if (judged.verdict === 'desired-state') return sendSetting(service, context, caller, judged)
-  const message = await instructAgent(service, context, {
-    agentId: agent.id,
-    question: { kind: 'command', line: judged.line },
-    timeoutMs: answerTimeoutMs,
-  })
+  return askEngine(service, context, agent, { line: judged.line })
+}
+
+/** The engine's words to a line of the reading commands. Throws as askAgent. */
+export async function askEngine(
+  service: StateService,
+  context: Context,
+  agent: Pick<AgentRecord, 'id'>,
+  { line, timeoutMs = answerTimeoutMs }: Patience & { readonly line: string },
+): Promise<string> {
+  const question = { kind: 'command', line } as const
+  const message = await instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
   return typeof message === 'string' ? cutPrologue(message) : JSON.stringify(message)
 }
 

@@ -22,6 +22,7 @@ import {
   writeParam,
   type PlacedGroup,
 } from '../../../store/engine-settings.js'
+import { readCommonParams } from '../../../store/param-sets.js'
 import { ownerOf } from '../../../store/scope.js'
 import type { Queries } from '../../../store/store.js'
 import { tellAgentsChanged, tellDesiredChanged } from './agent-hints.js'
@@ -46,7 +47,7 @@ export interface HealthNow {
 }
 
 /**
- * `value` null: back to the default. Throws FleetError 'agent': invalid (nobody may set it, or it is none), conflict
+ * `value` null: back to what the cache's group sets, else to the default. Throws FleetError 'agent': invalid (nobody may set it, or it is none), conflict
  * (read-only), locked, unavailable, timed-out.
  */
 export async function setParameter(
@@ -59,11 +60,22 @@ export async function setParameter(
   const problem = findParamProblem(name, value)
   if (problem !== null) throw invalid(problem)
   requireChangeable(agent)
-  const question: Question = { kind: 'setParam', name, value }
+  const tried = value ?? (await findCommonParam(service, agent, name))
+  const question: Question = { kind: 'setParam', name, value: tried }
   const answer = readParamAnswer(await instruct(service, context, agent, question))
   if ('refusal' in answer) return { refusal: answer.refusal }
   await store(service, context, agent, (queries) => writeParam(queries, agent.id, { name, value }))
   return { value: answer }
+}
+
+/** What the set of its group says; null: nothing. */
+async function findCommonParam(
+  { store }: StateService,
+  { id }: AgentRecord,
+  name: string,
+): Promise<string | null> {
+  const common = (await readCommonParams(store.queries, [id])).get(id) ?? {}
+  return new Map(Object.entries(common)).get(name) ?? null
 }
 
 export interface HealthRequest {
@@ -105,6 +117,14 @@ export async function setBackendHealth(
     writeHealth(queries, scope, agent.id, { backend, health, group }),
   )
   return { value: { name, health, backends: answer.backends } }
+}
+
+/** What the cache refuses is the caller's to put right, in the cache's own words. Throws 'not-found' or 'invalid'. */
+export function requireTaken<Value>(answer: SettingAnswer<Value>, name: string): Value {
+  if ('value' in answer) return answer.value
+  if (answer.refusal.startsWith('Unknown parameter'))
+    throw new FleetError('not-found', 'agent', `${name} was not found: ${answer.refusal}`)
+  throw invalid(answer.refusal)
 }
 
 function instruct(

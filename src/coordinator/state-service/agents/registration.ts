@@ -251,6 +251,8 @@ const describedNames = [
   'enginePort',
   'engineVersion',
   'engineWorkingDirectory',
+  'engineRevision',
+  'hostName',
 ] as const satisfies readonly (keyof DescribedColumns)[]
 
 function toDescribed(hello: AgentDescription): DescribedColumns {
@@ -262,6 +264,8 @@ function toDescribed(hello: AgentDescription): DescribedColumns {
     enginePort: hello.engine.port,
     engineVersion: hello.engine.version,
     engineWorkingDirectory: hello.engine.workingDirectory,
+    engineRevision: hello.engine.revision ?? '',
+    hostName: hello.hostName ?? '',
   }
 }
 

@@ -18,15 +18,17 @@ export function readParamAnswer(answer: unknown): ParamNow | Refused {
   const refused = readRefusal(answer)
   if (refused) return refused
   const { parameter, note } = requireRecord(answer)
-  const { value, default: standard, unit, description } = requireRecord(parameter)
+  return { note: requireText(note), parameter: readParameter(parameter) }
+}
+
+/** All four are texts. Throws as above. */
+export function readParameter(answer: unknown): Parameter {
+  const { value, default: standard, unit, description } = requireRecord(answer)
   return {
-    note: requireText(note),
-    parameter: {
-      value: requireText(value),
-      default: requireText(standard),
-      unit: requireText(unit),
-      description: requireText(description),
-    },
+    value: requireText(value),
+    default: requireText(standard),
+    unit: requireText(unit),
+    description: requireText(description),
   }
 }
 
@@ -44,16 +46,16 @@ function readRefusal(answer: unknown): Refused | undefined {
   return refusal === null ? undefined : { refusal: requireText(refusal) }
 }
 
-function requireRecord(value: unknown): Readonly<Record<string, unknown>> {
+export function requireRecord(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) throw unknownForm()
   return { ...value }
 }
 
-function requireText(value: unknown): string {
+export function requireText(value: unknown): string {
   if (typeof value !== 'string') throw unknownForm()
   return value
 }
 
-function unknownForm(): FleetError {
+export function unknownForm(): FleetError {
   return new FleetError('unavailable', 'agent', 'the agent answered in a form that is not known')
 }

@@ -4,7 +4,8 @@
  */
 import type { Context } from '../../../context.js'
 import { quoteWord } from '../../../domain/ban-expression.js'
-import { may, type Actor } from '../../../domain/permission.js'
+import { mayInConsole } from '../../../domain/console-role.js'
+import { may, type Actor, type PermissionType } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import type { AgentRecord } from './agents.js'
 import { setBackendHealth, setParameter, type SettingAnswer } from './engine-settings.js'
@@ -53,7 +54,7 @@ async function sendBan(
   { actor, agent }: Caller,
   words: readonly string[],
 ): Promise<string> {
-  if (!may(actor, 'invalidation', 'write'))
+  if (!mayWrite(actor, 'invalidation'))
     throw new FleetError('forbidden', 'agent', 'ban needs write permission on invalidation')
   requireChangeable(agent)
   const { entry } = await createInvalidation(service, context, actor, {
@@ -105,10 +106,15 @@ function toSelection(name: string): string {
 function takeWords(caller: Caller, words: readonly string[], usage: string): void {
   if (words.length !== usage.split(' ').length - 1)
     throw new FleetError('invalid', 'agent', `command: ${usage} is right`)
-  if (!may(caller.actor, 'agent', 'write'))
+  if (!mayWrite(caller.actor, 'agent'))
     throw new FleetError(
       'forbidden',
       'agent',
       'what changes parameters or backends needs write permission on agent',
     )
+}
+
+/** By its grants, or by its role in the console. */
+function mayWrite(actor: Actor, type: PermissionType): boolean {
+  return may(actor, type, 'write') || mayInConsole(actor, 'write')
 }

@@ -1,12 +1,23 @@
 /** Caches as the console sees them: agents with the group that they are in, as far as the caller may see it. */
 import { seesGroup } from '../../../domain/console-role.js'
+import { findNameProblem } from '../../../domain/names.js'
 import type { Actor } from '../../../domain/permission.js'
+import { FleetError } from '../../../errors.js'
+import { describeInConsole, type ConsoleColumns } from '../../../store/agent-rows.js'
 import {
-  findAgent as findAgentRow,
+  readAgentIds,
   selectAgents,
   toAgentRecords,
   type AgentRecord,
 } from '../../../store/agents.js'
+import {
+  readAgentsOfGroups,
+  readGroupsOfAgents,
+  type GroupOfAgent,
+} from '../../../store/group-members.js'
+import type { Queries } from '../../../store/store.js'
+import { readByIds } from '../objects/long-list.js'
+import { requireOwner } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 
 export interface ConsoleCache {
@@ -15,12 +26,14 @@ export interface ConsoleCache {
   readonly group: { readonly id: number; readonly name: string } | null
 }
 
-/** By id. */
-export async function listCaches(service: StateService, actor: Actor): Promise<ConsoleCache[]> {
-  const { queries } = service.store
-  const rows = await selectAgents(queries, scopeOf(actor)).orderBy('agents.id').execute()
-  const caches = (await toAgentRecords(queries, rows)).map((agent) => ({ agent, group: null }))
-  return caches.filter((cache) => seesCache(actor, cache))
+/** By id; `take` says which of them. Many are read while they are sent. */
+export async function listCaches(
+  service: StateService,
+  actor: Actor,
+  take: (ids: readonly number[]) => readonly number[] = (ids) => ids,
+): Promise<readonly ConsoleCache[] | AsyncIterable<ConsoleCache>> {
+  const ids = await readVisibleIds(service.store.queries, actor)
+  return readByIds(take(ids), (some) => readCaches(service, actor, some))
 }
 
 /** Undefined: there is none, or not for this caller. */
@@ -29,11 +42,72 @@ export async function findCache(
   actor: Actor,
   id: number,
 ): Promise<ConsoleCache | undefined> {
-  const agent = await findAgentRow(service.store.queries, scopeOf(actor), id)
-  const cache = agent && { agent, group: null }
-  return cache && seesCache(actor, cache) ? cache : undefined
+  const [cache] = await readCaches(service, actor, [id])
+  return cache
 }
 
-function seesCache(actor: Actor, { group }: ConsoleCache): boolean {
-  return seesGroup(actor, group?.id ?? null)
+/** Throws 'forbidden' for one whose agent is only shared with the caller. */
+export async function findOwnCache(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<ConsoleCache | undefined> {
+  const cache = await findCache(service, actor, id)
+  if (cache) requireOwner(actor, cache.agent, 'cache')
+  return cache
+}
+
+/** What is left out stays; a name of null is the composed one again. */
+export interface CacheChange {
+  readonly name?: string | null | undefined
+  readonly description?: string | undefined
+}
+
+/** Throws 'invalid', and 'not-found' when it is gone meanwhile. */
+export async function changeCache(
+  service: StateService,
+  actor: Actor,
+  { agent: { id } }: ConsoleCache,
+  { name, description }: CacheChange,
+): Promise<ConsoleCache> {
+  const problem = name == null ? null : findNameProblem(name)
+  if (problem !== null) throw new FleetError('invalid', 'cache', `name: ${problem}`)
+  const columns: ConsoleColumns = {
+    ...(name !== undefined && { consoleName: name }),
+    ...(description !== undefined && { description }),
+  }
+  if (Object.keys(columns).length > 0)
+    await describeInConsole(service.store.queries, id, columns, service.now())
+  const changed = await findCache(service, actor, id)
+  if (!changed) throw new FleetError('not-found', 'cache', 'the cache was deleted meanwhile')
+  return changed
+}
+
+async function readVisibleIds(queries: Queries, actor: Actor): Promise<readonly number[]> {
+  const groupIds = actor.console?.groupIds ?? null
+  if (groupIds === null) return readAgentIds(queries, scopeOf(actor))
+  const agents = await readAgentsOfGroups(queries, [...groupIds])
+  return [...new Set([...agents.values()].flat())].toSorted((a, b) => a - b)
+}
+
+/** In their order, without those that the caller does not see. Four queries. */
+async function readCaches(
+  { store: { queries } }: StateService,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<ConsoleCache[]> {
+  const rows = await selectAgents(queries, scopeOf(actor))
+    .where('agents.id', 'in', [...ids])
+    .orderBy('agents.id')
+    .execute()
+  const groups = await readGroupsOfAgents(queries, ids)
+  return (await toAgentRecords(queries, rows))
+    .map((agent) => ({ agent, group: groupFor(actor, groups.get(agent.id)) }))
+    .filter(({ group }) => seesGroup(actor, group?.id ?? null))
+}
+
+/** A group of another organization, on a shared agent, is nothing that the caller knows of. */
+function groupFor(actor: Actor, group: GroupOfAgent | undefined): ConsoleCache['group'] {
+  if (!group || (actor.organizationId ?? group.organizationId) !== group.organizationId) return null
+  return { id: group.id, name: group.name }
 }

@@ -45,7 +45,7 @@ export async function compileFiles(
   ])
   if (!main) throw new Error('a main file is always asked for')
   const agents = await chooseAgents(service, actor, request.agents)
-  const source = flatten(service, actor, { main, includes, root: request.root })
+  const source = flattenTexts(service, actor.organizationId, { main, includes, root: request.root })
   await compileOnAgents(service, context, agents, { source, errorKey: 'file' })
   return agents
 }
@@ -77,10 +77,10 @@ async function readTexts(
   })
 }
 
-/** Throws 'uncompilable' with file and line, as a deploy does. */
-function flatten(
+/** By the VCL policy for `owner`. Throws 'uncompilable' with file and line, as a deploy does. */
+export function flattenTexts(
   service: StateService,
-  { organizationId }: Actor,
+  owner: number | null,
   files: { readonly main: VclText; readonly includes: readonly VclText[]; readonly root: boolean },
 ): SourceRecord {
   const { main, includes, root } = files
@@ -89,7 +89,7 @@ function flatten(
     throw new FleetError('invalid', 'file', 'includes: two of them have the same name')
   const bundle = bundleVcl(main, byName, {
     allowedExternal: service.settings.allowedIncludes,
-    modules: allowedModulesOf(service, organizationId),
+    modules: allowedModulesOf(service, owner),
     // Of no group: the value is used for this one compile.
     prologue: root ? undefined : { groupId: 0, cacheKey: randomBytes(16).toString('hex') },
   })

@@ -1,8 +1,9 @@
 /** The first step of a deploy: choose agents, save candidates and the deploy's row, tell the agents. */
 import type { Context } from '../../../context.js'
-import { programOf, type WishedSources } from '../../../domain/vcl-group.js'
+import { programOf, type WishedFile, type WishedSources } from '../../../domain/vcl-group.js'
 import { FleetError } from '../../../errors.js'
 import { indexAgents } from '../../../domain/agent-index.js'
+import { relateBranch } from '../../../store/branches.js'
 import { readDeploymentsOf } from '../../../store/deployments.js'
 import { insertDeploy, readDeploys, type DeployRecord } from '../../../store/deploys.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
@@ -11,7 +12,7 @@ import { readPlacements, savePlacements } from '../../../store/placements.js'
 import { scopeOfOwner } from '../../../store/scope.js'
 import { keepSource } from '../../../store/sources.js'
 import type { Queries } from '../../../store/store.js'
-import { findGroup, writeWish } from '../../../store/vcl-groups.js'
+import { findGroup, writeWish, type GroupRecord } from '../../../store/vcl-groups.js'
 import { compareWithPlaces, findUnasked, toCandidates } from './deploy-candidates.js'
 import { findServing, nameChoice, type Choose } from './deploy-choice.js'
 import { beginInTurn, type Begun, type Refused, type TurnRequest } from './deploy-turn.js'
@@ -63,6 +64,7 @@ async function tryBegin(
   const same = findServing(group, choice)
   const compared = same ? compareWithPlaces(placements, decision, same) : 'other'
   if (compared !== 'other') {
+    await noteBranch(queries, group, gathered.mainVCL, service.now())
     const kind = compared === 'in-place' ? 'unchanged' : 'switching'
     const ended = { group, account: actor.accountName, now: service.now() }
     return promoting ? { kind, agentIds: await promoteInPlace(queries, ended) } : { kind }
@@ -94,6 +96,18 @@ async function tryBegin(
     { anew: findUnasked(placements, candidates) },
   )
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
+}
+
+/** Another branch, or another commit, with the text that the caches of a console's group serve already. */
+async function noteBranch(
+  queries: Queries,
+  { id, console, wish, revision }: GroupRecord,
+  mainVCL: WishedFile,
+  now: number,
+): Promise<void> {
+  if (!console || !wish) return
+  await writeWish(queries, id, { sources: { ...wish, mainVCL }, pending: false, revision })
+  await relateBranch(queries, id, mainVCL.id, now)
 }
 
 function refuse(

@@ -6,6 +6,7 @@ import type { Context } from '../../../context.js'
 import { agentStates } from '../../../domain/agent-state.js'
 import { isStaged } from '../../../domain/stage.js'
 import { FleetError } from '../../../errors.js'
+import { relateBranch } from '../../../store/branches.js'
 import { readAgentStates } from '../../../store/agent-states.js'
 import { deleteDeploy, holderOf, type DeployRecord } from '../../../store/deploys.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
@@ -37,6 +38,8 @@ export type LoadVerdict =
       readonly message: string
       /** Too few agents were left, which may return: late agents get it (choices: 3, Placement). */
       readonly keepsWish?: boolean
+      /** What was said by each agent that refused it, in the author's lines. */
+      readonly failures?: ReadonlyMap<number, string>
     }
 
 export interface Decided {
@@ -86,7 +89,18 @@ export async function decideDeploy(
     return { error: undefined }
   }
   context.log.warn({ group, agents: agentIds.length }, `deploy: discarded: ${verdict.message}`)
-  return { error: new FleetError(verdict.kind, 'deploy', verdict.message) }
+  return { error: new DeployDiscarded(verdict.kind, verdict.message, verdict.failures) }
+}
+
+/** For those who tell of each cache by itself. */
+export class DeployDiscarded extends FleetError {
+  constructor(
+    kind: FleetError['kind'],
+    message: string,
+    readonly failures: ReadonlyMap<number, string> = new Map(),
+  ) {
+    super(kind, 'deploy', message)
+  }
 }
 
 /** This process could not prolong its lease: it slept, or the store was away. */
@@ -115,6 +129,7 @@ async function switchAll(
   const isStage = isStaged(sources)
   if (isStage) await writeStage(queries, { groupId, organizationId, revision, sources }, now)
   else await writeWish(queries, groupId, { sources, pending: false, revision })
+  if (group.console) await relateBranch(queries, groupId, sources.mainVCL.id, now)
   const freed = deploy.action === 'promote' ? await promoteStage(queries, group, now) : []
   const agents = await readAgentStates(queries, deploy.groupId)
   const staying = placements.filter((placement) => placement.candidate !== null)

@@ -1,7 +1,7 @@
 /** Phase one: the agents' loads are watched until they can be judged; agents that go away are replaced. */
 import type { Context } from '../../../context.js'
 import { agentStates } from '../../../domain/agent-state.js'
-import { describeFailures, type LoadFailure } from '../../../domain/compiler-text.js'
+import { describeFailures, translateError } from '../../../domain/compiler-text.js'
 import {
   judgeLoads,
   judgeStageLoads,
@@ -141,7 +141,7 @@ async function judge(
   if (judged.verdict === 'switch') return { kind: 'switch' }
   if (judged.reason === 'unavailable')
     return { kind: 'unavailable', message: 'too few agents are left to load the VCL', keepsWish }
-  return { kind: 'uncompilable', message: await describeLoads(service, deploy, loads) }
+  return { kind: 'uncompilable', ...(await describeLoads(service, deploy, loads)) }
 }
 
 function judgeAll(
@@ -163,12 +163,19 @@ async function describeLoads(
   service: StateService,
   deploy: DeployRecord,
   loads: readonly Load[],
-): Promise<string> {
-  const failures = loads
+): Promise<Pick<Extract<LoadVerdict, { message: string }>, 'message' | 'failures'>> {
+  const failed = loads
     .filter(({ state }) => state === 'failed')
-    .map(({ agent, placement }): LoadFailure => ({
+    .map(({ agent, placement }) => ({
+      agentId: placement.agentId,
       agentName: agent.name,
       error: placement.error ?? 'no reason given',
     }))
-  return describeFailures(failures, await readSourceMap(service, deploy))
+  const sourceMap = await readSourceMap(service, deploy)
+  return {
+    message: describeFailures(failed, sourceMap),
+    failures: new Map(
+      failed.map(({ agentId, error }) => [agentId, translateError(error, sourceMap)]),
+    ),
+  }
 }

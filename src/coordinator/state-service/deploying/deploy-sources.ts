@@ -33,13 +33,33 @@ export type FlattenedGroup = Pick<
   'id' | 'organizationId' | 'cacheKey' | 'domains' | 'deployments'
 >
 
-/** Throws FleetError conflict when the pinned version of the main file does not exist. */
-export function gatherSources(service: StateService, group: GroupRecord): Promise<Gathered> {
-  const { mainFile, mainFileVersion, includes } = group
-  return flattenFiles(service, service.store.queries, group, {
-    mainVCL: { id: mainFile.id, version: mainFileVersion },
-    includes: includes.map(({ id }) => ({ id, version: null })),
-  })
+/** Of its own files unless others are given. Throws FleetError conflict when there is no main file, or the version of it does not exist. */
+export async function gatherSources(
+  service: StateService,
+  group: GroupRecord,
+  files: ChosenFiles = chooseOwn(group),
+): Promise<Gathered> {
+  return flattenFiles(service, service.store.queries, group, files)
+}
+
+function chooseOwn(group: GroupRecord): ChosenFiles {
+  const { mainFileId: id, mainFileVersion: version } = requireOwnMain(group)
+  return {
+    mainVCL: { id, version },
+    includes: group.includes.map(({ id }) => ({ id, version: null })),
+  }
+}
+
+export interface MainFile {
+  readonly mainFileId: number
+  /** Null: the head. */
+  readonly mainFileVersion: number | null
+}
+
+/** Only a group of the console can be without. */
+export function requireOwnMain({ mainFile, mainFileVersion }: GroupRecord): MainFile {
+  if (mainFile) return { mainFileId: mainFile.id, mainFileVersion }
+  throw new FleetError('conflict', 'deploy', 'the group has no VCL; give it one first')
 }
 
 export interface ChosenFiles {
@@ -58,7 +78,8 @@ export async function flattenFiles(
   const [main, ...includes] = texts
   if (main?.id !== chosen.mainVCL.id) {
     const { id, version } = chosen.mainVCL
-    const message = `version ${String(version)} of file ${id} does not exist`
+    const what = version === null ? `file ${id}` : `version ${version} of file ${id}`
+    const message = `${what} does not exist`
     throw new FleetError('conflict', 'deploy', message)
   }
   const files = {

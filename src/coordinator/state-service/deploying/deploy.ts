@@ -17,7 +17,7 @@ import { decideDeploy, type Decided } from './deploy-decision.js'
 import { keepDeployLease } from './deploy-lease.js'
 import type { TurnRequest } from './deploy-turn.js'
 import { followLoads } from './deploy-loads.js'
-import { gatherSources } from './deploy-sources.js'
+import { gatherSources, type ChosenFiles } from './deploy-sources.js'
 import { recordRefusedDeploy } from './history.js'
 import { scopeOf, type StateService } from '../service.js'
 import { waitForSwitch } from './switch-wait.js'
@@ -32,6 +32,11 @@ export interface VerbRequest {
   readonly percent: number
 }
 
+export interface DeployRequest extends VerbRequest {
+  /** In place of the group's own files. */
+  readonly files?: ChosenFiles
+}
+
 export interface VerbAnswer {
   /** False: it goes on (202). */
   readonly completed: boolean
@@ -42,12 +47,12 @@ export async function deployVclGroup(
   service: StateService,
   context: Context,
   actor: Actor,
-  request: VerbRequest,
+  request: DeployRequest,
 ): Promise<VerbAnswer> {
   const untilMs = service.now() + request.waitMs
   const group = await findGroup(service.store.queries, scopeOf(actor), request.groupId)
   if (!group) throw new FleetError('not-found', 'deploy', `${request.groupId} was not found`)
-  const gathered = await gatherSources(service, group)
+  const gathered = await gatherSources(service, group, request.files)
   if ('error' in gathered) {
     const result = gathered.error
     await recordRefusedDeploy(service, { actor, action: 'deploy', group, gathered, result })

@@ -101,8 +101,10 @@ export async function explainGroupPlacement(
     keepDown: new Set(kept.map(({ agentId }) => agentId)),
   })
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
-  const named = new Map(deployments.map(({ id, name }) => [id, { id, name }]))
-  const rows = explainPlacement(input, placeGroup(input)).map((row) => ({
+  const listed = deployments.filter(({ groupId }) => groupId === null)
+  const named = new Map(listed.map(({ id, name }) => [id, { id, name }]))
+  const chosenBy = group.console ? 'names' : 'tags'
+  const rows = explainPlacement(input, placeGroup(input), chosenBy).map((row) => ({
     agent: { id: row.agentId, name: names.get(row.agentId) ?? '' },
     deployment: row.deploymentId === null ? null : (named.get(row.deploymentId) ?? null),
     chosen: row.chosen,

@@ -13,7 +13,7 @@ import { readUsableIds } from '../../../store/owner.js'
 import { requireAll } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { followBegun, type VerbAnswer } from './deploy.js'
-import { flattenFiles } from './deploy-sources.js'
+import { flattenFiles, requireOwnMain } from './deploy-sources.js'
 import { beginInTurn } from './deploy-turn.js'
 import { recordRefusedDeploy } from './history.js'
 import { beginStage } from './stage-begin.js'
@@ -72,14 +72,13 @@ async function readStaged(service: StateService, group: GroupRecord, request: St
   )
   const main = request.mainVCL
     ? await requireMain(service, owner, { main: request.mainVCL, errorKey: 'deploy' })
-    : group
+    : requireOwnMain(group)
   const includeIds = request.includes
     ? await requireAll(request.includes, 'includes', 'deploy', (ids) =>
         readUsableIds(queries, 'files', owner, ids),
       )
     : group.includes.map(({ id }) => id)
-  const { mainFileVersion } = main
-  const mainFileId = 'mainFile' in main ? main.mainFile.id : main.mainFileId
+  const { mainFileId, mainFileVersion } = main
   const target: StageTarget = {
     tagIds: tagIds.toSorted((a, b) => a - b),
     ownDomains: Boolean(request.domains && request.domains.length > 0),

@@ -14,18 +14,23 @@ import { scopeOf, type StateService } from '../service.js'
 import { isGone } from './switch-wait.js'
 import { watchAgents } from '../agents/watch-agents.js'
 
+export interface UndeployRequest extends VerbRequest {
+  /** What goes with it, in the same decision. */
+  readonly alsoWrite?: (queries: Queries) => Promise<void>
+}
+
 /** Throws FleetError: not-found; conflict when a deploy of the group does not end within the wait. */
 export async function undeployVclGroup(
   service: StateService,
   context: Context,
   actor: Actor,
-  request: VerbRequest,
+  request: UndeployRequest,
 ): Promise<VerbAnswer> {
   const untilMs = service.now() + request.waitMs
   const until = { untilMs, signal: service.background.signal }
   const agentIds = await watchAgents(
     service,
-    () => service.store.decide((queries) => removeAll(service, actor, request.groupId, queries)),
+    () => service.store.decide((queries) => removeAll(service, actor, request, queries)),
     until,
   )
   if (agentIds === undefined)
@@ -40,12 +45,13 @@ export async function undeployVclGroup(
 async function removeAll(
   service: StateService,
   actor: Actor,
-  groupId: number,
+  { groupId, alsoWrite }: UndeployRequest,
   queries: Queries,
 ): Promise<readonly number[] | undefined> {
   const group = await findGroup(queries, scopeOf(actor), groupId)
   if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
   if ((await readDeploys(queries, [groupId])).length > 0) return undefined
+  await alsoWrite?.(queries)
   if (!group.deployed || !group.wish) return []
   await writeWish(queries, groupId, { sources: null, pending: false, revision: group.revision })
   await addHistory(queries, {

@@ -28,6 +28,7 @@ import {
 import { splitQuery, takeComputed, type ListParameters } from '../objects/computed-list.js'
 import { readLongList, type LongListAnswer } from '../objects/long-list.js'
 import { readGroupStatuses, type GroupStatus } from './group-state.js'
+import type { MainFile } from './deploy-sources.js'
 import {
   chooseOwner,
   mergeManagedBy,
@@ -184,7 +185,7 @@ export async function updateGroup(
     name: group.name,
     root: group.root,
     keepOnFailure: group.keepOnFailure,
-    mainFileId: group.mainFile.id,
+    mainFileId: group.mainFile?.id ?? null,
     mainFileVersion: group.mainFileVersion,
     includeIds: group.includes.map(({ id }) => id),
     domainIds: group.domains.map(({ id }) => id),
@@ -199,25 +200,29 @@ export async function updateGroup(
   return viewGroupAgain(service, actor, group.id)
 }
 
-/** Throws 'conflict' while it is deployed or staged, or still on its way to or from a cache (choices: 3, DELETE). */
 export async function deleteGroup(service: StateService, group: GroupRecord): Promise<void> {
   await service.store.decide(async (queries) => {
-    const [now] = await readGroups(queries, { kind: 'all' }, { ids: [group.id] })
-    if (now?.deployed === true)
-      throw new FleetError('conflict', 'vclgroup', 'it is deployed; undeploy it first')
-    if (await findStage(queries, group.id))
-      throw new FleetError('conflict', 'vclgroup', 'it is staged; promote or delstage it first')
-    const isBusy =
-      (await readDeploys(queries, [group.id])).length > 0 ||
-      (await readPlacements(queries, { groupIds: [group.id] })).length > 0
-    if (isBusy)
-      throw new FleetError(
-        'conflict',
-        'vclgroup',
-        'it is on its way to or from caches; try again when that has ended',
-      )
+    await requireUndeployed(queries, group.id)
     await deleteGroupRow(queries, group.id)
   })
+}
+
+/** Throws 'conflict' while it is deployed or staged, or still on its way to or from a cache (choices: 3, DELETE). */
+export async function requireUndeployed(queries: Queries, id: number): Promise<void> {
+  const [now] = await readGroups(queries, { kind: 'all' }, { ids: [id] })
+  if (now?.deployed === true)
+    throw new FleetError('conflict', 'vclgroup', 'it is deployed; undeploy it first')
+  if (await findStage(queries, id))
+    throw new FleetError('conflict', 'vclgroup', 'it is staged; promote or delstage it first')
+  const isBusy =
+    (await readDeploys(queries, [id])).length > 0 ||
+    (await readPlacements(queries, { groupIds: [id] })).length > 0
+  if (isBusy)
+    throw new FleetError(
+      'conflict',
+      'vclgroup',
+      'it is on its way to or from caches; try again when that has ended',
+    )
 }
 
 const emptyFields: GroupFields = {
@@ -296,7 +301,7 @@ export async function requireMain(
     main,
     errorKey,
   }: { readonly main: NonNullable<GroupChange['mainVCL']>; readonly errorKey: ErrorKey },
-): Promise<Pick<GroupFields, 'mainFileId' | 'mainFileVersion'>> {
+): Promise<MainFile> {
   const { queries } = service.store
   const [mainFileId] = await requireAll([main], 'mainVCL', errorKey, (ids) =>
     readUsableIds(queries, 'files', owner, ids),

@@ -46,7 +46,7 @@ export interface Touched {
   readonly deploymentIds: readonly number[]
 }
 
-/** What is gone meanwhile is left out. */
+/** What is gone meanwhile, or hidden for a group of the console, is left out. */
 export async function readDeploymentEvents(
   queries: Queries,
   touched: Touched,
@@ -139,7 +139,7 @@ function toEvent(
   deployment: DeploymentRecord | undefined,
   group: GroupProgress | null,
 ): DeploymentEvent[] {
-  if (!deployment) return []
+  if (!deployment || deployment.groupId !== null) return []
   const uses = situation.uses.get(deployment.id) ?? []
   const state = worstState(
     uses.map(({ deployed, deploying, groupId }) =>

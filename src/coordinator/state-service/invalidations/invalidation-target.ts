@@ -4,6 +4,7 @@ import { isNothing, type InvalidationContent, type Reach } from '../../../domain
 import {
   reachOfBan,
   reachOfPurge,
+  reachOnMember,
   type TouchableGroup,
 } from '../../../domain/invalidation-reach.js'
 import {
@@ -67,8 +68,9 @@ async function findGroupTarget(
   given: Reference,
 ): Promise<FoundTarget> {
   const found = await readFound('vclGroup', [given], (ids) => readGroups(queries, scope, { ids }))
-  const [vclGroup = { id: given.id, name: '' }] = found.map(({ id, name }) => ({ id, name }))
-  return { record: { vclGroup }, by: { groupIds: [vclGroup.id] } }
+  const { id, name, console } = found[0] ?? { id: given.id, name: '', console: false }
+  const by = { groupIds: [id], ...(console ? { memberOf: id } : {}) }
+  return { record: { vclGroup: { id, name } }, by }
 }
 
 async function findDomainsTarget(
@@ -149,13 +151,30 @@ export async function findMembers(
     readonly content: InvalidationContent
   },
 ): Promise<readonly SetMember[]> {
-  const reachOf = await prepareReach(queries, scope, of.target.by, of.content)
+  const { memberOf } = of.target.by
+  const reachOf =
+    memberOf !== undefined && of.content.type === 'ban'
+      ? await prepareMemberReach(queries, memberOf, of.agents)
+      : await prepareReach(queries, scope, of.target.by, of.content)
   return of.agents.map(({ id }) => ({ agentId: id, reach: reachOf(id) }))
 }
 
 /** Those that have something to do. */
 export function keepReached(members: readonly SetMember[]): readonly SetMember[] {
   return members.filter(({ reach }) => !isNothing(reach))
+}
+
+/** Whosoever groups stand there. */
+async function prepareMemberReach(
+  queries: Queries,
+  memberOf: number,
+  agents: readonly TargetAgent[],
+): Promise<(agentId: number) => Reach> {
+  const agentIds = agents.map(({ id }) => id)
+  const placed =
+    agentIds.length === 0 ? [] : await readGroupsOnAgents(queries, { kind: 'all' }, { agentIds })
+  const groups = groupBy(placed, ({ agentId }) => agentId)
+  return (agentId) => reachOnMember(memberOf, groups.get(agentId) ?? [])
 }
 
 async function prepareReach(

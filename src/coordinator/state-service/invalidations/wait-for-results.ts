@@ -3,7 +3,7 @@ import { invalidationsEndedSubject } from '../../../bus/bus.js'
 import type { AgentResult } from '../../../domain/invalidation-results.js'
 import { findInvalidation } from '../../../store/invalidations.js'
 import type { StateService } from '../service.js'
-import { viewInvalidation } from './invalidation-view.js'
+import { viewInvalidation, type InvalidationView } from './invalidation-view.js'
 
 const withoutHintMs = 1000
 
@@ -13,6 +13,15 @@ export async function waitForResults(
   id: number,
   timeoutMs: number,
 ): Promise<readonly AgentResult[]> {
+  return (await waitForEnd(service, id, timeoutMs))?.results ?? []
+}
+
+/** As it is by then; undefined when it was deleted. */
+export async function waitForEnd(
+  service: StateService,
+  id: number,
+  timeoutMs: number,
+): Promise<InvalidationView | undefined> {
   const untilMs = performance.now() + timeoutMs
   let wake: () => void = () => undefined
   let isHinted = false
@@ -24,10 +33,9 @@ export async function waitForResults(
     for (;;) {
       isHinted = false
       const entry = await findInvalidation(service.store.queries, { kind: 'all' }, id)
-      if (!entry) return []
+      if (!entry) return undefined
       const leftMs = untilMs - performance.now()
-      if (entry.outcome !== null || leftMs <= 0)
-        return (await viewInvalidation(service, entry)).results
+      if (entry.outcome !== null || leftMs <= 0) return await viewInvalidation(service, entry)
       await new Promise<void>((resume) => {
         const timer = setTimeout(resume, Math.min(leftMs, withoutHintMs))
         wake = () => {

@@ -81,6 +81,8 @@ export interface FileChange {
   readonly contentType?: string | null | undefined
   readonly fileType?: FileType | null | undefined
   readonly managedBy?: string | null | undefined
+  /** Of a branch of the console. */
+  readonly description?: string | undefined
 }
 
 export interface NewFile extends FileChange {
@@ -104,6 +106,7 @@ export async function createFile(
     contentType: requireContentType(wanted.contentType) ?? defaultContentType(encoded),
     fileType: wanted.fileType ?? defaultFileType(content),
     managedBy: mergeManagedBy(unmanaged, wanted.managedBy, 'file'),
+    description: wanted.description,
   }
   const version = {
     source: wanted.source,
@@ -171,7 +174,7 @@ async function writeChange(queries: Queries, now: number, { actor, file, change 
 
 function mergeFields(
   file: FileRecord,
-  { name, contentType, fileType, managedBy }: FileChange,
+  { name, contentType, fileType, managedBy, description }: FileChange,
   { encoded, content }: { readonly encoded: boolean; readonly content: FileContent },
 ): FileFields {
   // The other form has another default type.
@@ -184,6 +187,7 @@ function mergeFields(
         : (requireContentType(contentType) ?? kept),
     fileType: fileType === null ? defaultFileType(content) : (fileType ?? file.fileType),
     managedBy: mergeManagedBy(file, managedBy, 'file'),
+    description,
   }
 }
 
@@ -192,7 +196,8 @@ function isSame(fields: FileFields, file: FileRecord): boolean {
     fields.name === file.name &&
     fields.contentType === file.contentType &&
     fields.fileType === file.fileType &&
-    fields.managedBy === file.managedBy
+    fields.managedBy === file.managedBy &&
+    fields.description === undefined
   )
 }
 

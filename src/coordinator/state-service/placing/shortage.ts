@@ -7,19 +7,25 @@ export interface Shortage {
   readonly message: string
 }
 
+/** The hidden one of a group of the console has its caches named one by one. */
+type NamedDeployment = Pick<DeploymentRecord, 'id' | 'name'> &
+  Partial<Pick<DeploymentRecord, 'groupId'>>
+
 /** Undefined when every deployment reaches its min. */
 export function describeShortages(
   decision: PlacementDecision,
-  deployments: readonly Pick<DeploymentRecord, 'id' | 'name'>[],
+  deployments: readonly NamedDeployment[],
 ): Shortage | undefined {
   if (deployments.length === 0) return { kind: 'conflict', message: noDeployments }
   if (decision.shortages.length === 0) return undefined
-  const names = new Map(deployments.map(({ id, name }) => [id, name]))
   const conflict = decision.shortages.some((shortage) => shortage.wouldReachWithConflicting)
   const texts = decision.shortages.map(
     ({ deploymentId, min, placed, wouldReachWithConflicting }) => {
-      const name = JSON.stringify(names.get(deploymentId) ?? String(deploymentId))
+      const deployment = deployments.find(({ id }) => id === deploymentId)
       const reason = wouldReachWithConflicting ? '; other groups hold the agents it would need' : ''
+      if (typeof deployment?.groupId === 'number')
+        return `the group needs ${min} running cache, ${placed} of its caches can be used${reason}`
+      const name = JSON.stringify(deployment?.name ?? String(deploymentId))
       return `deployment ${name} needs ${min} running agents with all of its tags, ${placed} can be used${reason}`
     },
   )

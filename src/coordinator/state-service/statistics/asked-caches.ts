@@ -1,8 +1,9 @@
 /** Whose statistics are asked for: one agent's cache, or all caches of a group; both APIs ask by these. */
 import type { Actor } from '../../../domain/permission.js'
 import { readGroupAgents } from '../../../store/group-agents.js'
+import { inPieces } from '../../../store/in-pieces.js'
 import type { AskedCache } from '../../../store/statistics/statistics-archive.js'
-import { ownsAgent, type OwnedAgent } from '../agents/agents.js'
+import { findVisibleAgents, ownsAgent, type OwnedAgent } from '../agents/agents.js'
 import type { StateService } from '../service.js'
 
 export type { AskedCache } from '../../../store/statistics/statistics-archive.js'
@@ -12,6 +13,16 @@ const ofBackends = 'VBE.'
 
 export function askCache(actor: Actor, agent: OwnedAgent): AskedCache {
   return { agentId: agent.id, hidden: ownsAgent(actor, agent) ? null : ofBackends }
+}
+
+/** Of those that there are. */
+export async function askCaches(
+  service: StateService,
+  actor: Actor,
+  agentIds: readonly number[],
+): Promise<readonly AskedCache[]> {
+  const agents = await inPieces(agentIds, (ids) => findVisibleAgents(service, actor, ids))
+  return agents.map((agent) => askCache(actor, agent))
 }
 
 /** Chosen by us: where the group is placed now; a cache that it left counts no longer, for earlier times either. */

@@ -21,7 +21,7 @@ export interface SeriesRequest {
   readonly errorKey: ErrorKey
 }
 
-export interface CounterSeries {
+interface CounterSeries {
   /** As it was asked for. */
   readonly counter: string
   /** `time`: the end of a row, seconds since 1970. */
@@ -29,15 +29,24 @@ export interface CounterSeries {
 }
 
 /** By key of the member; a member that no cache has is left out. */
-export type GraphRow = Readonly<Record<string, number>>
+type GraphRow = Readonly<Record<string, number>>
 
 /** Chosen by us: with 600 rows each, what one answer holds. */
 const countersMost = 50
 
 const kept = new Set(defaultCounters.map(({ name }) => name))
 
+/** The answers to one question, for the calls of both APIs. */
+export function openSeries(service: StateService, request: SeriesRequest) {
+  return {
+    readCounters: (names: readonly string[]) => readCounterSeries(service, request, names),
+    readUsual: () => readUsualSeries(service, request),
+    readGraph: (name: string) => readGraph(service, request, name),
+  }
+}
+
 /** Throws FleetError: not-found for a name that no cache has, invalid for too many, unavailable. */
-export async function readCounterSeries(
+async function readCounterSeries(
   service: StateService,
   request: SeriesRequest,
   names: readonly string[],
@@ -60,7 +69,7 @@ export async function readCounterSeries(
 }
 
 /** The usual counters, as far as a cache has them. */
-export async function readUsualSeries(
+async function readUsualSeries(
   service: StateService,
   request: SeriesRequest,
 ): Promise<readonly CounterSeries[]> {
@@ -73,7 +82,7 @@ export async function readUsualSeries(
 }
 
 /** Throws FleetError: not-found for another graph, unavailable. */
-export async function readGraph(
+async function readGraph(
   service: StateService,
   request: SeriesRequest,
   name: string,

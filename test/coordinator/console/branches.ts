@@ -1,0 +1,86 @@
+/** Branches as tests of the console make them, and caches that compile. */
+import type { Test } from 'tap'
+import { instructionSubject } from '../../../src/bus/bus.js'
+import type { InstructionRequest } from '../../../src/coordinator/state-service/agents/instruct.js'
+import { parseObjectId } from '../../../src/domain/object-id.js'
+import { findSource } from '../../../src/store/sources.js'
+import type { CallAnswer } from '../../support/start-controller.js'
+import type { Json } from '../controller/client.js'
+import type { ConsoleClient } from './console-client.js'
+import type { Desk, MadeGroup } from './group-desk.js'
+
+export const vcl = (mark: string) => `vcl 4.1;\nbackend default none;\n# ${mark}\n`
+
+export interface Branches {
+  /** Answers the branch. */
+  readonly make: (name: string, content?: string) => Promise<Json>
+  /** Of a text, onto a commit or in any case. */
+  readonly push: (branchId: unknown, text: string, onto?: unknown) => Promise<CallAnswer>
+  readonly head: (branchId: unknown) => Promise<Json>
+}
+
+export function branchesOf({ call }: Pick<ConsoleClient, 'call'>): Branches {
+  return {
+    make: async (name, content = vcl('first')) =>
+      (await call('POST', '/v1/vcl', { body: { name, content } })).body,
+    push: (branchId, text, onto) => {
+      const path = ['/v1/vcl', branchId, 'push', ...(onto === undefined ? [] : [onto])].join('/')
+      return call('POST', path, { text, type: 'text/plain' })
+    },
+    head: async (branchId) => (await call('GET', `/v1/vcl/${String(branchId)}/head`)).body,
+  }
+}
+
+/** A group with this branch. */
+export async function makeGroupWith(
+  desk: Desk,
+  name: string,
+  branchId: unknown,
+): Promise<MadeGroup> {
+  const group = await desk.makeGroup(name)
+  await desk.expect(204, 'PUT', `${group.path}/vcl/${String(branchId)}`)
+  return group
+}
+
+/** A cache in the group; whatever has `broken` in it does not compile there. Answers the texts that it is asked to compile. */
+export async function addCompilingCache(
+  t: Test,
+  desk: Desk,
+  { group, name, version }: CompilingCache,
+): Promise<readonly string[]> {
+  const { service } = desk
+  const engine = { host: '10.0.0.1', port: 6081, version, workingDirectory: null }
+  const cacheId = await desk.makeCache(name, { description: { engine } })
+  await desk.expect(204, 'PUT', `${group.path}/cache/${cacheId}`)
+  const compiled: string[] = []
+  const subject = instructionSubject(parseObjectId('cache', cacheId) ?? 0)
+  const subscription = service.bus.respond(subject, async (value) => {
+    const { question } = value as InstructionRequest // what the coordinator asks
+    const sha = question.kind === 'compile' ? question.sha : ''
+    const text = (await findSource(service.store.queries, sha))?.text ?? ''
+    compiled.push(text)
+    return { result: 'done', value: { error: text.includes('broken') ? refusal : null } }
+  })
+  t.teardown(() => {
+    subscription.close()
+  })
+  return compiled
+}
+
+interface CompilingCache {
+  readonly group: MadeGroup
+  readonly name: string
+  /** Of the engine. */
+  readonly version: string
+}
+
+/** As varnishd says it. */
+const refusal = `Message from VCC-compiler:
+Expected ';' got '}'
+(program line 393), at
+('<vcl.inline>' Line 3 Pos 3)
+# broken
+--######
+
+Running VCC-compiler failed, exited with 2
+VCL compilation failed`

@@ -1,0 +1,148 @@
+/** What a group of the console has beneath it is nobody's to see, name or give; the group itself is read-only in the controller. */
+import t from 'tap'
+import type { Route } from '../../../src/coordinator/http/route.js'
+import { placeGroup } from '../controller/placed-group.js'
+import type { Json } from '../controller/client.js'
+import { rows } from '../identity/people.js'
+import { addressOf, kindIn, sampleOf } from '../tenancy/samples.js'
+import { startDesk, type Desk } from './group-desk.js'
+
+const kindsRead = ['tag', 'deployment', 'agent', 'jointoken', 'file', 'domain', 'vclgroup']
+
+void t.test('nothing that the controller answers depends on it', async (t) => {
+  const desk = await startDesk(t)
+  const { service, fleet, makeGroup, makeCache, expect } = desk
+  await placeGroup({ service, expect: fleet }, ['edge'])
+  const cache = await makeCache('spare', { tags: ['rack'] })
+  const before = await readAll(desk)
+
+  const group = await makeGroup('bb')
+  await expect(204, 'PUT', `${group.path}/cache/${cache}`)
+  const after = await readAll(desk)
+
+  const changed = [...after].filter(([path, text]) => text !== before.get(path))
+  t.same(
+    changed.map(([path]) => path.replace(/[?].*/, '')).filter((path) => path !== '/vclgroups'),
+    [],
+  )
+  t.ok(after.size > 100, `${after.size} answers`)
+  const shown = await fleet(200, 'GET', `/vclgroups/${group.number}`)
+  t.hasStrict(shown, {
+    ...{ name: 'bb', root: true, mainVCL: null, includes: [], deployments: [], domains: [] },
+    ...{ stateName: 'Inactive', agentStates: [], wish: null, deployed: false },
+  })
+  const placement = rows(await fleet(200, 'GET', `/vclgroups/${group.number}/placement`))
+  t.match(placement, [
+    { reason: /not in the group/ },
+    { deployment: null, reason: /is in the group/ },
+  ])
+})
+
+/** Every list by every filter, and every first object, of the controller. */
+async function readAll({ controller }: Desk): Promise<ReadonlyMap<string, string>> {
+  const token = await controller.login()
+  const answers = new Map<string, string>()
+  for (const route of controller.routes.filter(isRead))
+    for (const query of queriesOf(route)) {
+      const path = `${addressOf(route, 1)}?${query}`
+      const { status, headers, text } = await controller.call('GET', `/api/v1${path}`, { token })
+      const plain = text.replace(/"traceId":"[^"]*",?/, '')
+      answers.set(path, `${status} ${headers.get('x-total-count') ?? ''} ${plain}`)
+    }
+  return answers
+}
+
+/** What caches would have to answer is left out: they have no link here. */
+function isRead(route: Route): boolean {
+  const kind = kindIn(route) ?? route.path.slice(1).replace(/s$/, '')
+  if (route.method !== 'GET' || !kindsRead.includes(kind) || sampleOf(route).params) return false
+  return kind !== 'agent' || !/vcls|params|backends|bans|panic/.test(route.path)
+}
+
+function queriesOf({ query }: Route): readonly string[] {
+  const fields = Object.keys(query?.properties ?? {})
+  if (!fields.includes('take')) return ['']
+  const filters = fields.filter((field) => field !== 'sort' && field !== 'take')
+  return ['', ...filters.flatMap((one) => [`${one}=*`, `${one}=1`, `sort=${one}:desc`])]
+}
+
+void t.test('writes and verbs on it are conflicts in the controller', async (t) => {
+  const { controller, makeGroup } = await startDesk(t)
+  const group = await makeGroup('bb')
+  const token = await controller.login()
+  let tried = 0
+  for (const route of controller.routes) {
+    if (route.method === 'GET' || kindIn(route) !== 'vclgroup') continue
+    const bodies: Readonly<Record<string, Json>> = {
+      updateVclGroup: { name: 'x' },
+      stageVclGroup: { tags: [{ id: 1 }] },
+    }
+    const body = bodies[route.operationId]
+    const path = `/api/v1${addressOf(route, group.number)}`
+    const answer = await controller.call(route.method, path, { token, body })
+    t.equal(answer.status, 409, `${route.operationId} ${answer.text}`)
+    t.match(answer.body['errorMsg'], /group of the console/)
+    tried++
+  }
+  t.equal(tried, 10)
+})
+
+void t.test('a hidden tag or deployment is referred to like one that never was', async (t) => {
+  const { service, fleet, makeGroup, makeCache } = await startDesk(t)
+  const group = await makeGroup('bb')
+  await makeCache('one')
+  const { queries } = service.store
+  const idOf = async (table: 'tags' | 'deployments'): Promise<number> =>
+    (
+      await queries
+        .selectFrom(table)
+        .select('id')
+        .where('groupId', '=', group.number)
+        .executeTakeFirstOrThrow()
+    ).id
+  const tag = { id: await idOf('tags') }
+  const deployment = { id: await idOf('deployments') }
+  const mainVCL = await fleet(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })
+  const site = await fleet(201, 'POST', '/vclgroups', {
+    name: 'site',
+    mainVCL: { id: mainVCL['id'] },
+  })
+  const refusals: [string, string, Json][] = [
+    ['PUT', `/vclgroups/${String(site['id'])}/stage`, { tags: [tag] }],
+    ['PUT', '/agents/1', { tags: [tag] }],
+    ['POST', '/deployments', { name: 'x', tags: [tag] }],
+    ['POST', '/jointokens', { label: 'x', tags: [tag] }],
+    [
+      'POST',
+      '/vclgroups',
+      { name: 'x', mainVCL: { id: mainVCL['id'] }, deployments: [deployment] },
+    ],
+    [
+      'POST',
+      '/invalidations',
+      { type: 'ban', expression: 'obj.age > 1s', target: { tags: [tag] } },
+    ],
+    [
+      'POST',
+      '/vclgroups/placement',
+      {
+        groups: [{ name: 'x', domains: [], deployments: ['y'] }],
+        deployments: [{ ...deployment, name: 'y', min: 1, max: 1, tags: [tag] }],
+      },
+    ],
+  ]
+  for (const [method, path, body] of refusals)
+    t.match(
+      (await fleet(400, method, path, body))['errorMsg'],
+      /(tags|deployments).* not found/,
+      path,
+    )
+  for (const method of ['GET', 'PUT', 'DELETE'])
+    for (const path of [`/tags/${tag.id}`, `/deployments/${deployment.id}`])
+      await fleet(404, method, path, method === 'PUT' ? { name: 'mine' } : undefined)
+  for (const path of ['/tags', '/deployments'])
+    await fleet(201, 'POST', path, {
+      name: 'members of a group of the console',
+      ...(path === '/tags' ? {} : { tags: [{ id: tag.id + 1 }] }),
+    })
+})

@@ -1,0 +1,80 @@
+/** A deployed group of the console is placed on all of its caches that are there, and follows who joins and leaves (choices: 6). */
+import t from 'tap'
+import { createTextJudge } from '../../../src/coordinator/state-service/deploying/recall-sources.js'
+import { followPlacements } from '../../../src/coordinator/state-service/placing/placement-following.js'
+import { parseObjectId } from '../../../src/domain/object-id.js'
+import { keepSource } from '../../../src/store/sources.js'
+import { readPlacements } from '../../../src/store/placements.js'
+import { findGroup, writeWish } from '../../../src/store/vcl-groups.js'
+import { rows } from '../identity/people.js'
+import { startDesk, type Desk, type MadeGroup } from './group-desk.js'
+
+const sha = 'f'.repeat(64)
+const names = ['one', 'two', 'three', 'four']
+
+/** As after a deploy that found no cache yet. */
+async function wishDeployed({ service }: Desk, { number }: MadeGroup): Promise<void> {
+  const group = await findGroup(service.store.queries, { kind: 'all' }, number)
+  const source = { sha, text: 'vcl 4.1;', sourceMap: { files: [], segments: [] } }
+  await keepSource(service.store.queries, source, 1)
+  await writeWish(service.store.queries, number, {
+    sources: {
+      ...{ mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [], domains: [], sha },
+      programName: `cf-${number}-ffffffff-1`,
+      deploymentIds: group?.deployments.map(({ id }) => id) ?? [],
+    },
+    pending: false,
+    revision: 1,
+  })
+}
+
+/** One pass of what follows tags in the background; answers where the group is. */
+async function follow({ service }: Desk, { number }: MadeGroup): Promise<readonly number[]> {
+  const judge = createTextJudge(service, () => undefined)
+  await service.leases.run('placement', (term) =>
+    followPlacements(service, { patientUntil: 0, term, judge }),
+  )
+  const places = await readPlacements(service.store.queries, { groupIds: [number] })
+  return places.map(({ agentId }) => agentId).sort()
+}
+
+void t.test('who joins is deployed to, who leaves is not, whatever their number', async (t) => {
+  const desk = await startDesk(t)
+  const { expect, fleet, makeGroup, makeCache } = desk
+  const group = await makeGroup('bb')
+  const caches = await Promise.all(names.map((name) => makeCache(name)))
+  const [one = 0, two = 0, three = 0] = caches.map((id) => parseObjectId('cache', id) ?? 0)
+  const relate = (method: string, number: number) =>
+    expect(204, method, `${group.path}/cache/${caches[number - 1] ?? ''}`)
+  for (const number of [one, two]) await relate('PUT', number)
+  t.same(await follow(desk, group), [], 'idle until it is deployed')
+
+  await wishDeployed(desk, group)
+  t.same(await follow(desk, group), [one, two])
+  await relate('PUT', three)
+  t.same(await follow(desk, group), [one, two, three])
+  await relate('DELETE', one)
+  t.same(await follow(desk, group), [two, three])
+  for (const number of [two, three]) await relate('DELETE', number)
+  t.same(await follow(desk, group), [], 'the last may leave too')
+
+  await relate('PUT', one)
+  await follow(desk, group)
+  const told = rows(await fleet(200, 'GET', `/vclgroups/${group.number}/placement`))
+  t.same(
+    told.map(({ agent, chosen, deployment, reason }) => [
+      (agent as { id: number }).id,
+      chosen,
+      deployment,
+      reason,
+    ]),
+    caches.map((_, at) => [
+      ...[at + 1, at + 1 === one, null],
+      at + 1 === one ? 'it keeps its place' : 'it is not in the group',
+    ]),
+  )
+  const shown = await fleet(200, 'GET', `/vclgroups/${group.number}`)
+  t.hasStrict(shown, { deployed: true, deployments: [] })
+  t.hasStrict(shown['wish'], { deployments: [] })
+  t.match((await expect(409, 'DELETE', group.path))['message'], /1 cache; take/)
+})

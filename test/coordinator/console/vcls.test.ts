@@ -1,0 +1,120 @@
+/** VCL branches of the console: made, listed, changed, deleted; who may what. */
+import t from 'tap'
+import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
+import { parseObjectId } from '../../../src/domain/object-id.js'
+import { addFile, addGroup } from '../../store/rows.js'
+import { branchesOf, makeGroupWith, vcl } from './branches.js'
+import { startConsole } from './console-client.js'
+import { startDesk } from './group-desk.js'
+
+const numberOf = (id: unknown) => parseObjectId('vcl', String(id)) ?? 0
+
+void t.test(
+  'a branch is made with its first commit, and is a file of the controller',
+  async (t) => {
+    const client = await startConsole(t, { resources: resourceRoutes })
+    const { call, controller } = client
+    const content = 'vcl 4.1;\r\n\tbackend default none; # ü\n\n'
+    const body = { name: 'site', description: 'of the site', content, head: 'ignored' }
+    const made = await call('POST', '/v1/vcl', { body })
+    t.equal(made.status, 201)
+    t.match(made.body, {
+      id: /^b0[0-9a-f]{22}$/,
+      name: 'site',
+      description: 'of the site',
+      content,
+    })
+    const head = await branchesOf(client).head(made.body['id'])
+    t.match(head, { id: made.body['headCommitId'], content, head: true, committedByUser: 'root' })
+    t.equal(head['branch'], made.body['id'])
+    const token = await controller.login()
+    const file = await controller.call('GET', `/api/v1/files/${numberOf(made.body['id'])}`, {
+      token,
+    })
+    t.match(file.body, { name: 'site', source: content, fileType: 1, version: 1 })
+    t.notOk('description' in file.body)
+    t.equal((await call('POST', '/v1/vcl', { body })).status, 409, 'the name is taken')
+  },
+)
+
+void t.test('branches are listed, by page too; PATCH merges; DELETE', async (t) => {
+  const client = await startConsole(t)
+  const { call, controller } = client
+  const { make } = branchesOf(client)
+  const [one, two] = [await make('one'), await make('two')]
+  await addFile(controller.service.store.queries, 'made by the controller')
+  const names = async (path: string) =>
+    ((await call('GET', path)).body['list'] as { name: string }[]).map(({ name }) => name)
+  t.same(await names('/v1/vcl'), ['one', 'two', 'made by the controller'])
+  t.same(await names('/v1/vcl/2/1'), ['two'])
+  t.same(await names('/v1/vcl/9/1'), [])
+  t.equal((await call('GET', '/v1/vcl/1/0')).status, 400)
+
+  const path = `/v1/vcl/${String(one['id'])}`
+  const change = { description: 'new', content: 'vcl 4.1; # ignored', headCommitId: 'x' }
+  const patched = await call('PATCH', path, { body: change })
+  t.match(patched.body, { ...one, description: 'new', timestamp: String })
+  t.equal((await call('PATCH', path, { body: { name: 'two' } })).status, 409)
+  t.equal((await call('DELETE', path)).status, 204)
+  t.equal((await call('GET', path)).status, 404)
+
+  const busy = numberOf(two['id'])
+  await addGroup(controller.service.store.queries, 'of the controller', busy)
+  const refused = await call('DELETE', `/v1/vcl/${String(two['id'])}`)
+  t.equal(refused.status, 409)
+  t.match(refused.body['message'], /of the controller/)
+})
+
+void t.test('who is no Admin sees and changes the branches of its groups', async (t) => {
+  const desk = await startDesk(t)
+  const { call, service } = desk
+  const { make } = branchesOf(desk)
+  const ids = new Map<string, unknown>()
+  for (const name of ['own', 'shared', 'foreign', 'free']) ids.set(name, (await make(name))['id'])
+  const groups = [
+    await makeGroupWith(desk, 'own', ids.get('own')),
+    await makeGroupWith(desk, 'own too', ids.get('shared')),
+  ]
+  await makeGroupWith(desk, 'foreign', ids.get('foreign'))
+  await addGroup(service.store.queries, 'of the controller', numberOf(ids.get('shared')))
+  const user = await desk.makeUser('anna', { organizationId: null, role: 'User', groups })
+  const reader = await desk.makeUser('rita', { organizationId: null, role: 'ReadOnly', groups })
+  const seen = async (as: string) =>
+    ((await call('GET', '/v1/vcl', { as })).body['list'] as { name: string }[]).map(
+      ({ name }) => name,
+    )
+  t.same(await seen(user), ['own', 'shared', 'free'])
+  t.same(await seen(reader), ['own', 'shared'])
+  const push = async (as: string, id: unknown) => {
+    const body = { content: vcl(as) }
+    return (await call('POST', `/v1/vcl/${String(id)}/push`, { as, body })).status
+  }
+  const statuses = async (as: string) => Promise.all([...ids.values()].map((id) => push(as, id)))
+  t.same(await statuses(user), [200, 403, 404, 200])
+  t.same(await statuses(reader), [403, 403, 403, 403])
+  const body = { name: 'new', content: vcl('new') }
+  t.equal((await call('POST', '/v1/vcl', { as: user, body })).status, 201)
+  t.same(await seen(user), ['own', 'shared', 'free', 'new'])
+})
+
+void t.test('branches of an organization are its own, and so are its groups', async (t) => {
+  const desk = await startDesk(t)
+  const { call } = desk
+  const red = await desk.makeOrganization('red')
+  const blue = await desk.makeOrganization('blue')
+  const body = { name: 'site', content: vcl('red') }
+  const made = await desk.expect(201, 'POST', '/v1/vcl', body, red.boss)
+  const path = `/v1/vcl/${String(made['id'])}`
+  t.same((await call('GET', '/v1/vcl', { as: blue.boss })).body, { list: [] })
+  const below = ['', '/head', '/history', `/commit/${String(made['headCommitId'])}`]
+  for (const more of below) await desk.expect(404, 'GET', `${path}${more}`, undefined, blue.boss)
+  await desk.expect(404, 'PATCH', path, {}, blue.boss)
+  await desk.expect(404, 'DELETE', path, undefined, blue.boss)
+  await desk.expect(404, 'POST', `${path}/push`, { content: vcl('blue') }, blue.boss)
+  const own = await desk.makeGroup('blue', blue.boss)
+  const branch = `${own.path}${path.replace('/v1', '')}`
+  await desk.expect(404, 'PUT', branch, undefined, blue.boss)
+  await desk.expect(404, 'PUT', `${branch}/deploy`, undefined, blue.boss)
+  await desk.expect(409, 'PUT', branch) // the system administrator sees both
+  await desk.expect(409, 'PUT', `${branch}/deploy`)
+})

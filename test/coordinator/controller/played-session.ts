@@ -1,0 +1,31 @@
+/** An agent's session as a test plays it on the real bus. */
+import type { Test } from 'tap'
+import { instructionSubject } from '../../../src/bus/bus.js'
+import type {
+  InstructionReply,
+  InstructionRequest,
+} from '../../../src/coordinator/state-service/agents/instruct.js'
+import type { Controller } from '../../support/start-controller.js'
+
+export function done(value: unknown): InstructionReply {
+  return { result: 'done', value, error: null }
+}
+
+/** Answers on the bus as the holder of the agent's session does. */
+export function playSession(
+  t: Test,
+  { service: { bus } }: Pick<Controller, 'service'>,
+  agentId: number,
+  reply: (request: InstructionRequest) => InstructionReply,
+): readonly InstructionRequest[] {
+  const asked: InstructionRequest[] = []
+  const subscription = bus.respond(instructionSubject(agentId), (value) => {
+    const request = value as InstructionRequest // instructAgent is the only one that asks
+    asked.push(request)
+    return Promise.resolve(reply(request))
+  })
+  t.teardown(() => {
+    subscription.close()
+  })
+  return asked
+}

@@ -1,0 +1,70 @@
+/** A real cache joins and leaves a deployed group of the console, by what it serves (choices: 6). */
+import t from 'tap'
+import { toObjectId } from '../../src/domain/object-id.js'
+import { answering, fetchMark } from '../agent/cache-sight.js'
+import { callsTo } from '../coordinator/console/console-client.js'
+import { eventually } from '../support/eventually.js'
+import {
+  agentName,
+  agentTag,
+  deploySite,
+  expectDone,
+  makeSite,
+  startStand,
+  untilAgent,
+  untilServing,
+} from './stand.js'
+
+void t.test(
+  'a cache serves what its group has, as long as it is in it',
+  { timeout: 220_000 },
+  async (t) => {
+    const stand = await startStand(t)
+    const { id: agentId } = await untilAgent(stand, 'Running')
+    const call = callsTo(stand.coordinator.base)
+    const ask = async (status: number, method: string, path: string, body?: unknown) => {
+      const answer = await call(method, path, body === undefined ? {} : { body })
+      if (answer.status !== status)
+        throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
+      return answer.body
+    }
+    const make = async (path: string, body: unknown) =>
+      String((await ask(201, 'POST', path, body))['id'])
+    const group = await make('/v1/group', { name: 'shop' })
+    const vcl = await make('/v1/vcl', { name: 'shop', content: answering('shop') })
+    const cache = toObjectId('cache', agentId)
+    const relation = `/v1/group/${group}/cache/${cache}`
+    const untilIdle = () =>
+      eventually('the cache is idle', async () => (await fetchMark(stand.cache)).status === 503)
+
+    await ask(204, 'PUT', relation)
+    const deploy = () => ask(200, 'PUT', `/v1/group/${group}/vcl/${vcl}/deploy`)
+    await eventually('its VCL is deployed', async () => (await deploy())['success'] === true)
+    await untilServing(stand.cache, 'shop')
+    t.match(await ask(200, 'GET', `/v1/group/${group}`), { caches: [cache], activeVclId: vcl })
+    const seen = await stand.api.findAgent(agentName)
+    t.same(
+      seen?.tags.map(({ name }) => name),
+      [agentTag],
+      'the controller shows no tag of it',
+    )
+
+    await ask(204, 'DELETE', relation)
+    await untilIdle()
+    t.match(await ask(409, 'DELETE', `/v1/group/${group}`), { message: /a VCL; take/ })
+    await ask(204, 'PUT', relation)
+    await untilServing(stand.cache, 'shop')
+
+    const site = await makeSite(stand, 'site')
+    t.equal((await stand.api.act(site.id, 'deploy')).status, 409, 'the controller finds it held')
+    t.equal((await fetchMark(stand.cache)).mark, 'shop')
+    await ask(204, 'DELETE', relation)
+    await untilIdle()
+    await eventually('its place is free', () => deploySite(stand, site).then(() => true))
+    await untilServing(stand.cache, 'site-first')
+    t.match(await ask(409, 'PUT', relation), { message: /"site" of the controller/ })
+    expectDone(await stand.api.act(site.id, 'undeploy'))
+    await eventually('it may join again', () => ask(204, 'PUT', relation).then(() => true))
+    await untilServing(stand.cache, 'shop')
+  },
+)

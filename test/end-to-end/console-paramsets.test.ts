@@ -1,0 +1,102 @@
+/** A group of the console and a real cache: its parameters are set, healed and reset; a ban of the group reaches it. */
+import t, { type Test } from 'tap'
+import { toObjectId } from '../../src/domain/object-id.js'
+import { administrator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { agentName, startStand, untilAgent, type Stand } from './stand.js'
+
+type Json = Readonly<Record<string, unknown>>
+type Expect = (status: number, method: string, path: string, body?: object) => Promise<Json>
+
+void t.test('the parameters of a group are those of its caches', async (t) => {
+  const stand = await startStand(t, { heartbeatSeconds: 1 })
+  const agent = await untilAgent(stand, 'Running')
+  const { expect, group, cachePath } = await prepare(t, stand, agent.id)
+  const untilSet = async (name: string, value: RegExp): Promise<void> => {
+    await eventually(`${name} is ${value.source}`, async () =>
+      value.test(await readParam(stand, name)),
+    )
+  }
+  const params = { default_ttl: '77', default_grace: '11', no_such_parameter: '1' }
+  const set = await expect(201, 'POST', '/v1/paramset', { name: 'web', params })
+  const setPath = `/v1/paramset/${String(set['id'])}`
+
+  await t.test('what its release lacks is told of the cache, and keeps nothing else', async (t) => {
+    await expect(204, 'PUT', `${group}/paramset/${String(set['id'])}`)
+    await untilSet('default_ttl', /^77/)
+    await untilSet('default_grace', /^11/)
+    await eventually('the cache tells what it lacks', async () => {
+      const { config } = await untilAgent(stand, 'Running')
+      return config.lastAttempted?.error?.includes('no_such_parameter')
+    })
+    t.pass()
+  })
+
+  await t.test('a change from outside is healed', async (t) => {
+    await stand.cache.adm('param.set', 'default_ttl', '5')
+    await untilSet('default_ttl', /^77/)
+    t.pass()
+  })
+
+  await t.test('what is set on the cache counts there, until it is reset', async (t) => {
+    const param = `/agents/${agent.id}/params/default_ttl`
+    t.match((await stand.api.call('PUT', param, { value: '33' })).text, /"33\./)
+    await expect(200, 'PATCH', setPath, { params: { default_ttl: '78' } })
+    await untilSet('default_grace', /^10\./)
+    t.match(await readParam(stand, 'default_ttl'), /^33/)
+    const reset = await stand.api.call('PUT', param, { value: null })
+    t.match(reset.text, /"78\./, 'back to what the group says')
+    await untilSet('default_ttl', /^78/)
+  })
+
+  await t.test('a ban of the group reaches the cache', async (t) => {
+    /** Again while a busy machine is slower than the answer may be. */
+    const banUntil = (expression: string, state: number): Promise<Json> =>
+      eventually(`a ban ends in state ${state}`, async () => {
+        const answer = await expect(200, 'POST', `${group}/ban`, { expression })
+        return answer['state'] === state ? answer : undefined
+      })
+    const done = { done: 1, total: 1, results: [{ status: 200, message: '' }] }
+    t.match(await banUntil('req.url ~ ^/of-the-group$', 2), done)
+    t.ok(stand.port.commands.some((line) => line.includes('^/of-the-group$')))
+    const refused = { done: 0, total: 1, results: [{ status: 400, message: /Regex/ }] }
+    t.match(await banUntil('req.url ~ (', 3), refused)
+  })
+
+  await t.test('a cache that leaves, or whose group has no set, has its defaults', async (t) => {
+    await expect(204, 'DELETE', cachePath)
+    await untilSet('default_ttl', /^120\./)
+    await expect(204, 'PUT', cachePath)
+    await untilSet('default_ttl', /^78/)
+    await expect(204, 'DELETE', `${group}/paramset/${String(set['id'])}`)
+    await untilSet('default_ttl', /^120\./)
+    await expect(204, 'DELETE', setPath)
+    t.equal((await untilAgent(stand, 'Running')).name, agentName)
+  })
+})
+
+/** A group that has the cache. */
+async function prepare(t: Test, { coordinator }: Stand, agentId: number) {
+  const { user, password } = administrator
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  const expect: Expect = async (status, method, path, body) => {
+    const response = await fetch(`${coordinator.base}/api${path}`, {
+      method,
+      headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await response.text()
+    t.equal(response.status, status, `${method} ${path}: ${text}`)
+    return (text === '' ? {} : JSON.parse(text)) as Json // the console answers objects
+  }
+  const made = await expect(201, 'POST', '/v1/group', { name: 'site' })
+  const group = `/v1/group/${String(made['id'])}`
+  const cachePath = `${group}/cache/${toObjectId('cache', agentId)}`
+  await expect(204, 'PUT', cachePath)
+  return { expect, group, cachePath }
+}
+
+async function readParam({ cache }: Stand, name: string): Promise<string> {
+  const text = await cache.adm('param.show', name)
+  return /Value is: (\S+)/.exec(text)?.[1] ?? ''
+}
