@@ -83,7 +83,8 @@ export async function changeCache(
   return changed
 }
 
-async function readVisibleIds(queries: Queries, actor: Actor): Promise<readonly number[]> {
+/** Of agents, by id. */
+export async function readVisibleIds(queries: Queries, actor: Actor): Promise<readonly number[]> {
   const groupIds = actor.console?.groupIds ?? null
   if (groupIds === null) return readAgentIds(queries, scopeOf(actor))
   const agents = await readAgentsOfGroups(queries, [...groupIds])
