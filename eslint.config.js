@@ -18,5 +18,4 @@ export default tseslint.config(
       complexity: ['error', 12],
     },
   },
-  { files: ['test/**'], rules: { 'max-lines': ['error', 500] } },
 )

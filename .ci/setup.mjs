@@ -37,6 +37,8 @@ const testServers = [
   { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') },
   // What the archive of statistics is measured beside.
   { package: 'rrdtool', present: () => onPath('rrdtool') },
+  // What the page is tried in.
+  { package: 'chromium', present: () => onPath('chromium') },
 ]
 
 checkNode()
@@ -78,7 +80,9 @@ function build() {
   const built = join(root, 'dist', '.built')
   const builtAt = existsSync(built) ? statSync(built).mtimeMs : 0
   const sources = ['src', 'protocol', 'config'].map((folder) => join(root, folder))
-  const settings = ['tsconfig.json', 'tsconfig.build.json'].map((file) => join(root, file))
+  const settings = ['tsconfig.json', 'tsconfig.build.json', '.ci/build-page.mjs'].map((file) =>
+    join(root, file),
+  )
   const newest = Math.max(...[...sources, ...settings].map(newestChange))
   if (newest < builtAt) return
   say('building')

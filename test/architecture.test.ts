@@ -1,5 +1,5 @@
 /** The import rules of ARCHITECTURE.md, checked from the import lines. */
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -74,6 +74,8 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   // What a folder would change is decided as everything is.
   ['src/cli/apply/', ['src/cli/', 'src/domain/']],
   ['src/cli/', ['src/cli/', 'src/version.ts']],
+  // How events are read off their stream is one for both clients.
+  ['src/page/', ['src/page/', 'src/cli/event-stream.ts']],
   // The composition roots.
   [
     'src/coordinator/',
@@ -95,6 +97,9 @@ const outsiders: readonly (readonly [name: string, files: readonly string[]])[] 
   ['@node-rs/argon2', ['src/coordinator/state-service/identity/passwords.ts']],
   ['node-cron', ['src/coordinator/state-service/hourly.ts']],
   ['commander', ['src/cli/']],
+  ['preact', ['src/page/']],
+  ['@preact/signals', ['src/page/']],
+  ['wouter-preact', ['src/page/']],
 ]
 
 const files = ['protocol', 'config', 'src'].flatMap((folder) => listSources(join(root, folder)))
@@ -145,6 +150,15 @@ void t.test('the environment and the arguments are read in the main files only',
   t.end()
 })
 
+void t.test('the page is built of its own libraries, and nothing of Node', (t) => {
+  const libraries = /^(preact|@preact\/signals|wouter-preact|uplot|@codemirror|@lezer)(\/|$)/
+  const strangers = imports.filter(
+    ({ file, target, isOwn }) => file.startsWith('src/page/') && !isOwn && !libraries.test(target),
+  )
+  t.same(strangers, [])
+  t.end()
+})
+
 void t.test('no import cycle exists', (t) => {
   const graph = new Map<string, string[]>()
   for (const { file, target, isOwn, isTypeOnly } of imports)
@@ -160,7 +174,7 @@ void t.test('the version of the program is that of its package', (t) => {
 
 function listSources(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => relative(root, join(folder, name)))
 }
 
@@ -174,11 +188,14 @@ function readImports(file: string): Import[] {
   return [...read(file).matchAll(pattern)].map((match) => {
     const specifier = match[2] ?? match[3] ?? match[4] ?? ''
     const isOwn = specifier.startsWith('.')
-    const target = isOwn
-      ? relative(root, resolve(root, dirname(file), specifier)).replace(/\.js$/, '.ts')
-      : specifier
+    const target = isOwn ? toSource(resolve(root, dirname(file), specifier)) : specifier
     return { file, target, isOwn, isTypeOnly: match[1] !== undefined }
   })
+}
+
+function toSource(compiled: string): string {
+  const [source, withMarkup] = ['.ts', '.tsx'].map((end) => compiled.replace(/\.js$/, end))
+  return relative(root, (withMarkup && existsSync(withMarkup) ? withMarkup : source) ?? compiled)
 }
 
 /** The files of one cycle, or none. */

@@ -24,6 +24,7 @@ import { describeError } from './controller/error-body.js'
 import { eventViews } from './controller/event-views.js'
 import { eventRoutes } from './controller/events.js'
 import { healthRoutes } from './controller/health.js'
+import { pageFolder, readPage, servePage } from './controller/page.js'
 import { resourceRoutes } from './controller/resources.js'
 import { createMetrics, type Metrics } from './http/metrics.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
@@ -220,13 +221,16 @@ async function startOn(
   })
   const apis = [controller, console.api].filter(({ name }) => config.apis.has(name))
   for (const api of apis) http.addApi(api)
+  const page = servePage(await readPage(pageFolder))
   http.addApi({
     name: 'service',
     prefix: '',
     routes: [
+      ...page.routes,
       ...healthRoutes({ service, metrics, readPhase: () => phase }),
       ...docsRoutes({ controller, console: console.api }, version),
     ],
+    elsewhere: page.elsewhere,
     authenticate: null,
     describeError,
   })

@@ -143,6 +143,16 @@ export async function findAgent(
   return row && fromRow(row, await readTagsOfAgent(queries, id))
 }
 
+/** In order. */
+export async function readAgentIds(queries: Queries, scope: Scope): Promise<number[]> {
+  const rows = await selectAgents(queries, scope)
+    .clearSelect()
+    .select('agents.id')
+    .orderBy('agents.id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Gives the rows their tags with one query more; the order stays. */
 export async function toAgentRecords(
   queries: Queries,

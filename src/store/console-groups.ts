@@ -61,7 +61,7 @@ const hiddenName = 'members of a group of the console'
 export async function insertConsoleGroup(
   queries: Queries,
   keys: { readonly organizationId: number | null; readonly cacheKey: string },
-  { name, ...fields }: ConsoleGroupFields,
+  { name, description, overviewGroup }: ConsoleGroupFields,
   now: number,
 ): Promise<number> {
   const id = await insertGroup(
@@ -84,27 +84,33 @@ export async function insertConsoleGroup(
     .execute()
   await queries
     .insertInto('consoleGroups')
-    .values({ groupId: id, ...toColumns(fields) })
+    .values({ groupId: id, description, overviewGroup: toFlag(overviewGroup) })
     .execute()
   return id
+}
+
+/** A field that is left out keeps its value. */
+export type ConsoleGroupChange = {
+  readonly [Field in keyof ConsoleGroupFields]?: ConsoleGroupFields[Field] | undefined
 }
 
 export async function updateConsoleGroup(
   queries: Queries,
   id: number,
-  { name, ...fields }: ConsoleGroupFields,
+  { name, description, overviewGroup }: ConsoleGroupChange,
   now: number,
 ): Promise<void> {
   await queries
     .updateTable('vclGroups')
-    .set({ name, updatedAt: now })
+    .set({ ...(name !== undefined && { name }), updatedAt: now })
     .where('id', '=', id)
     .execute()
-  await queries
-    .updateTable('consoleGroups')
-    .set(toColumns(fields))
-    .where('groupId', '=', id)
-    .execute()
+  const columns = {
+    ...(description !== undefined && { description }),
+    ...(overviewGroup !== undefined && { overviewGroup: toFlag(overviewGroup) }),
+  }
+  if (Object.keys(columns).length > 0)
+    await queries.updateTable('consoleGroups').set(columns).where('groupId', '=', id).execute()
 }
 
 /** What it is related to changed. */
@@ -135,6 +141,6 @@ function fromRow(row: GroupRow): ConsoleGroupRecord {
   }
 }
 
-function toColumns({ description, overviewGroup }: Omit<ConsoleGroupFields, 'name'>) {
-  return { description, overviewGroup: overviewGroup ? (1 as const) : (0 as const) }
+function toFlag(is: boolean): 0 | 1 {
+  return is ? 1 : 0
 }

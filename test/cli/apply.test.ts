@@ -1,66 +1,10 @@
 /** `apply` where no cache is needed: what documents are refused for, whose objects are whose, who may. */
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import t, { type Test } from 'tap'
-import { runProgram } from '../../src/cli/program.js'
-import { eventually } from '../support/eventually.js'
-import {
-  rows,
-  startTown,
-  type Json,
-  type Person,
-  type Town,
-} from '../coordinator/identity/people.js'
-import { call, makeHome, type Environment, type Ran } from './run-cli.js'
-
-interface Desk {
-  readonly town: Town
-  /** An administrator of the organization. */
-  readonly person: Person
-  readonly environmentOf: (person: Person) => Environment
-  readonly apply: (files: Files, ...words: string[]) => Promise<Ran>
-  readonly makeFolder: (files: Files) => Promise<string>
-  readonly list: (path: string) => Promise<Json[]>
-}
-
-/** By path in the folder. */
-type Files = Readonly<Record<string, string>>
-
-async function startDesk(t: Test): Promise<Desk> {
-  const town = await startTown(t)
-  await town.makeOrganization('red')
-  const person = await town.move('rita', 'red')
-  const home = await makeHome(t)
-  const environmentOf = ({ token }: Person): Environment => ({
-    ...{ ...home, CACHEFLEET_SERVER: town.controller.base, CACHEFLEET_TOKEN: token },
-  })
-  const desk: Desk = {
-    town,
-    person,
-    environmentOf,
-    makeFolder: (files) => makeFolder(t, files),
-    apply: async (files, ...words) =>
-      call(['apply', '-f', await makeFolder(t, files), ...words], {
-        environment: environmentOf(person),
-      }),
-    list: async (path) => rows(await person.call(200, 'GET', path)),
-  }
-  return desk
-}
-
-async function makeFolder(t: Test, files: Files): Promise<string> {
-  const base = await mkdtemp(join(tmpdir(), 'cachefleet-folder-'))
-  t.teardown(() => rm(base, { recursive: true, force: true }))
-  const folder = join(base, 'fleet')
-  await mkdir(folder)
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), text)
-  }
-  return folder
-}
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { rows, type Json } from '../coordinator/identity/people.js'
+import { answerOnTerminal, makeFolder, startDesk, type Files } from './apply-desk.js'
+import { call, makeHome, type Ran } from './run-cli.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
 
@@ -370,36 +314,3 @@ void t.test('the schema is printed without a login', async (t) => {
   t.equal(code, 0)
   t.match(JSON.parse(out), { $defs: { vclgroup: { required: ['kind', 'name', 'mainVCL'] } } })
 })
-
-interface Terminal {
-  readonly environment: Environment
-  /** Once the question stands on standard error. */
-  readonly answer: () => Promise<string>
-}
-
-/** A run whose standard streams are a terminal, at which somebody takes a while. */
-async function answerOnTerminal(
-  words: readonly string[],
-  { environment, answer }: Terminal,
-): Promise<Ran> {
-  const [stdin, stdout, stderr] = [0, 1, 2].map(() =>
-    Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined }),
-  )
-  const said = { out: '', err: '' }
-  stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
-  const running = runProgram(words, {
-    environment,
-    // What the program asks of its streams, these have.
-    stdin: stdin as unknown as NodeJS.ReadStream,
-    stdout: stdout as unknown as NodeJS.WriteStream,
-    stderr: stderr as unknown as NodeJS.WriteStream,
-    now: Date.now,
-    setParting: () => undefined,
-  })
-  await eventually('it asks', () => said.err.includes('[y/N]'))
-  stdin?.write(await answer())
-  const code = await running
-  await new Promise((resume) => setImmediate(resume)) // what was written is handed on
-  return { code, ...said }
-}

@@ -1,43 +1,13 @@
-/** The life of every kind of object through the client, what it prints, and files from a folder. */
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+/** The life of every kind of object through the client, and what it prints. */
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
-import { enrol, type Json } from '../coordinator/controller/client.js'
-import { startDesk, type Desk } from './desk.js'
-import { call, run } from './run-cli.js'
+import { enrol } from '../coordinator/controller/client.js'
+import { startDesk } from './desk.js'
+import { live } from './object-life.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
-
-interface Life {
-  readonly noun: string
-  readonly add: readonly string[]
-  readonly name: string
-  readonly change: readonly string[]
-  readonly changed: Json
-}
-
-async function live(t: Test, desk: Desk, life: Life): Promise<void> {
-  const { noun, add, name, change, changed } = life
-  const made = await desk.json(noun, 'add', ...add)
-  const id = String(made['id'])
-  t.match(await desk.json(noun, 'get', id), { id: made['id'] }, `${noun} by id`)
-  t.match(await desk.json(noun, 'get', name), { id: made['id'] }, `${noun} by name`)
-  t.match(await desk.list(noun, 'list', '--filter', `id=${id}`), [{ id: made['id'] }])
-  for (const form of [[], ['--csv']]) {
-    const shown = await desk.cli([noun, 'get', id, ...form])
-    t.match(shown, { code: 0, err: '' })
-    t.ok(shown.out.includes(id), `${noun} get ${form.join('')}`)
-  }
-  t.match(await desk.json(noun, 'update', name, ...change), changed, `${noun} update`)
-  t.match(await desk.cli([noun, 'update', id]), { code: 2, err: /nothing to change/ })
-  t.match(await desk.cli([noun, 'delete', id]), { code: 2, err: /--yes/ })
-  t.match(await desk.json(noun, 'get', id), { id: made['id'] }, 'nothing was deleted')
-  t.match(await desk.cli([noun, 'delete', id, '--yes']), { code: 0, out: '', err: '' })
-  const gone = await desk.cli([noun, 'get', id])
-  t.match(gone, { code: exitCodes.refused, out: '' })
-  t.match(gone.err, /^cachefleet: \d+ was not found \(trace \w{8,}\)\n$/)
-}
 
 void t.test('every kind of object is made, read, changed and deleted', async (t) => {
   const desk = await startDesk(t)
@@ -166,77 +136,6 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
   })
 })
 
-void t.test('organizations, accounts, users, permissions and API tokens', async (t) => {
-  const desk = await startDesk(t)
-  const { api, folder } = desk
-  const path = join(folder, 'password')
-  await writeFile(path, 'long enough a word\n', { mode: 0o600 })
-  const withPassword = ['--password-file', path]
-
-  await live(t, desk, {
-    noun: 'org',
-    add: ['--name', 'blue', '--access-ttl', '60', '--refresh-ttl', '120'],
-    name: 'blue',
-    change: ['--no-access-ttl', '--no-refresh-ttl', '--locked'],
-    changed: { accessTTL: 600, refreshTTL: 3600, locked: true },
-  })
-  await live(t, desk, {
-    noun: 'accounts',
-    add: ['carl', ...withPassword],
-    name: 'carl',
-    change: ['--email', 'carl@example.com', '--locked'],
-    changed: { email: 'carl@example.com', locked: true, organizations: [] },
-  })
-  await desk.json('organizations', 'add', '--name', 'red')
-  const anna = await desk.json('accounts', 'add', 'anna', ...withPassword)
-  const input = 'long enough a word\n'
-  const added = await desk.cli(
-    ['accounts', 'add', 'bert', '--password-stdin', '--organization', 'red', '--json'],
-    { input },
-  )
-  t.match(JSON.parse(added.out), { name: 'bert', organizations: [{ name: 'red' }] })
-  t.match(await desk.cli(['accounts', 'add', 'x']), { code: 2, err: /--password-stdin/ })
-  t.match(await desk.json('org', 'assign', 'red', '--account', 'anna'), { name: 'red' })
-  t.match(await desk.cli(['org', 'assign', 'red']), { code: 2, err: /--account/ })
-  const [annaUser] = await desk.list('users', 'list', '--filter', 'account.name=anna')
-  t.match(annaUser, { account: { id: anna['id'] }, role: 'regular' })
-  const id = String(annaUser?.['id'])
-  t.match(await desk.json('users', 'update', id, '--role', 'administrator'), {
-    role: 'administrator',
-  })
-  await desk.json('users', 'update', 'anna', '--role', 'regular')
-  t.match(await desk.json('users', 'get', 'anna'), { id: annaUser?.['id'] }, 'by its account')
-
-  const permission = await desk.json(
-    ...['perm', 'add', '--account', 'anna', '--type', 'tag', '--write', '--organization', 'red'],
-  )
-  t.match(permission, { type: 'tag', read: true, write: true, organization: { name: 'red' } })
-  const number = String(permission['id'])
-  t.match(await desk.json('perm', 'update', number, '--no-write'), { write: false })
-  t.match(await desk.cli(['permissions', 'list', '--csv']), { out: /anna,red,tag,true,false/ })
-
-  const expire = String(Math.floor(Date.now() / 1000) + 3600)
-  const words = ['--label', 'ci', '--expire', expire, '--permissions']
-  const token = await desk.json('sessions', 'add', ...words, 'tag:read,file:write')
-  const environment = { ...desk.environment, CACHEFLEET_TOKEN: String(token['accessToken']) }
-  t.match(await call(['tags', 'list'], { environment }), { code: 0 })
-  t.match(await call(['agents', 'list'], { environment }), { code: exitCodes.denied })
-  t.match(await call(['whoami'], { environment }), { out: /file:write, tag:read/ })
-  t.match(await desk.cli(['whoami']), { out: /permissions +all/ })
-  t.match(await desk.cli(['sessions', 'list']), { out: /ci +file:write, tag:read/ })
-  t.match(await desk.cli(['sessions', 'add', ...words, 'tag']), { code: 2, err: /TYPE:read/ })
-
-  const ended = await desk.cli(['sessions', 'delete', 'ci', '--yes'])
-  t.match(ended, { code: 0 }, 'an API token by its label')
-  t.match(await desk.cli(['org', 'unassign', 'red', '--account', 'anna']), { code: 2 })
-  t.match(await desk.json('org', 'unassign', 'red', '--account', 'anna', '--yes'), { name: 'red' })
-  t.match(await desk.cli(['accounts', 'update', 'anna', ...withPassword]), { code: 0 })
-  for (const noun of ['organizations', 'accounts', 'users', 'permissions', 'sessions'])
-    for (const form of [[], ['--csv']])
-      t.match(await desk.cli([noun, 'list', ...form]), { code: 0, err: '' }, noun)
-  t.match(await api.list('/permissions'), [], 'what it might do went with it')
-})
-
 void t.test('lists are filtered, sorted and cut by the coordinator', async (t) => {
   const desk = await startDesk(t)
   for (const name of ['c', 'a', 'b']) await desk.json('tags', 'add', '--name', `x-${name}`)
@@ -354,104 +253,4 @@ void t.test('a closed pipe ends the client silently, at any length', async (t) =
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
   child.stdout?.destroy()
   t.strictSame([await endOf(child), err], [0, ''])
-})
-
-void t.test('files', async (t) => {
-  const desk = await startDesk(t)
-  const folder = join(desk.folder, 'site')
-  await mkdir(folder)
-  const put = (name: string, text: string | Buffer) => writeFile(join(folder, name), text)
-  await put('main.vcl', `${main}include "a.vcl";\n`)
-  await put('a.vcl', 'sub a_one { }\n')
-  await put('b.vcl', '# b\n')
-  await put('notes.txt', 'no VCL')
-  const upload = (...words: string[]) => desk.list('files', 'upload', folder, ...words)
-  const actions = (rows: readonly Json[]) =>
-    rows.map(({ name, action, version }) => `${String(name)} ${String(action)} ${String(version)}`)
-
-  await t.test(
-    'come from a path, from standard input, and as base64 when they are no text',
-    async (t) => {
-      const path = join(folder, 'main.vcl')
-      const ran = await run(['files', 'add', path, '--json', '--name', 'x.vcl'], desk)
-      t.match(JSON.parse(ran.out), {
-        name: 'x.vcl',
-        encoded: false,
-        source: /^vcl 4.1/,
-        fileType: 1,
-      })
-      const input = 'sub piped { }\n'
-      const piped = await desk.cli(['files', 'add', '-', '--name', 'piped.vcl', '--json'], {
-        input,
-      })
-      t.match(JSON.parse(piped.out), { source: input, fileType: 2 })
-      const bytes = Buffer.from([0, 255, 1])
-      await writeFile(join(desk.folder, 'logo.png'), bytes)
-      t.match(await desk.json('files', 'add', join(desk.folder, 'logo.png')), {
-        name: 'logo.png',
-        encoded: true,
-        source: bytes.toString('base64'),
-      })
-      t.match(await desk.cli(['files', 'add', '-'], { input }), { code: 2, err: /--name/ })
-      t.match(await desk.cli(['files', 'add', '/no/such/file']), { code: 2, err: /no such file/ })
-      t.match(await desk.cli(['files', 'get', 'piped.vcl']), {
-        out: /\nsource:\nsub piped|sub piped/,
-      })
-      t.match(await desk.cli(['files', 'delete', 'x.vcl', 'piped.vcl', 'logo.png', '--yes']), {
-        code: 0,
-      })
-    },
-  )
-
-  await t.test('of a folder are uploaded once, then only what changed', async (t) => {
-    t.strictSame(actions(await upload()), [
-      'a.vcl created 1',
-      'b.vcl created 1',
-      'main.vcl created 1',
-    ])
-    t.match(await desk.cli(['files', 'diff', folder]), { code: 0, out: '' })
-    await put('a.vcl', 'sub a_one { }\n# changed\n')
-    const diff = await desk.cli(['files', 'diff', folder])
-    t.equal(diff.code, 1)
-    t.match(
-      diff.out,
-      /^--- coordinator\/a\.vcl\n\+\+\+ folder\/a\.vcl\n@@ .*\n sub a_one \{ \}\n\+# changed\n$/,
-    )
-    t.match(await upload(), [{ action: 'updated', version: 2 }, { action: 'unchanged' }, {}])
-    t.match(await desk.list('files', 'versions', 'a.vcl'), [{ version: 1 }, { version: 2 }])
-    const between = await desk.cli(['files', 'diff', 'a.vcl', '--from', '1', '--to', '2'])
-    t.match(between, { code: 0, out: /^\+# changed/m })
-  })
-
-  await t.test('are given back as they are stored, each version of them', async (t) => {
-    t.match(await desk.cli(['files', 'get', 'a.vcl', '--content']), {
-      ...{ code: 0, out: 'sub a_one { }\n# changed\n', err: '' },
-    })
-    t.match(await desk.cli(['files', 'versions', 'a.vcl', '1', '--content']), {
-      ...{ code: 0, out: 'sub a_one { }\n' },
-    })
-    t.match(await desk.json('files', 'versions', 'a.vcl', '1'), { version: 1 })
-    t.match(await desk.cli(['files', 'versions', 'a.vcl', '9']), { code: 1, err: /not found/ })
-    t.match(await desk.cli(['files', 'versions', 'a.vcl', 'x']), { code: 2, err: /no version/ })
-    t.match(await desk.cli(['files', 'versions', 'a.vcl', '--content']), { code: 2 })
-  })
-
-  await t.test('that the folder lost are deleted only when asked, and never in use', async (t) => {
-    await desk.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
-    await rm(join(folder, 'b.vcl'))
-    await rm(join(folder, 'main.vcl'))
-    t.strictSame(actions(await upload()), ['a.vcl unchanged 2'])
-    t.equal((await desk.list('files', 'list')).length, 3)
-    t.strictSame(actions(await upload('--delete')), [
-      'a.vcl unchanged 2',
-      'b.vcl deleted 1',
-      'main.vcl in use 1',
-    ])
-    t.equal((await desk.list('files', 'list')).length, 2)
-    const empty = join(desk.folder, 'empty')
-    await mkdir(empty)
-    const refused = await desk.cli(['files', 'upload', empty, '--delete'])
-    t.match(refused, { code: exitCodes.usage, err: /has no \*\.vcl/ })
-    t.equal((await desk.list('files', 'list')).length, 2, 'nothing was deleted')
-  })
 })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
 import { runProgram } from '../../src/cli/program.js'
 
 /** tap's Test, as far as it is needed here. */
@@ -101,4 +102,10 @@ export async function call(words: readonly string[], options: RunOptions): Promi
 function makeStream(isTTY: boolean): PassThrough & { readonly isTTY: boolean } {
   const stream = new PassThrough()
   return Object.assign(stream, { isTTY, setRawMode: () => stream })
+}
+
+/** What a person is told of a failure. */
+export function expectOneLine(t: Test, ran: Ran, what: string): void {
+  t.equal(ran.out, '', what)
+  t.match(ran.err, /^cachefleet: [^\n]+\n$/, what)
 }

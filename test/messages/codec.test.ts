@@ -192,6 +192,8 @@ await t.test('values out of bounds are refused', (t) => {
     [hello, ['keyDigest'], sha.toUpperCase()],
     [hello, ['engine', 'port'], 65_536],
     [hello, ['engine', 'host'], 'h'.repeat(2000)],
+    [hello, ['hostName'], 'h'.repeat(2000)],
+    [hello, ['engine', 'revision'], 5],
   ]
   for (const [message, path, value] of wrong)
     t.ok(

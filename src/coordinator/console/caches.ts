@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { route, type Route } from '../http/route.js'
 import { deleteAgent } from '../state-service/agents/agent-removal.js'
+import { mapRows } from '../state-service/objects/long-list.js'
 import { changeCache, listCaches } from '../state-service/console/caches.js'
 import type { StateService } from '../state-service/service.js'
 import { changingCache, readingCache } from './cache-object.js'
@@ -23,7 +24,8 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       answers: { 200: Type.Object({ caches: Type.Array(cacheSchema) }) },
       handle: async ({ actor }) => ({
         status: 200,
-        body: { caches: (await listCaches(service, actor)).map(toCacheView) },
+        listKey: 'caches',
+        body: mapRows({ rows: await listCaches(service, actor) }, toCacheView),
       }),
     }),
     route({
@@ -36,8 +38,8 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       answers: { 200: Type.Object({ list: Type.Array(cacheSchema) }) },
       handle: async ({ actor, params }) => {
         const page = readPage(params, errorKey)
-        const caches = takePage(await listCaches(service, actor), page)
-        return { status: 200, body: { list: caches.map(toCacheView) } }
+        const rows = await listCaches(service, actor, (ids) => takePage(ids, page))
+        return { status: 200, listKey: 'list', body: mapRows({ rows }, toCacheView) }
       },
     }),
     route({
@@ -57,7 +59,8 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       summary: 'Merges name and description; a name of null is the composed one again',
       body: Type.Object({
         name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-        description: Type.Optional(Type.String()),
+        /** Chosen by us: a paragraph. */
+        description: Type.Optional(Type.String({ maxLength: 4096 })),
       }),
       ignoresUnknownKeys: true,
       answers: { 200: cacheSchema },

@@ -7,9 +7,11 @@ import {
   memberLimit,
   ttlLimitSeconds,
 } from '../../domain/invalidation.js'
-import type {
-  InvalidationView,
-  ListedInvalidation,
+import type { AgentResult } from '../../domain/invalidation-results.js'
+import {
+  listedResultsMost,
+  type InvalidationView,
+  type ListedInvalidation,
 } from '../state-service/invalidations/invalidation-view.js'
 import {
   idSchema,
@@ -74,16 +76,17 @@ const listedFields = {
   finished: orNull(timeSchema),
 }
 
-export const listedInvalidationSchema = Type.Object(listedFields, closed)
-export const invalidationSchema = Type.Object(
-  {
-    ...listedFields,
-    results: Type.Array(resultSchema, { description: 'One for each agent; not in lists' }),
-  },
+const resultsSchema = Type.Array(resultSchema, {
+  description: `One for each agent; in lists only of entries for at most ${listedResultsMost}`,
+})
+
+export const listedInvalidationSchema = Type.Object(
+  { ...listedFields, results: Type.Optional(resultsSchema) },
   closed,
 )
+export const invalidationSchema = Type.Object({ ...listedFields, results: resultsSchema }, closed)
 
-export function toListedView({ entry, summary }: Omit<ListedInvalidation, 'id'>) {
+export function toListedView({ entry, summary, results }: Omit<ListedInvalidation, 'id'>) {
   const { content } = entry
   return {
     id: entry.id,
@@ -105,17 +108,16 @@ export function toListedView({ entry, summary }: Omit<ListedInvalidation, 'id'>)
     updated: toIso(entry.updatedAt),
     expires: toIso(entry.expiresAt),
     finished: entry.finishedAt === null ? null : toIso(entry.finishedAt),
+    ...(results && { results: results.map(toResultView) }),
   }
 }
 
+function toResultView(result: AgentResult) {
+  return { ...result, at: result.at === null ? null : toIso(result.at) }
+}
+
 export function toInvalidationView(view: InvalidationView) {
-  return {
-    ...toListedView(view),
-    results: view.results.map((result) => ({
-      ...result,
-      at: result.at === null ? null : toIso(result.at),
-    })),
-  }
+  return { ...toListedView(view), results: view.results.map(toResultView) }
 }
 
 const some = { minItems: 1 }

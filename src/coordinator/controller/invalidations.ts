@@ -47,7 +47,7 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       method: 'GET',
       path: '/invalidations',
       operationId: 'listInvalidations',
-      summary: 'Invalidations, without the results of each agent',
+      summary: 'Invalidations, with the results of each agent where they are few',
       errorKey,
       permission: read,
       query: listQuerySchema(invalidationListFields),

@@ -21,8 +21,16 @@ export interface Api {
   /** Headers of every answer. */
   readonly readHeaders?: () => Promise<Readonly<Record<string, string>>>
   readonly describeError: (error: unknown, about: ErrorContext) => Answer
+  /** Answers a GET of some of the paths that no route has; others are 404. */
+  readonly elsewhere?: Elsewhere
   /** Called once for each call when its answer has been sent or the caller is gone. Must not throw. */
   readonly onAnswered?: (call: AnsweredCall) => void
+}
+
+export interface Elsewhere {
+  readonly route: Route
+  /** `path`: without the query. */
+  readonly leadsHere: (path: string, headers: IncomingHttpHeaders) => boolean
 }
 
 export interface Caller {

@@ -35,17 +35,31 @@ export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundi
   const unknown: Target = { api, template: 'unknown', methods: new Map() }
   for (const target of targets)
     mountTarget(app, toRouterPath(target.template), { findTarget: () => target, surroundings })
-  const elsewhere = { findTarget: () => unknown, surroundings }
+  const elsewhere = { findTarget: prepareElsewhere(api, unknown), surroundings }
   mountTarget(app, `${api.prefix}/*`, elsewhere)
   if (api.prefix !== '') mountTarget(app, api.prefix, elsewhere)
 
   const patterns = targets.map((target) => ({ target, pattern: toPattern(target.template) }))
   const methods = surroundings.methods.filter((method) => !isCommon(method))
-  const findTarget = ({ originalUrl }: FastifyRequest): Target => {
-    const [path = ''] = originalUrl.split('?', 1)
-    return patterns.find(({ pattern }) => pattern.test(path))?.target ?? unknown
-  }
+  const findTarget = (request: FastifyRequest): Target =>
+    patterns.find(({ pattern }) => pattern.test(pathOf(request)))?.target ?? unknown
   mountTarget(app, `${api.prefix}/*`, { findTarget, surroundings, methods })
+}
+
+function prepareElsewhere(api: Api, unknown: Target): (request: FastifyRequest) => Target {
+  const { elsewhere } = api
+  if (!elsewhere) return () => unknown
+  const { route, leadsHere } = elsewhere
+  const methods = new Map([['GET', prepareRoute(route)]])
+  const target: Target = { api, template: `${api.prefix}${route.path}`, methods }
+  return (request) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    return isRead && leadsHere(pathOf(request), request.headers) ? target : unknown
+  }
+}
+
+function pathOf({ originalUrl }: FastifyRequest): string {
+  return originalUrl.split('?', 1)[0] ?? ''
 }
 
 function collectTargets(api: Api): Target[] {
@@ -145,11 +159,10 @@ function chooseTraceId(request: FastifyRequest): string {
 
 function describeCall(exchange: Exchange, request: FastifyRequest): AnsweredCall {
   const { startedAt, ...rest } = exchange
-  const [path = ''] = request.originalUrl.split('?', 1)
   return {
     ...rest,
     method: request.method,
-    path: path.slice(0, pathLimit),
+    path: pathOf(request).slice(0, pathLimit),
     status: exchange.answer?.status ?? 0,
     durationSeconds: (performance.now() - startedAt) / 1000,
   }

@@ -69,6 +69,8 @@ export interface Answer {
    * `content-type` of `headers`.
    */
   readonly body?: unknown
+  /** The list `body` is answered as the one member of an object, under this key. */
+  readonly listKey?: string
   /** The body's JSON, where it is made already. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string | string[]>>

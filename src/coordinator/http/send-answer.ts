@@ -11,7 +11,7 @@ const pieceBytes = 64 * 1024
 
 export function sendAnswer(
   reply: FastifyReply,
-  { status, body, text, headers }: Answer,
+  { status, body, listKey, text, headers }: Answer,
   log: Logger,
 ): FastifyReply {
   reply.status(status)
@@ -20,15 +20,17 @@ export function sendAnswer(
   if (body instanceof Uint8Array) return reply.send(body)
   reply.header('content-type', 'application/json; charset=utf-8')
   if (isAsyncIterable(body) || (Array.isArray(body) && body.length > itemsAtOnce))
-    return reply.send(Readable.from(writeList(body, log), { objectMode: false }))
-  return reply.send(text ?? JSON.stringify(body))
+    return reply.send(Readable.from(writeList(body, listKey, log), { objectMode: false }))
+  return reply.send(text ?? JSON.stringify(listKey === undefined ? body : { [listKey]: body }))
 }
 
 async function* writeList(
   items: AsyncIterable<unknown> | readonly unknown[],
+  key: string | undefined,
   log: Logger,
 ): AsyncGenerator<string> {
-  let piece = '['
+  const [open, close] = key === undefined ? ['[', ']'] : [`{${JSON.stringify(key)}:[`, ']}']
+  let piece = open
   let separator = ''
   try {
     for await (const item of items) {
@@ -45,7 +47,7 @@ async function* writeList(
     log.error({ err: error }, 'a list broke off in the middle')
     throw error
   }
-  yield `${piece}]`
+  yield piece + close
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -1,26 +1,25 @@
-/** Branches as tests of the console make them: by its calls, with groups and caches as rows, and caches that compile. */
+/** Branches as tests of the console make them, and caches that compile. */
 import type { Test } from 'tap'
 import { instructionSubject } from '../../../src/bus/bus.js'
 import type { InstructionRequest } from '../../../src/coordinator/state-service/agents/instruct.js'
-import { toObjectId } from '../../../src/domain/object-id.js'
+import { parseObjectId } from '../../../src/domain/object-id.js'
 import { findSource } from '../../../src/store/sources.js'
-import { addAgent, bearTag } from '../../store/rows.js'
 import type { CallAnswer } from '../../support/start-controller.js'
+import type { Json } from '../controller/client.js'
 import type { ConsoleClient } from './console-client.js'
+import type { Desk, MadeGroup } from './group-desk.js'
 
 export const vcl = (mark: string) => `vcl 4.1;\nbackend default none;\n# ${mark}\n`
 
-type Answered = Record<string, unknown>
-
 export interface Branches {
   /** Answers the branch. */
-  readonly make: (name: string, content?: string) => Promise<Answered>
+  readonly make: (name: string, content?: string) => Promise<Json>
   /** Of a text, onto a commit or in any case. */
   readonly push: (branchId: unknown, text: string, onto?: unknown) => Promise<CallAnswer>
-  readonly head: (branchId: unknown) => Promise<Answered>
+  readonly head: (branchId: unknown) => Promise<Json>
 }
 
-export function branchesOf({ call }: ConsoleClient): Branches {
+export function branchesOf({ call }: Pick<ConsoleClient, 'call'>): Branches {
   return {
     make: async (name, content = vcl('first')) =>
       (await call('POST', '/v1/vcl', { body: { name, content } })).body,
@@ -32,75 +31,47 @@ export function branchesOf({ call }: ConsoleClient): Branches {
   }
 }
 
-/** A group of the console with this branch, which a row says. */
-export async function addConsoleGroup(
-  { controller: { service } }: ConsoleClient,
+/** A group with this branch. */
+export async function makeGroupWith(
+  desk: Desk,
   name: string,
-  fileId: number | null,
-): Promise<{ readonly id: number; readonly objectId: string; readonly tagId: number }> {
-  const { queries } = service.store
-  const times = { createdAt: 1, updatedAt: 1 }
-  const { id } = await queries
-    .insertInto('vclGroups')
-    .values({
-      ...{ name, root: 1, keepOnFailure: 1, mainFileId: fileId, console: 1 },
-      ...{ deployed: 0, revision: 0, wishPending: 0, ...times },
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await queries
-    .insertInto('consoleGroups')
-    .values({ groupId: id, description: '', overviewGroup: 0 })
-    .execute()
-  const { id: tagId } = await queries
-    .insertInto('tags')
-    .values({ name: `members of ${name}`, groupId: id, ...times })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  const { id: deploymentId } = await queries
-    .insertInto('deployments')
-    .values({ name: `members of ${name}`, groupId: id, min: 1, max: 1_000_000, ...times })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await queries.insertInto('deploymentTags').values({ deploymentId, tagId }).execute()
-  await queries
-    .insertInto('vclGroupDeployments')
-    .values({ groupId: id, deploymentId, position: 0 })
-    .execute()
-  return { id, objectId: toObjectId('group', id), tagId }
+  branchId: unknown,
+): Promise<MadeGroup> {
+  const group = await desk.makeGroup(name)
+  await desk.expect(204, 'PUT', `${group.path}/vcl/${String(branchId)}`)
+  return group
 }
 
-export interface CompilingCache {
-  readonly id: number
-  /** The texts that it was asked to compile. */
-  readonly compiled: string[]
-}
-
-/** A cache in the group; whatever has `broken` in it does not compile there. */
+/** A cache in the group; whatever has `broken` in it does not compile there. Answers the texts that it is asked to compile. */
 export async function addCompilingCache(
   t: Test,
-  { controller: { service } }: ConsoleClient,
-  {
-    tagId,
-    ...agent
-  }: { readonly tagId: number; readonly name: string; readonly engineVersion?: string },
-): Promise<CompilingCache> {
-  const { queries } = service.store
-  const { name, engineVersion = '7.1.1' } = agent
-  const id = await addAgent(queries, name, { engineVersion })
-  await bearTag(queries, id, tagId)
+  desk: Desk,
+  { group, name, version }: CompilingCache,
+): Promise<readonly string[]> {
+  const { service } = desk
+  const engine = { host: '10.0.0.1', port: 6081, version, workingDirectory: null }
+  const cacheId = await desk.makeCache(name, { description: { engine } })
+  await desk.expect(204, 'PUT', `${group.path}/cache/${cacheId}`)
   const compiled: string[] = []
-  const subscription = service.bus.respond(instructionSubject(id), async (value) => {
+  const subject = instructionSubject(parseObjectId('cache', cacheId) ?? 0)
+  const subscription = service.bus.respond(subject, async (value) => {
     const { question } = value as InstructionRequest // what the coordinator asks
     const sha = question.kind === 'compile' ? question.sha : ''
-    const text = (await findSource(queries, sha))?.text ?? ''
+    const text = (await findSource(service.store.queries, sha))?.text ?? ''
     compiled.push(text)
     return { result: 'done', value: { error: text.includes('broken') ? refusal : null } }
   })
   t.teardown(() => {
     subscription.close()
   })
-  return { id, compiled }
+  return compiled
+}
+
+interface CompilingCache {
+  readonly group: MadeGroup
+  readonly name: string
+  /** Of the engine. */
+  readonly version: string
 }
 
 /** As varnishd says it. */

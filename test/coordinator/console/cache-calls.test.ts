@@ -1,52 +1,41 @@
 /** Caches in the console: what they are called, who changes and asks them; the agent's session is played (choices: 6). */
 import t, { type Test } from 'tap'
 import { agentRevokedSubject } from '../../../src/bus/bus.js'
-import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { agentStates } from '../../../src/domain/agent-state.js'
 import { toObjectId } from '../../../src/domain/object-id.js'
 import { eventually } from '../../support/eventually.js'
-import { enrol, type EnrolOptions } from '../controller/client.js'
+import { enrol, type EnrolOptions, type Json } from '../controller/client.js'
+import { addAgent } from '../../store/rows.js'
 import { done, playSession } from '../controller/played-session.js'
-import { startConsole, type ConsoleCall, type ConsoleClient } from './console-client.js'
+import { root, type ConsoleCall } from './console-client.js'
+import { startDesk, type Desk } from './group-desk.js'
 
-const password = 'long enough a word'
-
-interface Stand extends ConsoleClient {
-  /** A cache's path; its agent is enrolled without a link. */
+interface Stand extends Desk {
+  /** A cache and its path; its agent is enrolled without a link. */
   readonly join: (name: string, options?: EnrolOptions) => Promise<{ id: number; at: string }>
-  /** Fails the test unless it is answered so. */
-  readonly expect: (
+  /** Fails the test unless it is refused so. */
+  readonly refuse: (
     status: number,
     method: string,
     path: string,
     call?: ConsoleCall,
-  ) => Promise<Record<string, unknown>>
+  ) => Promise<unknown>
 }
 
 async function startStand(t: Test): Promise<Stand> {
-  const console = await startConsole(t, { resources: resourceRoutes })
+  const desk = await startDesk(t)
   return {
-    ...console,
+    ...desk,
     join: async (name, options) => {
-      const id = await enrol(console.controller, name, options)
+      const id = await enrol(desk.controller, name, options)
       return { id, at: `/v1/cache/${toObjectId('cache', id)}` }
     },
-    expect: async (status, method, path, call) => {
-      const answer = await console.call(method, path, call)
+    refuse: async (status, method, path, call) => {
+      const answer = await desk.call(method, path, call)
       t.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 300)}`)
-      return answer.body
+      return answer.body['message']
     },
   }
-}
-
-/** An organization with its administrator, who calls the console as this. */
-async function makeOrganization({ controller }: Stand, name: string) {
-  const token = await controller.login()
-  const make = async (path: string, body: object) =>
-    Number((await controller.call('POST', `/api/v1${path}`, { token, body })).body['id'])
-  const id = await make('/organizations', { name })
-  await make('/accounts', { name: `${name}-admin`, password, organization: { id } })
-  return { id, as: `${name}-admin:${password}` }
 }
 
 void t.test('a cache is named by its machine, its port and its folder', async (t) => {
@@ -72,62 +61,40 @@ void t.test('a cache is named by its machine, its port and its folder', async (t
 })
 
 void t.test('PATCH merges name and description, and ignores all else', async (t) => {
-  const { join, expect } = await startStand(t)
+  const { join, expect, refuse, call } = await startStand(t)
   const { at } = await join('edge-1')
   const before = await expect(200, 'GET', at)
   const text = `{"description":"first rack","name":"ours","groupId":"x","agentPassword":"hunter2",
     "id":"x","created":"never","nonsense":{"a":1},"__proto__":{"polluted":1},"engineVersion":"0"}`
-  const patched = await expect(200, 'PATCH', at, { text })
+  const { body: patched } = await call('PATCH', at, { text })
   t.same(patched, {
     ...before,
     name: 'ours',
     description: 'first rack',
     timestamp: patched['timestamp'],
   })
-  t.match(await expect(200, 'PATCH', at, { body: { name: 'other' } }), {
+  t.match(await expect(200, 'PATCH', at, { name: 'other' }), {
     name: 'other',
     description: 'first rack',
   })
-  t.match(await expect(200, 'PATCH', at, { body: {} }), { name: 'other' })
-  t.match(await expect(200, 'PATCH', at, { body: { name: null } }), { name: before['name'] })
-  for (const body of [{ name: '' }, { name: 7 }, { name: 'a\nb' }, { name: 'x'.repeat(256) }])
-    t.match(await expect(400, 'PATCH', at, { body }), { message: /name/ })
+  t.match(await expect(200, 'PATCH', at, {}), { name: 'other' })
+  t.match(await expect(200, 'PATCH', at, { name: null }), { name: before['name'] })
+  for (const name of ['', 7, 'a\nb', 'x'.repeat(256)])
+    t.match(await refuse(400, 'PATCH', at, { body: { name } }), /name/)
   for (const description of [5, null, 'x'.repeat(4097)])
-    t.match(await expect(400, 'PATCH', at, { body: { description } }), { message: /description/ })
-  await expect(415, 'PATCH', at, { text: 'name=x', type: 'application/x-www-form-urlencoded' })
+    t.match(await refuse(400, 'PATCH', at, { body: { description } }), /description/)
+  await refuse(415, 'PATCH', at, { text: 'name=x', type: 'application/x-www-form-urlencoded' })
 })
 
 void t.test('DELETE forgets the agent and revokes its key', async (t) => {
-  const { join, expect, controller } = await startStand(t)
+  const { join, expect, service } = await startStand(t)
   const { id, at } = await join('edge-1')
   const revoked: unknown[] = []
-  controller.service.bus.subscribe(agentRevokedSubject, (hint) => revoked.push(hint))
+  service.bus.subscribe(agentRevokedSubject, (hint) => revoked.push(hint))
   await expect(204, 'DELETE', at)
   t.same(await expect(404, 'GET', at), { message: `${at.slice(10)} was not found` })
   await eventually('the revocation', () => revoked.length === 1)
   t.same(revoked, [{ agentIds: [id] }])
-})
-
-void t.test('an organization changes its own caches, and reads the shared ones', async (t) => {
-  const stand = await startStand(t)
-  const { join, expect, controller } = stand
-  const [red, blue] = [await makeOrganization(stand, 'red'), await makeOrganization(stand, 'blue')]
-  const own = await join('own', { organizationId: red.id })
-  const shared = await join('shared')
-  const names = async (as: string) => {
-    const { caches } = await expect(200, 'GET', '/v1/cache', { as })
-    return (caches as Record<string, unknown>[]).map((cache) => cache['agentName']) // of its schema
-  }
-  t.same(await names(red.as), ['own', 'shared'])
-  t.same(await names(blue.as), ['shared'])
-  await expect(404, 'GET', own.at, { as: blue.as })
-  await expect(404, 'PATCH', own.at, { as: blue.as, body: { name: 'x' } })
-  await expect(200, 'PATCH', own.at, { as: red.as, body: { name: 'x' } })
-
-  const asked = playSession(t, controller, shared.id, () => done('said'))
-  for (const [method, path, body] of changes)
-    await expect(403, method, `${shared.at}${path}`, { as: red.as, body })
-  t.same(asked, [], 'nothing of it reached the agent')
 })
 
 const changes: readonly (readonly [string, string, unknown])[] = [
@@ -139,43 +106,87 @@ const changes: readonly (readonly [string, string, unknown])[] = [
   ['POST', '/engineadm', { command: 'ping' }],
 ]
 
-void t.test('users see the caches of their groups only; who reads changes nothing', async (t) => {
+const readings = ['', '/status', '/params', '/consistency', '/backends', '/bans']
+
+void t.test('an organization changes its own caches, and reads the shared ones', async (t) => {
   const stand = await startStand(t)
-  const { join, expect, controller } = stand
-  const red = await makeOrganization(stand, 'red')
-  const { id, at } = await join('own', { organizationId: red.id })
-  playSession(t, controller, id, () => done('said'))
-  const { queries } = controller.service.store
-  for (const [name, role] of [
-    ['una', 'User'],
-    ['rea', 'ReadOnly'],
-  ] as const) {
-    const { body } = await controller.call('POST', '/api/v1/accounts', {
-      token: await controller.login(),
-      body: { name, password },
-    })
-    const place = { accountId: Number(body['id']), organizationId: red.id }
-    const times = { createdAt: 0, updatedAt: 0 }
-    await queries
-      .insertInto('consoleUsers')
-      .values({ ...place, role, ...times })
-      .execute()
-    const as = `${name}:${password}`
-    t.same(await expect(200, 'GET', '/v1/cache', { as }), { caches: [] })
-    for (const path of ['', '/status', '/params', '/consistency', '/backends', '/bans'])
-      await expect(404, 'GET', `${at}${path}`, { as })
-    for (const [method, path, body] of changes)
-      await expect(
-        role === 'User' && !(method === 'DELETE' && path === '') ? 404 : 403,
-        method,
-        `${at}${path}`,
-        { as, body },
-      )
-  }
+  const { join, as, refuse, makeOrganization } = stand
+  const [red, blue] = [await makeOrganization('red'), await makeOrganization('blue')]
+  const own = await join('own', { organizationId: red.id })
+  const shared = await join('shared')
+  t.same(await listNames(stand, red.boss), ['own', 'shared'])
+  t.same(await listNames(stand, blue.boss), ['shared'])
+  await refuse(404, 'GET', own.at, { as: blue.boss })
+  await refuse(404, 'PATCH', own.at, { as: blue.boss, body: { name: 'x' } })
+  await as(red.boss)(200, 'PATCH', own.at, { name: 'x' })
+
+  const asked = playSession(t, stand, shared.id, () => done('said'))
+  for (const [method, path, body] of changes)
+    await refuse(403, method, `${shared.at}${path}`, { as: red.boss, body })
+  t.same(asked, [], 'nothing of it reached the agent')
 })
 
+void t.test('users see the caches of their groups only; who reads changes nothing', async (t) => {
+  const stand = await startStand(t)
+  const { join, as, refuse, makeGroup, makeUser } = stand
+  const red = await stand.makeOrganization('red')
+  const own = await join('own', { organizationId: red.id })
+  const other = await join('other', { organizationId: red.id })
+  const group = await makeGroup('site', red.boss)
+  await as(red.boss)(204, 'PUT', `${group.path}/cache/${own.at.slice(10)}`)
+  for (const { id } of [own, other]) playSession(t, stand, id, () => done('said'))
+  for (const role of ['User', 'ReadOnly'] as const) {
+    const who = await makeUser(role, { organizationId: red.id, role, groups: [group] })
+    t.same(await listNames(stand, who), ['own'])
+    t.same((await as(who)(200, 'GET', '/v1/cache/1/5'))['list'], [
+      await as(who)(200, 'GET', own.at),
+    ])
+    t.match(await as(who)(200, 'GET', own.at), {
+      groupId: group.id,
+      groupName: 'site',
+    })
+    t.same(await as(who)(200, 'GET', '/v1/cache/2/1'), { list: [] })
+    for (const path of readings) await refuse(404, 'GET', `${other.at}${path}`, { as: who })
+    for (const [method, path, body] of changes) {
+      const isForAdmins = method === 'DELETE' && path === ''
+      const hidden = role === 'User' && !isForAdmins ? 404 : 403
+      await refuse(hidden, method, `${other.at}${path}`, { as: who, body })
+      if (hidden === 403) await refuse(403, method, `${own.at}${path}`, { as: who, body })
+    }
+  }
+  const user = await makeUser('una', { organizationId: red.id, role: 'User', groups: [group] })
+  t.match(await as(user)(200, 'PATCH', own.at, { description: 'by una' }), {
+    description: 'by una',
+  })
+  t.same(await as(user)(200, 'POST', `${own.at}/engineadm`, { command: 'ping' }), {
+    message: 'said',
+  })
+  const nobody = await makeUser('rea', { organizationId: null, role: 'ReadOnly', groups: [] })
+  t.same(await listNames(stand, nobody), [], 'without groups there is nothing to see')
+  await refuse(404, 'GET', own.at, { as: nobody })
+})
+
+void t.test('a long list is whole, and in order', async (t) => {
+  const stand = await startStand(t)
+  const names = Array.from({ length: 130 }, (_, index) => `edge-${1000 + index}`)
+  for (const name of names) await addAgent(stand.service.store.queries, name)
+  t.same(await listNames(stand), names)
+  const pages = []
+  for (const page of [1, 2, 3]) {
+    const { list } = await stand.expect(200, 'GET', `/v1/cache/${page}/60`)
+    pages.push(...(list as Json[]).map((cache) => cache['agentName'])) // of its schema
+  }
+  t.same(pages, names)
+})
+
+async function listNames({ as }: Desk, who = root): Promise<unknown[]> {
+  const { caches } = await as(who)(200, 'GET', '/v1/cache')
+  return (caches as Json[]).map((cache) => cache['agentName']) // of its schema
+}
+
 void t.test('a cache that cannot be asked is told of with 503 inside of 200', async (t) => {
-  const { join, expect, controller } = await startStand(t)
+  const stand = await startStand(t)
+  const { join, expect } = stand
   const { id, at } = await join('edge-1')
   const nothing = { ping: '', status: '', panic: '', paramChangeset: {}, vclList: { vcls: [] } }
   const untold = { vcl_name: '', param_changeset: {}, vcl_consistent: false }
@@ -187,13 +198,13 @@ void t.test('a cache that cannot be asked is told of with 503 inside of 200', as
     })
   t.match(await expect(200, 'GET', `${at}/consistency`), { responseStatus: 503, ...untold })
 
-  const asked = playSession(t, controller, id, () => ({ ...done(null), result: 'timed-out' }))
+  const asked = playSession(t, stand, id, () => ({ ...done(null), result: 'timed-out' }))
   t.match(await expect(200, 'GET', `${at}/status`), {
     responseStatus: 503,
     responseString: 'agent edge-1 did not answer within 8000 ms',
   })
   const askedBefore = asked.length
-  await controller.service.store.queries
+  await stand.service.store.queries
     .updateTable('agents')
     .set({ state: agentStates.Down })
     .where('id', '=', id)
@@ -203,9 +214,10 @@ void t.test('a cache that cannot be asked is told of with 503 inside of 200', as
 })
 
 void t.test('what an agent of another version answers is checked', async (t) => {
-  const { join, expect, controller } = await startStand(t)
+  const stand = await startStand(t)
+  const { join, expect } = stand
   const { id, at } = await join('edge-1')
-  playSession(t, controller, id, () => done([{ odd: 1 }]))
+  playSession(t, stand, id, () => done([{ odd: 1 }]))
   t.match(await expect(200, 'GET', `${at}/status`), {
     responseStatus: 503,
     responseString: /form that is not known/,
@@ -214,27 +226,28 @@ void t.test('what an agent of another version answers is checked', async (t) => 
 })
 
 void t.test('a command is text or JSON, and one of the allowed ones', async (t) => {
-  const { join, expect, controller } = await startStand(t)
+  const stand = await startStand(t)
+  const { join, refuse, call } = stand
   const { id, at } = await join('edge-1')
-  const asked = playSession(t, controller, id, ({ question }) =>
+  const asked = playSession(t, stand, id, ({ question }) =>
     done(question.kind === 'command' ? `said ${question.line}` : null),
   )
   const path = `${at}/engineadm`
-  for (const call of [
+  for (const given of [
     { text: 'ping\n', type: 'text/plain' },
     { text: 'ping', type: 'text/plain; charset=utf-8' },
     { body: { command: 'ping', more: 1 } },
   ])
-    t.same(await expect(200, 'POST', path, call), { message: 'said ping' })
+    t.same((await call('POST', path, given)).body, { message: 'said ping' })
   t.equal(asked.length, 3)
   for (const command of ['stop', 'ping\nping', 'x << y', '', 'param.set cc_command x']) {
-    await expect(400, 'POST', path, { text: command, type: 'text/plain' })
-    await expect(400, 'POST', path, { body: { command } })
+    await refuse(400, 'POST', path, { text: command, type: 'text/plain' })
+    await refuse(400, 'POST', path, { body: { command } })
   }
   for (const body of [{}, { command: ['ping'] }, { command: 'a\0b' }, []])
-    await expect(400, 'POST', path, { body })
-  await expect(400, 'POST', path)
-  await expect(415, 'POST', path, { text: '<a/>', type: 'application/xml' })
-  await expect(405, 'GET', path)
+    await refuse(400, 'POST', path, { body })
+  await refuse(400, 'POST', path)
+  await refuse(415, 'POST', path, { text: '<a/>', type: 'application/xml' })
+  await refuse(405, 'GET', path)
   t.equal(asked.length, 3, 'what is refused never reaches the agent')
 })

@@ -121,4 +121,13 @@ void t.test('a User writes to the groups it was given, a ReadOnly reads them', a
   await as(reader)(403, 'DELETE', `${given.path}/cache/${cache}`)
   t.equal((await call('GET', given.path, { as: null })).status, 401)
   t.same(await cachesOf(desk, given), [cache])
+
+  t.match(await as(user)(200, 'GET', `/v1/cache/${cache}`), {
+    groupId: given.id,
+    groupName: 'given',
+  })
+  await as(user)(204, 'PUT', `${given.path}/cache/${cache}`)
+  await as(user)(204, 'DELETE', `${given.path}/cache/${cache}`)
+  await as(user)(404, 'PUT', `${given.path}/cache/${cache}`)
+  t.match(await expect(200, 'GET', `/v1/cache/${cache}`), { groupId: null, groupName: 'default' })
 })

@@ -103,7 +103,12 @@ void t.test('a hidden tag or deployment is referred to like one that never was',
   const tag = { id: await idOf('tags') }
   const deployment = { id: await idOf('deployments') }
   const mainVCL = await fleet(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })
+  const site = await fleet(201, 'POST', '/vclgroups', {
+    name: 'site',
+    mainVCL: { id: mainVCL['id'] },
+  })
   const refusals: [string, string, Json][] = [
+    ['PUT', `/vclgroups/${String(site['id'])}/stage`, { tags: [tag] }],
     ['PUT', '/agents/1', { tags: [tag] }],
     ['POST', '/deployments', { name: 'x', tags: [tag] }],
     ['POST', '/jointokens', { label: 'x', tags: [tag] }],

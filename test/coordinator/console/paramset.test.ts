@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { parseObjectId, toObjectId } from '../../../src/domain/object-id.js'
 import { enrol } from '../controller/client.js'
-import { root, startConsole, type ConsoleClient } from './console-client.js'
+import { startConsole, type ConsoleCall, type ConsoleClient } from './console-client.js'
 import { addConsoleUser } from './console-users.js'
 
 interface Fleet extends ConsoleClient {
@@ -11,8 +11,7 @@ interface Fleet extends ConsoleClient {
     status: number,
     method: string,
     path: string,
-    body?: unknown,
-    as?: string,
+    call?: ConsoleCall,
   ) => Promise<Record<string, unknown>>
   /** Paths of what was made. */
   readonly makeSet: (name: string, params?: object) => Promise<string>
@@ -27,13 +26,13 @@ const idIn = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 async function startFleet(t: Test): Promise<Fleet> {
   const client = await startConsole(t)
   const { call, controller } = client
-  const expect: Fleet['expect'] = async (status, method, path, body, as = root) => {
-    const answer = await call(method, path, { as, body })
+  const expect: Fleet['expect'] = async (status, method, path, sent) => {
+    const answer = await call(method, path, sent)
     t.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
     return answer.body
   }
   const make = async (path: string, body: object): Promise<string> =>
-    `${path}/${String((await expect(201, 'POST', path, body))['id'])}`
+    `${path}/${String((await expect(201, 'POST', path, { body }))['id'])}`
   return {
     ...client,
     expect,
@@ -60,9 +59,7 @@ async function startFleet(t: Test): Promise<Fleet> {
 void t.test('a set is made, listed by page, changed and deleted', async (t) => {
   const { expect, makeSet } = await startFleet(t)
   const made = await expect(201, 'POST', '/v1/paramset', {
-    name: 'web',
-    params: { default_ttl: '77' },
-    unknown: true,
+    body: { name: 'web', params: { default_ttl: '77' }, unknown: true },
   })
   t.match(made, {
     ...{ id: /^[0-9a-f]{24}$/, name: 'web', description: '', params: { default_ttl: '77' } },
@@ -75,9 +72,11 @@ void t.test('a set is made, listed by page, changed and deleted', async (t) => {
   t.same((await expect(200, 'GET', '/v1/paramset/1/1'))['list'], [made])
   t.same((await expect(200, 'GET', '/v1/paramset/3/1'))['list'], [])
 
-  const described = await expect(200, 'PATCH', path, { description: 'for the web', id: 'x' })
+  const described = await expect(200, 'PATCH', path, {
+    body: { description: 'for the web', id: 'x' },
+  })
   t.match(described, { id: made['id'], name: 'web', params: { default_ttl: '77' } })
-  const replaced = await expect(200, 'PATCH', path, { params: { thread_pools: '2' } })
+  const replaced = await expect(200, 'PATCH', path, { body: { params: { thread_pools: '2' } } })
   t.match(replaced, { description: 'for the web' })
   t.same(replaced['params'], { thread_pools: '2' }, 'a map of parameters is replaced')
   await expect(204, 'DELETE', path)
@@ -125,7 +124,7 @@ void t.test('the caches of a group have its set, each its own in place of it', a
 
   await expect(204, 'PUT', `${group}${late}`)
   t.same((await readDesired(late)).params, { default_ttl: '77', thread_pools: '2' }, 'it joined')
-  await expect(200, 'PATCH', set, { params: { default_ttl: '5' } })
+  await expect(200, 'PATCH', set, { body: { params: { default_ttl: '5' } } })
   for (const cache of [early, late]) t.same((await readDesired(cache)).params, { default_ttl: '5' })
 
   await expect(409, 'DELETE', set)
@@ -156,23 +155,23 @@ void t.test('a user takes and changes sets of its own groups, and no others', as
   await expect(204, 'PUT', `${other}/paramset/${idIn(hidden)}`)
 
   for (const as of [user, reader]) {
-    const { list } = await expect(200, 'GET', '/v1/paramset', undefined, as)
+    const { list } = await expect(200, 'GET', '/v1/paramset', { as })
     t.same(
       (list as { name: string }[]).map(({ name }) => name),
       ['free', 'shared'],
     )
-    await expect(404, 'GET', hidden, undefined, as)
+    await expect(404, 'GET', hidden, { as })
   }
-  await expect(403, 'PATCH', shared, { params: {} }, user)
-  await expect(403, 'DELETE', shared, undefined, user)
-  await expect(404, 'PATCH', hidden, { params: {} }, user)
-  await expect(404, 'PUT', `${mine}/paramset/${idIn(hidden)}`, undefined, user)
-  await expect(404, 'PUT', `${others}/paramset/${idIn(free)}`, undefined, user)
-  await expect(204, 'PUT', `${mine}/paramset/${idIn(free)}`, undefined, user)
-  await expect(200, 'PATCH', free, { params: { default_ttl: '1' } }, user)
-  await expect(201, 'POST', '/v1/paramset', { name: 'own' }, user)
+  await expect(403, 'PATCH', shared, { as: user, body: { params: {} } })
+  await expect(403, 'DELETE', shared, { as: user })
+  await expect(404, 'PATCH', hidden, { as: user, body: { params: {} } })
+  await expect(404, 'PUT', `${mine}/paramset/${idIn(hidden)}`, { as: user })
+  await expect(404, 'PUT', `${others}/paramset/${idIn(free)}`, { as: user })
+  await expect(204, 'PUT', `${mine}/paramset/${idIn(free)}`, { as: user })
+  await expect(200, 'PATCH', free, { as: user, body: { params: { default_ttl: '1' } } })
+  await expect(201, 'POST', '/v1/paramset', { as: user, body: { name: 'own' } })
 
-  await expect(403, 'POST', '/v1/paramset', { name: 'x' }, reader)
-  await expect(403, 'PATCH', free, {}, reader)
-  await expect(403, 'PUT', `${mine}/paramset/${idIn(free)}`, undefined, reader)
+  await expect(403, 'POST', '/v1/paramset', { as: reader, body: { name: 'x' } })
+  await expect(403, 'PATCH', free, { as: reader, body: {} })
+  await expect(403, 'PUT', `${mine}/paramset/${idIn(free)}`, { as: reader })
 })

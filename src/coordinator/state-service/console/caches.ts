@@ -5,12 +5,18 @@ import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { describeInConsole, type ConsoleColumns } from '../../../store/agent-rows.js'
 import {
-  findAgent as findAgentRow,
+  readAgentIds,
   selectAgents,
   toAgentRecords,
   type AgentRecord,
 } from '../../../store/agents.js'
-import { tellAgentsChanged } from '../agents/agent-hints.js'
+import {
+  readAgentsOfGroups,
+  readGroupsOfAgents,
+  type GroupOfAgent,
+} from '../../../store/group-members.js'
+import type { Queries } from '../../../store/store.js'
+import { readByIds } from '../objects/long-list.js'
 import { requireOwner } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 
@@ -20,12 +26,14 @@ export interface ConsoleCache {
   readonly group: { readonly id: number; readonly name: string } | null
 }
 
-/** By id. */
-export async function listCaches(service: StateService, actor: Actor): Promise<ConsoleCache[]> {
-  const { queries } = service.store
-  const rows = await selectAgents(queries, scopeOf(actor)).orderBy('agents.id').execute()
-  const caches = (await toAgentRecords(queries, rows)).map((agent) => ({ agent, group: null }))
-  return caches.filter((cache) => seesCache(actor, cache))
+/** By id; `take` says which of them. Many are read while they are sent. */
+export async function listCaches(
+  service: StateService,
+  actor: Actor,
+  take: (ids: readonly number[]) => readonly number[] = (ids) => ids,
+): Promise<readonly ConsoleCache[] | AsyncIterable<ConsoleCache>> {
+  const ids = await readVisibleIds(service.store.queries, actor)
+  return readByIds(take(ids), (some) => readCaches(service, actor, some))
 }
 
 /** Undefined: there is none, or not for this caller. */
@@ -34,9 +42,8 @@ export async function findCache(
   actor: Actor,
   id: number,
 ): Promise<ConsoleCache | undefined> {
-  const agent = await findAgentRow(service.store.queries, scopeOf(actor), id)
-  const cache = agent && { agent, group: null }
-  return cache && seesCache(actor, cache) ? cache : undefined
+  const [cache] = await readCaches(service, actor, [id])
+  return cache
 }
 
 /** Throws 'forbidden' for one whose agent is only shared with the caller. */
@@ -56,9 +63,6 @@ export interface CacheChange {
   readonly description?: string | undefined
 }
 
-/** Chosen by us: a paragraph. */
-const descriptionLimitCharacters = 4096
-
 /** Throws 'invalid', and 'not-found' when it is gone meanwhile. */
 export async function changeCache(
   service: StateService,
@@ -68,25 +72,43 @@ export async function changeCache(
 ): Promise<ConsoleCache> {
   const problem = name == null ? null : findNameProblem(name)
   if (problem !== null) throw new FleetError('invalid', 'cache', `name: ${problem}`)
-  if (description !== undefined && description.length > descriptionLimitCharacters)
-    throw new FleetError(
-      'invalid',
-      'cache',
-      `description has ${description.length} characters, at most ${descriptionLimitCharacters} are right`,
-    )
   const columns: ConsoleColumns = {
     ...(name !== undefined && { consoleName: name }),
     ...(description !== undefined && { description }),
   }
-  if (Object.keys(columns).length > 0) {
+  if (Object.keys(columns).length > 0)
     await describeInConsole(service.store.queries, id, columns, service.now())
-    tellAgentsChanged(service, [id])
-  }
   const changed = await findCache(service, actor, id)
   if (!changed) throw new FleetError('not-found', 'cache', 'the cache was deleted meanwhile')
   return changed
 }
 
-function seesCache(actor: Actor, { group }: ConsoleCache): boolean {
-  return seesGroup(actor, group?.id ?? null)
+/** Of agents, by id. */
+export async function readVisibleIds(queries: Queries, actor: Actor): Promise<readonly number[]> {
+  const groupIds = actor.console?.groupIds ?? null
+  if (groupIds === null) return readAgentIds(queries, scopeOf(actor))
+  const agents = await readAgentsOfGroups(queries, [...groupIds])
+  return [...new Set([...agents.values()].flat())].toSorted((a, b) => a - b)
+}
+
+/** In their order, without those that the caller does not see. Four queries. */
+async function readCaches(
+  { store: { queries } }: StateService,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<ConsoleCache[]> {
+  const rows = await selectAgents(queries, scopeOf(actor))
+    .where('agents.id', 'in', [...ids])
+    .orderBy('agents.id')
+    .execute()
+  const groups = await readGroupsOfAgents(queries, ids)
+  return (await toAgentRecords(queries, rows))
+    .map((agent) => ({ agent, group: groupFor(actor, groups.get(agent.id)) }))
+    .filter(({ group }) => seesGroup(actor, group?.id ?? null))
+}
+
+/** A group of another organization, on a shared agent, is nothing that the caller knows of. */
+function groupFor(actor: Actor, group: GroupOfAgent | undefined): ConsoleCache['group'] {
+  if (!group || (actor.organizationId ?? group.organizationId) !== group.organizationId) return null
+  return { id: group.id, name: group.name }
 }

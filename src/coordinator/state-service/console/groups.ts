@@ -11,6 +11,7 @@ import {
   insertConsoleGroup,
   readConsoleGroups,
   updateConsoleGroup,
+  type ConsoleGroupChange,
   type ConsoleGroupFields,
   type ConsoleGroupRecord,
 } from '../../../store/console-groups.js'
@@ -52,19 +53,18 @@ export async function findGroup(
   return group
 }
 
-/** A key that is left out keeps its value. */
-export type GroupChange = {
-  readonly [Key in keyof ConsoleGroupFields]?: ConsoleGroupFields[Key] | undefined
-}
-
 /** Without caches, VCL and parameters: these are related to it by calls of their own. */
 export async function createGroup(
   service: StateService,
   actor: Actor,
-  wanted: GroupChange & Pick<ConsoleGroupFields, 'name'>,
+  wanted: ConsoleGroupChange & Pick<ConsoleGroupFields, 'name'>,
 ): Promise<ConsoleGroup> {
   const { store } = service
-  const fields = mergeFields(emptyFields, wanted)
+  const fields: ConsoleGroupFields = {
+    name: parseName(wanted.name, 'group'),
+    description: wanted.description ?? '',
+    overviewGroup: wanted.overviewGroup ?? false,
+  }
   const organizationId = ownerOf(scopeOf(actor))
   const cacheKey = randomBytes(16).toString('hex')
   const id = await withUniqueName(fields.name, 'group', () =>
@@ -79,13 +79,13 @@ export async function updateGroup(
   service: StateService,
   actor: Actor,
   group: ConsoleGroup,
-  change: GroupChange,
+  change: ConsoleGroupChange,
 ): Promise<ConsoleGroup> {
   requireConsoleGroup(group)
-  const fields = mergeFields(group, change)
-  await withUniqueName(fields.name, 'group', () =>
+  const name = change.name === undefined ? group.name : parseName(change.name, 'group')
+  await withUniqueName(name, 'group', () =>
     service.store.transaction((queries) =>
-      updateConsoleGroup(queries, group.id, fields, service.now()),
+      updateConsoleGroup(queries, group.id, change, service.now()),
     ),
   )
   return readAgain(service, actor, group.id)
@@ -123,16 +123,6 @@ function requireUnrelated({ agentIds, mainFileId, paramSetId }: ConsoleGroup): v
   ]
   if (related.length > 0)
     throw new FleetError('conflict', 'group', `it has ${related.join(', ')}; take them out first`)
-}
-
-const emptyFields: ConsoleGroupFields = { name: '', description: '', overviewGroup: false }
-
-function mergeFields(before: ConsoleGroupFields, change: GroupChange): ConsoleGroupFields {
-  return {
-    name: change.name === undefined ? before.name : parseName(change.name, 'group'),
-    description: change.description ?? before.description,
-    overviewGroup: change.overviewGroup ?? before.overviewGroup,
-  }
 }
 
 async function withAgents(

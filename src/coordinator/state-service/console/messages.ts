@@ -10,7 +10,7 @@ import {
   type MessageReach,
 } from '../../../store/console-messages.js'
 import { scopeOf, type StateService } from '../service.js'
-import { listCaches } from './caches.js'
+import { readVisibleIds } from './caches.js'
 import { isAdmin } from './users.js'
 
 export type Message = ApiLogRecord
@@ -40,7 +40,7 @@ export async function findMessage(
 async function reachOf(service: StateService, actor: Actor): Promise<MessageReach> {
   if (isAdmin(actor)) return { kind: 'scope', scope: scopeOf(actor) }
   const groupIds = [...(actor.console?.groupIds ?? [])].slice(0, objectsMost)
-  const caches = groupIds.length === 0 ? [] : await listCaches(service, actor)
-  const agentIds = caches.slice(0, objectsMost).map(({ agent }) => agent.id)
+  const visible = groupIds.length === 0 ? [] : await readVisibleIds(service.store.queries, actor)
+  const agentIds = visible.slice(0, objectsMost)
   return { kind: 'objects', organizationId: actor.organizationId, groupIds, agentIds }
 }

@@ -30,7 +30,7 @@ export type { ParamSetRecord } from '../../../store/param-sets.js'
 
 const errorKey = 'paramset'
 /** Chosen by us: of one organization. */
-const setsMost = 500
+const setsMost = 200
 
 /** As a body has it: a key that is left out keeps its value. */
 export interface ParamSetChange {

@@ -82,8 +82,12 @@ export function viewEntry(
   return { entry, results, summary: summarize(entry, members, results) }
 }
 
-/** Without the results of each agent. */
-export type ListedInvalidation = Omit<InvalidationView, 'results'> & { readonly id: number }
+/** With the results of each agent where they are few. */
+export type ListedInvalidation = Omit<InvalidationView, 'results'> &
+  Partial<Pick<InvalidationView, 'results'>> & { readonly id: number }
+
+/** Chosen by us: of an entry for more agents a list tells the numbers only. */
+export const listedResultsMost = 100
 
 type EntryInSets = EntryProgress & { readonly setId: number; readonly attemptSetId: number }
 
@@ -127,6 +131,15 @@ function toListed(entry: InvalidationRecord, summary: InvalidationSummary): List
   return { id: entry.id, entry, summary }
 }
 
+function toListedWithResults(
+  entry: InvalidationRecord,
+  summary: InvalidationSummary,
+  { members, attemptedIds }: EntrySets,
+): ListedInvalidation {
+  if (members.length > listedResultsMost) return toListed(entry, summary)
+  return { id: entry.id, ...viewEntry(entry, members, attemptedIds) }
+}
+
 async function takeByState(
   queries: Queries,
   split: SplitQuery,
@@ -139,10 +152,15 @@ async function takeByState(
   )
 }
 
+interface EntrySets {
+  readonly members: readonly MemberProgress[]
+  readonly attemptedIds: ReadonlySet<number>
+}
+
 async function summarizeAll<Entry extends EntryInSets, Row>(
   queries: Queries,
   entries: readonly Entry[],
-  toRow: (entry: Entry, summary: InvalidationSummary) => Row,
+  toRow: (entry: Entry, summary: InvalidationSummary, sets: EntrySets) => Row,
 ): Promise<Row[]> {
   const setIds = new Set(entries.flatMap(({ setId, attemptSetId }) => [setId, attemptSetId]))
   const sets = groupBy(await readMembersProgress(queries, [...setIds]), ({ setId }) => setId)
@@ -157,6 +175,10 @@ async function summarizeAll<Entry extends EntryInSets, Row>(
         memberIds: idsOf.get(entry.setId) ?? new Set(),
         slowestFirst: slowest.get(entry.attemptSetId) ?? [],
       }),
+      {
+        members: sets.get(entry.setId) ?? [],
+        attemptedIds: idsOf.get(entry.attemptSetId) ?? new Set(),
+      },
     ),
   )
 }

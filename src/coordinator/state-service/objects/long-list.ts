@@ -55,7 +55,7 @@ async function* readPieces<Found>(
 
 /** As it is sent: each row in the form that the API shows. */
 export function mapRows<Row, View>(
-  { rows }: ListAnswer<Row> | LongListAnswer<Row>,
+  { rows }: Pick<ListAnswer<Row> | LongListAnswer<Row>, 'rows'>,
   toView: (row: Row) => View,
 ): readonly View[] | AsyncIterable<View> {
   return Array.isArray(rows) ? rows.map(toView) : mapLater(rows, toView)

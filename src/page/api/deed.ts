@@ -1,0 +1,32 @@
+/** Something that a person does: at most once at a time, and what went wrong stays until the next try. */
+import { useSignal } from '@preact/signals'
+import type { CallError, Outcome } from './http.js'
+
+export interface Deed {
+  readonly isBusy: boolean
+  readonly error: CallError | null
+  /** A second one while the first is on its way does nothing. Never rejects. */
+  readonly run: <T>(work: () => Promise<Outcome<T>>, then?: (value: T) => void) => Promise<void>
+  readonly forget: () => void
+}
+
+export function useDeed(): Deed {
+  const isBusy = useSignal(false)
+  const error = useSignal<CallError | null>(null)
+  return {
+    isBusy: isBusy.value,
+    error: error.value,
+    run: async (work, then) => {
+      if (isBusy.peek()) return
+      isBusy.value = true
+      error.value = null
+      const outcome = await work()
+      isBusy.value = false
+      if (outcome.ok) then?.(outcome.value)
+      else error.value = outcome.error
+    },
+    forget: () => {
+      error.value = null
+    },
+  }
+}

@@ -1,0 +1,98 @@
+/** One exchange with the controller API, as it is: no session, no second try. */
+
+export interface CallError {
+  /** 0: there was no answer. */
+  readonly status: number
+  readonly errorKey: string
+  readonly errorMsg: string
+  /** Empty: there was no answer. */
+  readonly traceId: string
+  /** Null: it does not say. */
+  readonly retryAfterSeconds: number | null
+}
+
+export type Outcome<T> =
+  | {
+      readonly ok: true
+      readonly value: T
+      /** To send back as `ifMatch`. */
+      readonly etag: string | null
+      /** Of a list: how many there are without `take`. */
+      readonly total: number | null
+    }
+  | { readonly ok: false; readonly error: CallError }
+
+export interface CallOptions {
+  readonly body?: unknown
+  /** The ETag of what was read: 412 when somebody changed it since. */
+  readonly ifMatch?: string | null
+  /** Who left does not wait any more; the outcome is then of no use to anybody. */
+  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+export const apiBase = '/api/v1'
+
+export async function sendOnce(
+  method: Method,
+  path: string,
+  options: CallOptions & { readonly token: string | null; readonly keepalive?: boolean },
+): Promise<Response | CallError> {
+  const { body, ifMatch, signal, token, keepalive = false } = options
+  const headers: Record<string, string> = { ...options.headers }
+  if (token !== null) headers['authorization'] = `Bearer ${token}`
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  if (ifMatch != null) headers['if-match'] = ifMatch
+  try {
+    return await fetch(apiBase + path, {
+      ...{ method, headers, keepalive },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    })
+  } catch {
+    return noAnswer
+  }
+}
+
+export async function readOutcome<T>(answer: Response): Promise<Outcome<T>> {
+  try {
+    if (!answer.ok) return { ok: false, error: await readError(answer) }
+    const text = await answer.text()
+    const total = answer.headers.get('x-total-count')
+    return {
+      ok: true,
+      value: (text === '' ? undefined : JSON.parse(text)) as T, // what the document promises
+      etag: answer.headers.get('etag'),
+      total: total === null ? null : Number(total),
+    }
+  } catch {
+    return { ok: false, error: noAnswer }
+  }
+}
+
+/** Also of an answer that is not the API's: a proxy's. */
+async function readError(answer: Response): Promise<CallError> {
+  const body: unknown = await answer.json().catch(() => null)
+  const read = (key: string): string => {
+    const value: unknown = typeof body === 'object' && body !== null && Reflect.get(body, key)
+    return typeof value === 'string' ? value : ''
+  }
+  const retryAfter = Number(answer.headers.get('retry-after') ?? NaN)
+  return {
+    status: answer.status,
+    errorKey: read('errorKey'),
+    errorMsg: read('errorMsg') || `the coordinator answered ${answer.status}`,
+    traceId: read('traceId') || (answer.headers.get('x-trace-id') ?? ''),
+    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
+  }
+}
+
+const noAnswer: CallError = {
+  status: 0,
+  errorKey: '',
+  errorMsg: 'the coordinator does not answer; it may be restarting, or the network is away',
+  traceId: '',
+  retryAfterSeconds: null,
+}

@@ -1,0 +1,136 @@
+/** A list of the API that stays true while it is shown: read in pages, then followed by its events. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { call } from './call.js'
+import type { CallError } from './http.js'
+import { listenTo } from './live.js'
+import type { EventType, LiveEvent } from './live-event.js'
+import { applyEvents, type Row } from './rows.js'
+
+export interface ListOptions {
+  /** Filters and `sort` of the API. Without filters events are put in place, with them the list is read again. */
+  readonly query?: Readonly<Record<string, string>>
+  /** What changes it. */
+  readonly follow?: readonly EventType[]
+  /** Events carry the list's own objects (agents, api log entries); otherwise it is read again. */
+  readonly isWhole?: boolean
+}
+
+export interface List<T> {
+  readonly rows: readonly T[]
+  /** How many there are, also beyond the bound. */
+  readonly total: number
+  readonly phase: 'loading' | 'ready'
+  /** The last reading failed; `rows` are from before. */
+  readonly error: CallError | null
+  readonly reload: () => void
+}
+
+const pageRows = 1_000
+/** Chosen by us: far beyond what anybody looks through; filters of the API find the rest. */
+export const rowsMost = 20_000
+/** Events come in crowds: what they change is drawn four times a second. */
+const gatherMs = 250
+/** Lists that are read again for each crowd of events. */
+const rereadMs = 2_000
+
+export function useList<T extends Row>(path: string, options: ListOptions = {}): List<T> {
+  const { query = {}, follow = [], isWhole = false } = options
+  const state = useSignal<Omit<List<T>, 'reload'>>(loading)
+  const reload = useSignal<() => void>(() => undefined)
+  const key = JSON.stringify([path, query, follow, isWhole])
+
+  useEffect(() => {
+    state.value = loading
+    const followed = followList<T>(path, { query, follow, isWhole }, (change) => {
+      state.value = { ...state.peek(), ...change(state.peek().rows) }
+    })
+    reload.value = followed.reload
+    return followed.stop
+  }, [key])
+
+  return { ...state.value, reload: reload.value }
+}
+
+const loading = { rows: [], total: 0, phase: 'loading', error: null } as const
+
+type Change<T> = (rows: readonly T[]) => Partial<Omit<List<T>, 'reload'>>
+
+function followList<T extends Row>(
+  path: string,
+  { query, follow, isWhole }: Required<ListOptions>,
+  tell: (change: Change<T>) => void,
+): { readonly reload: () => void; readonly stop: () => void } {
+  const abort = new AbortController()
+  const isFiltered = Object.keys(query).some((field) => field !== 'sort')
+  let waiting: LiveEvent[] = []
+  let gathering: ReturnType<typeof setTimeout> | undefined
+  let rereading: ReturnType<typeof setTimeout> | undefined
+  let isReading = false
+
+  const stopListening = follow.length === 0 ? undefined : listenTo(follow, gather)
+  void read() // never rejects
+  return {
+    reload: () => void read(),
+    stop: () => {
+      abort.abort()
+      stopListening?.()
+      clearTimeout(gathering)
+      clearTimeout(rereading)
+    },
+  }
+
+  function gather(event: LiveEvent): void {
+    waiting.push(event)
+    gathering ??= setTimeout(place, gatherMs)
+  }
+
+  function place(): void {
+    gathering = undefined
+    // What came while it was read is put in place after it.
+    if (isReading || waiting.length === 0) return
+    const events = waiting
+    waiting = []
+    tell((rows) => {
+      const next = applyEvents(rows, events, isWhole && !isFiltered)
+      if (next === null) {
+        rereading ??= setTimeout(() => void read(), rereadMs)
+        return {}
+      }
+      return { rows: next.slice(0, rowsMost), total: Math.max(next.length, 0) }
+    })
+  }
+
+  async function read(): Promise<void> {
+    clearTimeout(rereading)
+    rereading = undefined
+    isReading = true
+    const outcome = await readPages<T>(path, query, abort.signal)
+    isReading = false
+    if (abort.signal.aborted) return
+    tell(() => ({ phase: 'ready', ...outcome }))
+    place()
+  }
+}
+
+async function readPages<T extends Row>(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Partial<List<T>>> {
+  const rows: T[] = []
+  for (;;) {
+    const words = new URLSearchParams({ ...query, take: `${pageRows},${rows.length}` })
+    const page = await call<readonly T[]>('GET', `${path}?${words}`, { signal })
+    if (!page.ok) return { error: page.error }
+    rows.push(...page.value)
+    const total = page.total ?? rows.length
+    if (rows.length >= Math.min(total, rowsMost) || page.value.length < pageRows)
+      return { rows: withoutTwins(rows), total, error: null }
+  }
+}
+
+/** What is made or deleted between two pages moves a row into both. */
+function withoutTwins<T extends Row>(rows: readonly T[]): readonly T[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()]
+}

@@ -1,0 +1,157 @@
+/**
+ * The one stream of events of this page (`GET /events`): opened with the first listener, taken up after the last event
+ * when it breaks, ended with the last listener. Read by fetch, since EventSource cannot send a token.
+ */
+import { effect, signal } from '@preact/signals'
+import { readStreamEvents } from '../../cli/event-stream.js'
+import { session } from '../session/access.js'
+import { send } from './call.js'
+import type { EventType, LiveEvent, Sample } from './live-event.js'
+
+/** The API's limit. */
+export const sampledMost = 100
+
+/** `idle`: nobody listens. */
+export const liveState = signal<'idle' | 'live' | 'broken'>('idle')
+
+interface Listener {
+  readonly types: readonly EventType[]
+  readonly hear: (event: LiveEvent) => void
+}
+interface Watcher {
+  readonly agents: readonly number[]
+  readonly hear: (sample: Sample) => void
+}
+
+const firstPauseMs = 500
+const longestPauseMs = 15_000
+/** Views come and go together: one stream for what they want in the end. */
+const settleMs = 50
+
+const listeners = new Set<Listener>()
+const watchers = new Set<Watcher>()
+let lastId = ''
+let stream: { readonly abort: AbortController; readonly live: string } | undefined
+let settling: ReturnType<typeof setTimeout> | undefined
+
+/** Answers how to stop. `reset` is heard by everybody. */
+export function listenTo(
+  types: readonly EventType[],
+  hear: (event: LiveEvent) => void,
+): () => void {
+  return join(listeners, { types, hear })
+}
+
+/** Samples of these caches, at most 100 of all views together; the others of them are not sampled. */
+export function watchSamples(
+  agents: readonly number[],
+  hear: (sample: Sample) => void,
+): () => void {
+  return join(watchers, { agents, hear })
+}
+
+/** Whose events they are follows who is logged in. */
+export function followSession(): void {
+  let account: number | undefined
+  effect(() => {
+    const now = typeof session.value === 'object' ? session.value?.who.account.id : undefined
+    if (now === account) return
+    account = now
+    lastId = ''
+    stopStream()
+    if (now !== undefined) settle()
+  })
+}
+
+function join<T>(all: Set<T>, one: T): () => void {
+  all.add(one)
+  settle()
+  return () => {
+    all.delete(one)
+    settle()
+  }
+}
+
+function settle(): void {
+  clearTimeout(settling)
+  settling = setTimeout(() => {
+    const isIn = typeof session.value === 'object' && session.value !== null
+    const isWanted = isIn && listeners.size + watchers.size > 0
+    const ids = new Set([...watchers].flatMap(({ agents }) => agents))
+    const live = [...ids].slice(0, sampledMost).join(',')
+    if (isWanted && stream?.live === live) return
+    stopStream()
+    if (isWanted) startStream(live)
+  }, settleMs)
+}
+
+function startStream(live: string): void {
+  const abort = new AbortController()
+  stream = { abort, live }
+  void keepStream(live, abort.signal) // never rejects
+}
+
+function stopStream(): void {
+  stream?.abort.abort()
+  stream = undefined
+  liveState.value = 'idle'
+}
+
+async function keepStream(live: string, signal: AbortSignal): Promise<void> {
+  let pauseMs = firstPauseMs
+  for (;;) {
+    const stood = await readStream(live, signal)
+    if (signal.aborted) return
+    // With its token each stream ends: taken up at once, that is no break.
+    if (stood) pauseMs = firstPauseMs
+    else liveState.value = 'broken'
+    await pause(stood ? 0 : pauseMs * (0.5 + Math.random() / 2))
+    if (!stood) pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+  }
+}
+
+/** Until it ends. Answers whether it stood. */
+async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
+  const answer = await send('GET', `/events${live === '' ? '' : `?live=${live}`}`, {
+    signal,
+    headers: lastId === '' ? {} : { 'last-event-id': lastId },
+  })
+  if (!(answer instanceof Response) || !answer.ok || !answer.body) return false
+  liveState.value = 'live'
+  const startedAt = performance.now()
+  try {
+    for await (const { id, event, data } of readStreamEvents(readTexts(answer.body), lastId)) {
+      if (signal.aborted) return true
+      lastId = id
+      if (event !== undefined) hand(event, data)
+    }
+  } catch {
+    // Broken off: what was missed comes with the next one.
+  }
+  return performance.now() - startedAt > firstPauseMs
+}
+
+async function* readTexts(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    yield value
+  }
+}
+
+function hand(event: string, text: string): void {
+  const data: unknown = JSON.parse(text)
+  if (event === 'sample') {
+    const sample = data as Sample // what the API's document promises
+    for (const { agents, hear } of watchers) if (agents.includes(sample.agent.id)) hear(sample)
+    return
+  }
+  const type = event as LiveEvent['type']
+  for (const { types, hear } of listeners)
+    if (type === 'reset' || types.includes(type)) hear({ type, data: data as LiveEvent['data'] })
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resume) => setTimeout(resume, milliseconds))
+}

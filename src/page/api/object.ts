@@ -1,0 +1,64 @@
+/** One object of the API that stays true while it is shown. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { call } from './call.js'
+import type { CallError } from './http.js'
+import { listenTo } from './live.js'
+import type { EventType } from './live-event.js'
+
+export interface Shown<T> {
+  /** Null: not read yet, or it cannot be. */
+  readonly value: T | null
+  /** For `ifMatch` of a change. */
+  readonly etag: string | null
+  readonly error: CallError | null
+  readonly reload: () => void
+}
+
+export interface ObjectOptions {
+  /** Events after which it is read again: of the object with `id`, or any of the type without. */
+  readonly follow?: EventType
+  readonly id?: number
+}
+
+/** Crowds of events are one reading. */
+const gatherMs = 300
+
+/** A null `path` reads nothing. */
+export function useObject<T>(path: string | null, options: ObjectOptions = {}): Shown<T> {
+  const { follow, id } = options
+  const state = useSignal<Omit<Shown<T>, 'reload'>>(nothing)
+  const reload = useSignal<() => void>(() => undefined)
+
+  useEffect(() => {
+    state.value = nothing
+    if (path === null) return
+    const abort = new AbortController()
+    let gathering: ReturnType<typeof setTimeout> | undefined
+    const read = async (): Promise<void> => {
+      gathering = undefined
+      const outcome = await call<T>('GET', path, { signal: abort.signal })
+      if (abort.signal.aborted) return
+      state.value = outcome.ok
+        ? { value: outcome.value, etag: outcome.etag, error: null }
+        : { ...state.peek(), error: outcome.error }
+    }
+    const stop =
+      follow &&
+      listenTo([follow], ({ type, data }) => {
+        if (type === 'reset' || id === undefined || data.id === id)
+          gathering ??= setTimeout(() => void read(), gatherMs) // never rejects
+      })
+    reload.value = () => void read()
+    void read()
+    return () => {
+      abort.abort()
+      clearTimeout(gathering)
+      stop?.()
+    }
+  }, [path, follow, id])
+
+  return { ...state.value, reload: reload.value }
+}
+
+const nothing = { value: null, etag: null, error: null }

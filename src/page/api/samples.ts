@@ -1,0 +1,33 @@
+/** The counters of some caches while they are looked at: a sample of each every second. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Sample } from './live-event.js'
+import { watchSamples } from './live.js'
+
+/** Those of all caches come within a moment: they are drawn together. */
+const gatherMs = 250
+
+/** The newest of each, by the agent's id; at most 100 agents are sampled for all views together. */
+export function useSamples(agents: readonly number[]): ReadonlyMap<number, Sample> {
+  const newest = useSignal<ReadonlyMap<number, Sample>>(new Map())
+  const key = agents.join()
+  useEffect(() => {
+    let next = new Map<number, Sample>()
+    let gathering: ReturnType<typeof setTimeout> | undefined
+    newest.value = next
+    if (agents.length === 0) return
+    const stop = watchSamples(agents, (sample) => {
+      next.set(sample.agent.id, sample)
+      gathering ??= setTimeout(() => {
+        gathering = undefined
+        newest.value = next
+        next = new Map(next)
+      }, gatherMs)
+    })
+    return () => {
+      stop()
+      clearTimeout(gathering)
+    }
+  }, [key])
+  return newest.value
+}

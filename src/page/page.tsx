@@ -1,0 +1,10 @@
+/** The login for who is not logged in, the shell with the view of the address for who is. */
+import { session } from './session/access.js'
+import { LoginForm } from './session/login-form.js'
+import { Shell } from './shell/shell.js'
+
+export function Page() {
+  if (session.value === 'starting') return null
+  // Another account is another page: nothing of the one before stays.
+  return session.value ? <Shell key={session.value.who.account.id} /> : <LoginForm />
+}

@@ -1,0 +1,53 @@
+/** Buttons, and links that look like them. */
+import type { ComponentChildren } from 'preact'
+import { Link } from 'wouter-preact'
+import { Icon, type IconName } from './icon.js'
+
+export interface ButtonProps {
+  readonly children?: ComponentChildren
+  /** `main`: what this place is for, once; `danger`: destroys something; `quiet`: without a border. */
+  readonly kind?: 'main' | 'danger' | 'plain' | 'quiet'
+  readonly icon?: IconName
+  /** The name of a button that shows an icon only. */
+  readonly label?: string
+  readonly type?: 'button' | 'submit'
+  readonly disabled?: boolean
+  /** Its call is on its way: it keeps the focus, and pressing it again should do nothing. */
+  readonly isBusy?: boolean
+  readonly expanded?: boolean
+  readonly onClick?: () => void
+}
+
+export function Button(props: ButtonProps) {
+  const { children, kind = 'plain', icon, label, type = 'button', disabled, expanded } = props
+  return (
+    <button
+      class={classOf(kind, children === undefined)}
+      {...{ type, disabled }}
+      aria-label={label}
+      aria-expanded={expanded}
+      aria-disabled={props.isBusy === true ? true : undefined}
+      title={label}
+      onClick={props.onClick}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}
+
+export function LinkButton(
+  props: Pick<ButtonProps, 'children' | 'kind' | 'icon'> & { href: string },
+) {
+  const { children, kind = 'plain', icon, href } = props
+  return (
+    <Link href={href} class={classOf(kind, false)}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </Link>
+  )
+}
+
+function classOf(kind: string, isBare: boolean): string {
+  return `button button-${kind}${isBare ? ' button-bare' : ''}`
+}

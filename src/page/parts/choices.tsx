@@ -1,0 +1,37 @@
+/** A few ways to look at the same: one is chosen. */
+import type { ComponentChildren } from 'preact'
+
+export interface Choice {
+  readonly value: string
+  readonly title: ComponentChildren
+  /** How many it would show. */
+  readonly count?: number
+}
+
+export interface ChoicesProps {
+  readonly label: string
+  readonly choices: readonly Choice[]
+  readonly value: string
+  readonly onChoose: (value: string) => void
+}
+
+export function Choices({ label, choices, value, onChoose }: ChoicesProps) {
+  return (
+    <div class="choices" role="group" aria-label={label}>
+      {choices.map((one) => (
+        <button
+          key={one.value}
+          type="button"
+          class="choice"
+          aria-pressed={one.value === value}
+          onClick={() => {
+            onChoose(one.value)
+          }}
+        >
+          {one.title}
+          {one.count !== undefined && <span class="choice-count">{one.count}</span>}
+        </button>
+      ))}
+    </div>
+  )
+}

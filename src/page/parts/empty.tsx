@@ -1,0 +1,20 @@
+/** Where there is nothing yet: says so, and what to do next. */
+import type { ComponentChildren } from 'preact'
+import { Icon, type IconName } from './icon.js'
+
+export interface EmptyProps {
+  readonly icon: IconName
+  readonly title: string
+  /** What to do next. */
+  readonly children?: ComponentChildren
+}
+
+export function Empty({ icon, title, children }: EmptyProps) {
+  return (
+    <div class="empty">
+      <Icon name={icon} />
+      <p class="empty-title">{title}</p>
+      {children !== undefined && <div class="empty-next">{children}</div>}
+    </div>
+  )
+}

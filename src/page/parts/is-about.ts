@@ -1,0 +1,11 @@
+/** Which field an error of the API is about. */
+
+/** Whether the API's message is about this field: it begins with the name, as `tags[0].id must be …`. */
+export function isAbout(
+  error: { readonly errorMsg: string } | null | undefined,
+  name: string | undefined,
+): boolean {
+  if (!error || name === undefined) return false
+  const rest = error.errorMsg.toLowerCase().replace(/^"/, '')
+  return rest.startsWith(name.toLowerCase()) && !/^\w/.test(rest.slice(name.length))
+}

@@ -1,0 +1,74 @@
+/** Chooses objects by their names, of a list that may be long: tags, files, domains, deployments. */
+import { useSignal, type Signal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+
+export interface PickFieldProps {
+  readonly label: string
+  readonly options: readonly { readonly id: number; readonly name: string }[]
+  /** The ids that are chosen. */
+  readonly value: Signal<readonly number[]>
+  /** One at most. */
+  readonly isSingle?: boolean
+  readonly hint?: string
+  readonly disabled?: boolean
+}
+
+/** Of a longer list the filter shows the rest. */
+const shownMost = 100
+/** Fewer need no filter. */
+const filteredFrom = 8
+
+export function PickField(props: PickFieldProps) {
+  const { label, options, value, isSingle = false, hint, disabled = false } = props
+  const text = useSignal('')
+  const id = useId()
+  const fitting = options.filter(({ name }) =>
+    name.toLowerCase().includes(text.value.toLowerCase()),
+  )
+  const pick = (chosen: number, isChosen: boolean): void => {
+    const others = isSingle ? [] : value.value.filter((one) => one !== chosen)
+    value.value = isChosen ? [...others, chosen] : others
+  }
+  return (
+    <fieldset class="pick" disabled={disabled}>
+      <legend class="field-label">
+        {label}
+        <span class="field-hint">
+          {isSingle ? '' : ` ${value.value.length} of ${options.length}`}
+        </span>
+      </legend>
+      {options.length >= filteredFrom && (
+        <input
+          class="field-input"
+          type="search"
+          placeholder="Filter"
+          aria-label={`Filter ${label}`}
+          value={text.value}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value
+          }}
+        />
+      )}
+      <div class="pick-list">
+        {fitting.slice(0, shownMost).map((option) => (
+          <label class="pick-one" key={option.id}>
+            <input
+              type={isSingle ? 'radio' : 'checkbox'}
+              name={id}
+              checked={value.value.includes(option.id)}
+              onChange={({ currentTarget }) => {
+                pick(option.id, currentTarget.checked)
+              }}
+            />
+            <span>{option.name}</span>
+          </label>
+        ))}
+        {fitting.length === 0 && <p class="field-hint">Nothing to choose from</p>}
+        {fitting.length > shownMost && (
+          <p class="field-hint">{fitting.length - shownMost} more: filter</p>
+        )}
+      </div>
+      {hint !== undefined && <p class="field-hint">{hint}</p>}
+    </fieldset>
+  )
+}

@@ -1,0 +1,31 @@
+/** The parts of one object's view, each with its own path: `/caches/5`, `/caches/5/params`. */
+import { Link, useLocation } from 'wouter-preact'
+
+export interface Section {
+  readonly href: string
+  readonly title: string
+}
+
+export function Sections({
+  label,
+  items,
+}: {
+  readonly label: string
+  readonly items: readonly Section[]
+}) {
+  const [path] = useLocation()
+  return (
+    <nav class="sections" aria-label={label}>
+      {items.map(({ href, title }) => (
+        <Link
+          key={href}
+          href={href}
+          class="section"
+          aria-current={path === href ? 'page' : undefined}
+        >
+          {title}
+        </Link>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,207 @@
+/**
+ * A table of any length: only the rows in sight are drawn. Sorted by its heads; arrows, Home, End and the page keys move
+ * between the rows' links. Rows are one line high, always, so that nothing jumps.
+ */
+import { useComputed, useSignal, useSignalEffect, type Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { Icon } from './icon.js'
+import {
+  findWindow,
+  nextActive,
+  rowHeight,
+  sortRows,
+  type Sorting,
+  type SortValue,
+} from './rows-in-sight.js'
+
+export interface Column<T> {
+  readonly title: string
+  readonly show: (row: T) => ComponentChildren
+  /** Without it the table cannot be sorted by this column. */
+  readonly sortBy?: (row: T) => SortValue
+  /** As CSS has it: `8rem`, `20%`. Columns without share what is left. */
+  readonly width?: string
+  /** Shown from this width of the window on; `medium` is 44rem, `wide` 68rem. */
+  readonly from?: 'medium' | 'wide'
+  /** Numbers. */
+  readonly isEnd?: boolean
+}
+
+export interface TableProps<T> {
+  /** What it is a table of, for who does not see it. */
+  readonly label: string
+  readonly rows: readonly T[]
+  readonly columns: readonly Column<T>[]
+  /** Where a row leads; the first column is the link. */
+  readonly linkOf?: (row: T) => string
+  readonly sorting?: Sorting
+  /** Takes what is left of the window's height; else as high as its rows, at most 70 % of it. */
+  readonly fills?: boolean
+}
+
+export function Table<T extends { readonly id: number | string }>(props: TableProps<T>) {
+  const { label, columns, linkOf, fills = false } = props
+  const place = useRef<HTMLDivElement>(null)
+  const sorting = useSignal<Sorting | null>(props.sorting ?? null)
+  const firstInSight = useSignal(0)
+  const inSight = useSignal(30)
+  const active = useSignal<number | null>(null)
+  const order = sorting.value
+  // Not for each row that is scrolled past.
+  const rows = useMemo(() => sortRows(props.rows, columns, order), [props.rows, columns, order])
+  const { from, to } = findWindow(rows.length, firstInSight.value, inSight.value)
+
+  useSightOf(place, firstInSight, inSight)
+  useActiveRow(place, active)
+
+  const move = (event: KeyboardEvent): void => {
+    if (!linkOf || event.ctrlKey || event.metaKey || event.altKey) return
+    const next = nextActive(event.key, active.peek(), rows.length, inSight.peek())
+    if (next === null) return
+    event.preventDefault()
+    active.value = next
+  }
+
+  return (
+    <div
+      class={`table-frame${fills ? ' table-fills' : ''}`}
+      ref={place}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      onKeyDown={move}
+    >
+      <table class="table" aria-rowcount={rows.length + 1} aria-label={label}>
+        <colgroup>
+          {columns.map(({ title, width, from }) => (
+            <col key={title} class={seenFrom(from)} style={width === undefined ? {} : { width }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((column) => (
+              <Head key={column.title} {...{ column, sorting }} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Gap rows={from} />
+          {rows.slice(from, to).map((row, index) => (
+            <tr
+              key={row.id}
+              aria-rowindex={from + index + 2}
+              class={linkOf ? 'table-row table-row-link' : 'table-row'}
+            >
+              {columns.map((column, place) => (
+                <td key={column.title} class={classOf(column)}>
+                  {linkOf && place === 0 ? (
+                    <Link href={linkOf(row)} class="table-link" data-row={from + index}>
+                      {column.show(row)}
+                    </Link>
+                  ) : (
+                    column.show(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Gap rows={rows.length - to} />
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Stands for rows that are out of sight. */
+function Gap({ rows }: { readonly rows: number }) {
+  if (rows <= 0) return null
+  return (
+    <tr aria-hidden="true">
+      <td class="table-gap" style={{ height: `${rows * rowHeight}px` }} />
+    </tr>
+  )
+}
+
+function Head<T>(props: { readonly column: Column<T>; readonly sorting: Signal<Sorting | null> }) {
+  const { column, sorting } = props
+  const { title, sortBy } = column
+  const isSorted = sorting.value?.title === title
+  const isDescending = isSorted && sorting.value?.isDescending === true
+  const turn = (): void => {
+    sorting.value = { title, isDescending: isSorted && !isDescending }
+  }
+  return (
+    <th
+      scope="col"
+      class={classOf(column)}
+      aria-sort={isSorted ? (isDescending ? 'descending' : 'ascending') : undefined}
+    >
+      {sortBy ? (
+        <button type="button" class="table-sort" onClick={turn}>
+          {title}
+          <span
+            class={`table-turn${isSorted ? ' table-sorted' : ''}${isDescending ? ' table-down' : ''}`}
+          >
+            <Icon name="sorted" />
+          </span>
+        </button>
+      ) : (
+        title
+      )}
+    </th>
+  )
+}
+
+function classOf<T>({ from, isEnd }: Column<T>): string {
+  return `${seenFrom(from)}${isEnd === true ? ' table-end' : ''}`
+}
+
+function seenFrom(from: 'medium' | 'wide' | undefined): string {
+  return from === undefined ? '' : `from-${from}`
+}
+
+/** Counted in whole rows, so that scrolling within one draws nothing. */
+function useSightOf(
+  place: { readonly current: HTMLDivElement | null },
+  first: Signal<number>,
+  count: Signal<number>,
+): void {
+  useEffect(() => {
+    const frame = place.current
+    if (!frame) return
+    const look = (): void => {
+      first.value = Math.floor(frame.scrollTop / rowHeight)
+      count.value = Math.ceil(frame.clientHeight / rowHeight)
+    }
+    const observer = new ResizeObserver(look)
+    observer.observe(frame)
+    frame.addEventListener('scroll', look, { passive: true })
+    return () => {
+      observer.disconnect()
+      frame.removeEventListener('scroll', look)
+    }
+  }, [])
+}
+
+/** Brings the active row into sight; its link takes the focus once it is drawn. */
+function useActiveRow(
+  place: { readonly current: HTMLDivElement | null },
+  active: Signal<number | null>,
+): void {
+  const index = useComputed(() => active.value)
+  useSignalEffect(() => {
+    const frame = place.current
+    if (!frame || index.value === null) return
+    const top = index.value * rowHeight
+    const room = frame.clientHeight - 2 * rowHeight
+    if (top < frame.scrollTop) frame.scrollTop = top
+    else if (top > frame.scrollTop + room) frame.scrollTop = top - room
+    const selector = `[data-row="${index.value}"]`
+    // A frame for the scroll to be heard, one for the rows to be drawn.
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => frame.querySelector<HTMLElement>(selector)?.focus()),
+    )
+  })
+}

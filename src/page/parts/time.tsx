@@ -1,0 +1,40 @@
+/** A moment: how long ago or when, in this machine's zone; in UTC when the pointer rests on it. */
+import { signal } from '@preact/signals'
+
+export interface TimeProps {
+  /** ISO 8601, as the API has it. */
+  readonly at: string
+  /** "3 minutes ago" instead of the date. */
+  readonly isAgo?: boolean
+}
+
+const now = signal(Date.now())
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now()
+}, 10_000)
+
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const ago = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const
+
+export function Time({ at, isAgo = false }: TimeProps) {
+  const moment = new Date(at)
+  const utc = `${moment.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+  return (
+    <time dateTime={at} title={isAgo ? `${local.format(moment)} · ${utc}` : utc} class="time">
+      {isAgo ? sayAgo(moment.getTime(), now.value) : local.format(moment)}
+    </time>
+  )
+}
+
+/** The largest unit that fits; clocks that differ a little make no future. */
+export function sayAgo(at: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1000))
+  const [unit, length] = units.find(([, length]) => seconds >= length) ?? units[3]
+  return ago.format(-Math.floor(seconds / length), unit)
+}

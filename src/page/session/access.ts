@@ -1,0 +1,145 @@
+/**
+ * The access token: in memory only, renewed by the cookie that scripts cannot read (choices: 2). All tabs share the
+ * cookie, which is good for one use: they renew one after the other, and tell each other what they got.
+ */
+import { signal } from '@preact/signals'
+import { readOutcome, sendOnce, type CallError } from '../api/http.js'
+import type { Whoami } from '../api/whoami.js'
+import { tellTabs, type Access, type Session } from './tabs.js'
+import { takeTurn } from './turns.js'
+
+/** `starting`: it is not known yet whether the cookie is good. */
+export const session = signal<Session | 'starting' | null>('starting')
+/** Why somebody who was logged in is not any more; empty: for no reason that needs telling. */
+export const endedBecause = signal('')
+
+interface Tokens {
+  readonly accessToken: string
+  readonly accessExpire: number
+}
+
+/** That there may be a cookie: a visitor who never logged in makes no failing call. No secret. */
+const rememberedKey = 'cachefleet.session'
+/** Of its lifetime: then it is renewed. */
+const renewAfter = 0.75
+const retryMs = 5_000
+/** Of a timer. */
+const longestTimerMs = 2_147_483_647
+
+let timer: ReturnType<typeof setTimeout> | undefined
+let renewing: Promise<string | null> | undefined
+
+export function readAccessToken(): string | null {
+  return typeof session.value === 'object' ? (session.value?.access.token ?? null) : null
+}
+
+/** Takes up the session of the cookie, if there is one, and hears the other tabs. */
+export async function startSession(): Promise<void> {
+  if (localStorage.getItem(rememberedKey) === null) session.value = null
+  else await renewAccess(null)
+}
+
+/** What another tab got, or that it logged out. */
+export function hearTab(told: Session | null): void {
+  if (told) begin(told)
+  else end('')
+}
+
+export function rememberSession(): void {
+  localStorage.setItem(rememberedKey, 'yes')
+}
+
+/** Null: it worked. */
+export async function logIn(credentials: {
+  readonly name: string
+  readonly password: string
+  readonly organization: string
+}): Promise<CallError | null> {
+  const { name, password, organization } = credentials
+  const words = new TextEncoder().encode(`${name}:${password}`)
+  const answer = await sendOnce('POST', '/auth/login', {
+    token: null,
+    headers: { authorization: `Basic ${btoa(String.fromCharCode(...words))}` },
+    body: { cookie: true, ...(organization === '' ? {} : { org: organization }) },
+  })
+  if (!(answer instanceof Response)) return answer
+  return adopt(answer)
+}
+
+export async function logOut(): Promise<void> {
+  await sendOnce('POST', '/auth/logout', { token: readAccessToken() })
+  end('')
+  tellTabs(null)
+}
+
+/** Answers a token other than `stale`, or null when there is none to be had now. One at a time. */
+export function renewAccess(stale: string | null): Promise<string | null> {
+  renewing ??= takeTurn(() => renewInTurn(stale)).finally(() => {
+    renewing = undefined
+  })
+  return renewing
+}
+
+async function renewInTurn(stale: string | null): Promise<string | null> {
+  // Another tab may have renewed it while this one waited for its turn.
+  const current = readAccessToken()
+  if (current !== stale) return current
+  // A page that is left now would lose the only good cookie with the answer.
+  const answer = await sendOnce('POST', '/auth/refresh', { token: null, keepalive: true })
+  if (!(answer instanceof Response) || isPassing(answer.status)) {
+    schedule(retryMs)
+    return null
+  }
+  const error = await adopt(answer)
+  if (error === null) return readAccessToken()
+  if (error.status === 401 || error.status === 403)
+    end(current === null ? '' : 'Your session ended. Log in again to go on.')
+  else schedule(retryMs)
+  return null
+}
+
+function isPassing(status: number): boolean {
+  return status === 429 || status >= 500
+}
+
+async function adopt(answer: Response): Promise<CallError | null> {
+  const tokens = await readOutcome<Tokens>(answer)
+  if (!tokens.ok) return tokens.error
+  const { accessToken: token, accessExpire } = tokens.value
+  // By the coordinator's own clock: this machine's may be wrong.
+  const now = Date.parse(answer.headers.get('date') ?? '') || Date.now()
+  const access = { token, lifetimeMs: Math.max(1_000, accessExpire * 1000 - now) }
+  const asked = await sendOnce('GET', '/auth/whoami', { token })
+  if (!(asked instanceof Response)) return asked
+  const who = await readOutcome<Whoami>(asked)
+  if (!who.ok) return who.error
+  begin({ access, who: who.value })
+  tellTabs({ access, who: who.value })
+  return null
+}
+
+function begin(next: Session): void {
+  rememberSession()
+  endedBecause.value = ''
+  session.value = next
+  schedule(lengthOf(next.access))
+}
+
+function end(because: string): void {
+  clearTimeout(timer)
+  localStorage.removeItem(rememberedKey)
+  endedBecause.value = because
+  session.value = null
+}
+
+function schedule(afterMs: number): void {
+  clearTimeout(timer)
+  timer = setTimeout(
+    () => void renewAccess(readAccessToken()), // it says itself what became of it
+    Math.min(afterMs, longestTimerMs),
+  )
+}
+
+function lengthOf({ lifetimeMs }: Access): number {
+  return lifetimeMs * renewAfter
+}

@@ -1,0 +1,16 @@
+/** What the person who is logged in may: views hide what would be refused. The API decides all the same. */
+import type { PermissionType, Whoami } from '../api/whoami.js'
+import { session } from './access.js'
+
+/** Null: nobody is logged in. */
+export function readWho(): Whoami | null {
+  return typeof session.value === 'object' ? (session.value?.who ?? null) : null
+}
+
+export function mayRead(type: PermissionType): boolean {
+  return readWho()?.permissions.some((one) => one.type === type && one.read) ?? false
+}
+
+export function mayWrite(type: PermissionType): boolean {
+  return readWho()?.permissions.some((one) => one.type === type && one.write) ?? false
+}

@@ -1,0 +1,27 @@
+/** What the tabs of one browser tell each other. */
+import type { Whoami } from '../api/whoami.js'
+
+export interface Access {
+  readonly token: string
+  /** When it was given. */
+  readonly lifetimeMs: number
+}
+
+export interface Session {
+  readonly access: Access
+  readonly who: Whoami
+}
+
+const name = 'cachefleet-session'
+const channel = new BroadcastChannel(name)
+
+/** Null: logged out. */
+export function tellTabs(session: Session | null): void {
+  channel.postMessage(session)
+}
+
+export function hearTabs(hear: (session: Session | null) => void): void {
+  channel.onmessage = ({ data }: MessageEvent<Session | null>) => {
+    hear(data)
+  }
+}

@@ -1,0 +1,97 @@
+/** Where the view of the address is shown, once it is loaded. */
+import { useSignal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect, useErrorBoundary } from 'preact/hooks'
+import { Redirect, useLocation, useRouter } from 'wouter-preact'
+import { Button, LinkButton } from '../parts/button.js'
+import { Empty } from '../parts/empty.js'
+import { Loading } from '../parts/loading.js'
+import { ViewHead } from '../parts/view-head.js'
+import type { ViewEntry, ViewProps } from '../views.js'
+import { findView, listViews, type FoundView } from './find-view.js'
+
+/** What was shown before is shown again at once. */
+const loaded = new Map<ViewEntry, ComponentType<ViewProps>>()
+
+export function Outlet() {
+  const [path] = useLocation()
+  const found = findView(path, useRouter().parser)
+  const first = listViews().find(({ menu }) => menu)
+  if (path === '/' && first) return <Redirect to={first.path} replace />
+  if (!first) return <NothingForYou />
+  if (!found) return <NothingHere home={first.path} />
+  return <Loaded key={`${found.entry.path} ${found.params['id'] ?? ''}`} {...found} />
+}
+
+function Loaded({ entry, params }: FoundView) {
+  const state = useSignal<'loading' | 'done' | 'failed'>('loading')
+  useEffect(() => {
+    if (loaded.has(entry)) return
+    let isLeft = false
+    entry
+      .load()
+      .then(({ View }) => loaded.set(entry, View))
+      .then(
+        () => (isLeft ? undefined : (state.value = 'done')),
+        () => (isLeft ? undefined : (state.value = 'failed')),
+      )
+    return () => {
+      isLeft = true
+    }
+  }, [entry])
+  const bug: unknown = useErrorBoundary()[0]
+  const now = state.value
+  const View = loaded.get(entry)
+  if (bug !== undefined) return <Broken />
+  if (View) return <View params={params} />
+  return now === 'failed' ? <NotLoaded /> : <Loading />
+}
+
+/** Its file is gone: a newer coordinator has another page. */
+function NotLoaded() {
+  return (
+    <Empty icon="refresh" title="This part of the page could not be loaded">
+      <p>The coordinator may have been updated, or is away.</p>
+      <Button
+        kind="main"
+        onClick={() => {
+          location.reload()
+        }}
+      >
+        Reload
+      </Button>
+    </Empty>
+  )
+}
+
+/** A bug of ours: the rest of the page goes on. */
+function Broken() {
+  return (
+    <Empty icon="close" title="This view has a defect and cannot be shown">
+      <p>The others work on. What the browser's console says of it helps to mend it.</p>
+    </Empty>
+  )
+}
+
+function NothingForYou() {
+  return (
+    <>
+      <ViewHead title="Welcome" />
+      <Empty icon="administration" title="There is nothing that you may see yet">
+        <p>An administrator of your organization can give you permissions; then log in again.</p>
+      </Empty>
+    </>
+  )
+}
+
+function NothingHere({ home }: { readonly home: string }) {
+  return (
+    <>
+      <ViewHead title="Nothing here" />
+      <Empty icon="search" title="There is nothing at this address">
+        <p>It may be mistyped, or you may not be allowed to see it.</p>
+        <LinkButton href={home}>Go to the start</LinkButton>
+      </Empty>
+    </>
+  )
+}

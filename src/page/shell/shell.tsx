@@ -1,0 +1,122 @@
+/** What stands around every view: navigation, search, and what may come over it. */
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { liveState } from '../api/live.js'
+import { Button } from '../parts/button.js'
+import { Confirmation } from '../parts/confirm.js'
+import { Toasts } from '../parts/toasts.js'
+import { useKey } from './keys.js'
+import { KeysHelp } from './keys-help.js'
+import { Navigation } from './navigation.js'
+import { Outlet } from './outlet.js'
+import { SearchBox } from './search-box.js'
+
+export function Shell() {
+  const isHelpShown = useSignal(false)
+  const isDrawerShown = useSignal(false)
+  const main = useFocusOnArrival()
+  useKey('?', 'What the keys do', () => {
+    isHelpShown.value = true
+  })
+  return (
+    <div class="shell">
+      <a class="shell-skip" href="#main" onClick={skipTo}>
+        Skip to the content
+      </a>
+      <div class="shell-side">
+        <Navigation />
+      </div>
+      <header class="shell-head">
+        <span class="shell-menu">
+          <Button
+            kind="quiet"
+            icon="menu"
+            label="Menu"
+            expanded={isDrawerShown.value}
+            onClick={() => {
+              isDrawerShown.value = true
+            }}
+          />
+        </span>
+        <SearchBox />
+        <LiveMark />
+        <Button
+          kind="quiet"
+          icon="help"
+          label="Keys"
+          onClick={() => {
+            isHelpShown.value = true
+          }}
+        />
+      </header>
+      <main class="shell-main" id="main" tabIndex={-1} ref={main}>
+        <Outlet />
+      </main>
+      {isDrawerShown.value && (
+        <Drawer
+          onClose={() => {
+            isDrawerShown.value = false
+          }}
+        />
+      )}
+      {isHelpShown.value && (
+        <KeysHelp
+          onClose={() => {
+            isHelpShown.value = false
+          }}
+        />
+      )}
+      <Confirmation />
+      <Toasts />
+    </div>
+  )
+}
+
+/** A link to a place in the page is none of the router's. */
+function skipTo(event: Event): void {
+  event.preventDefault()
+  document.getElementById('main')?.focus()
+}
+
+/** Who uses keys or a screen reader goes on in the new view, not where the old one was left. */
+function useFocusOnArrival() {
+  const [path] = useLocation()
+  const main = useRef<HTMLElement>(null)
+  const before = useRef(path)
+  useEffect(() => {
+    if (before.current !== path) main.current?.focus({ preventScroll: true })
+    before.current = path
+  }, [path])
+  return main
+}
+
+function LiveMark() {
+  const words = { idle: '', live: 'Live', broken: 'Reconnecting' }
+  return (
+    <span class={`live live-${liveState.value}`} role="status">
+      {words[liveState.value]}
+    </span>
+  )
+}
+
+/** The navigation of a narrow screen. */
+function Drawer({ onClose }: { readonly onClose: () => void }) {
+  const place = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    place.current?.showModal()
+  }, [])
+  return (
+    <dialog
+      class="drawer"
+      ref={place}
+      aria-label="Menu"
+      onClose={onClose}
+      onClick={({ target }) => {
+        if (target === place.current) onClose()
+      }}
+    >
+      <Navigation onGo={onClose} />
+    </dialog>
+  )
+}

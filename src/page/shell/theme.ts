@@ -1,0 +1,23 @@
+/** Dark or light: as the system has it, or as it was chosen here. */
+import { signal } from '@preact/signals'
+
+export const themes = ['system', 'light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+/** first-paint.ts reads it too. */
+const key = 'cachefleet.theme'
+
+export const theme = signal<Theme>(
+  themes.find((one) => one === localStorage.getItem(key)) ?? 'system',
+)
+
+export function chooseTheme(chosen: Theme): void {
+  theme.value = chosen
+  if (chosen === 'system') {
+    localStorage.removeItem(key)
+    delete document.documentElement.dataset['theme']
+  } else {
+    localStorage.setItem(key, chosen)
+    document.documentElement.dataset['theme'] = chosen
+  }
+}

@@ -1,0 +1,35 @@
+/** The life of one object through the client: made, read, changed, deleted. */
+import type { Test } from 'tap'
+import { exitCodes } from '../../src/cli/cli-error.js'
+import type { Json } from '../coordinator/controller/client.js'
+import type { Desk } from './desk.js'
+
+export interface Life {
+  readonly noun: string
+  readonly add: readonly string[]
+  readonly name: string
+  readonly change: readonly string[]
+  readonly changed: Json
+}
+
+export async function live(t: Test, desk: Desk, life: Life): Promise<void> {
+  const { noun, add, name, change, changed } = life
+  const made = await desk.json(noun, 'add', ...add)
+  const id = String(made['id'])
+  t.match(await desk.json(noun, 'get', id), { id: made['id'] }, `${noun} by id`)
+  t.match(await desk.json(noun, 'get', name), { id: made['id'] }, `${noun} by name`)
+  t.match(await desk.list(noun, 'list', '--filter', `id=${id}`), [{ id: made['id'] }])
+  for (const form of [[], ['--csv']]) {
+    const shown = await desk.cli([noun, 'get', id, ...form])
+    t.match(shown, { code: 0, err: '' })
+    t.ok(shown.out.includes(id), `${noun} get ${form.join('')}`)
+  }
+  t.match(await desk.json(noun, 'update', name, ...change), changed, `${noun} update`)
+  t.match(await desk.cli([noun, 'update', id]), { code: 2, err: /nothing to change/ })
+  t.match(await desk.cli([noun, 'delete', id]), { code: 2, err: /--yes/ })
+  t.match(await desk.json(noun, 'get', id), { id: made['id'] }, 'nothing was deleted')
+  t.match(await desk.cli([noun, 'delete', id, '--yes']), { code: 0, out: '', err: '' })
+  const gone = await desk.cli([noun, 'get', id])
+  t.match(gone, { code: exitCodes.refused, out: '' })
+  t.match(gone.err, /^cachefleet: \d+ was not found \(trace \w{8,}\)\n$/)
+}

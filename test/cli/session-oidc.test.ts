@@ -1,0 +1,89 @@
+/** Logging in by an identity provider: the browser, what is refused, how a provider is set up. */
+import t from 'tap'
+import { exitCodes } from '../../src/cli/cli-error.js'
+import { startOidcTown } from '../coordinator/identity/oidc.contract.js'
+import { eventually } from '../support/eventually.js'
+import { createBrowser } from '../support/identity-provider.js'
+import { administrator } from '../support/start-controller.js'
+import { call, endOf, expectOneLine, makeHome, startClient } from './run-cli.js'
+
+const { user, password } = administrator
+const input = `${password}\n`
+
+void t.test('a login by an identity provider', async (t) => {
+  const town = await startOidcTown(t)
+  const { base } = town.controller
+  const environment = await makeHome(t)
+  const words = ['login', '--server', base, '--oidc']
+
+  await t.test('ends in the terminal when the browser has ended', async (t) => {
+    town.provider.person = 's-1'
+    town.provider.claims.set('s-1', { preferred_username: 'berta' })
+    const child = startClient([...words, '--org', 'red', '--json'], environment)
+    const said = { out: '', err: '' }
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+    const ended = endOf(child)
+    t.teardown(() => child.kill())
+    await eventually('it asks for a browser', () => Promise.resolve(/\n\n {2}http/.test(said.err)))
+    const start = /http\S+/.exec(said.err)?.[0] ?? ''
+    const target = new URL(new URL(start).searchParams.get('return') ?? '')
+    t.equal((await fetch(`${target.origin}/?code=made-up`)).status, 404, 'its path is a secret')
+
+    const page = await createBrowser().follow(start)
+
+    t.match(page, { status: 200, url: { origin: target.origin } })
+    t.equal(await ended, 0)
+    t.match(JSON.parse(said.out), { server: base, account: 'berta', organization: 'red' })
+    const { out } = await call(['whoami', '--json'], { environment })
+    t.match(JSON.parse(out), { account: { name: 'berta' }, organization: { name: 'red' } })
+    t.notMatch(said.err + said.out, /eyJ/)
+  })
+
+  await t.test('says at once what is wrong', async (t) => {
+    const table: [string[], number, RegExp][] = [
+      [[], exitCodes.usage, /--oidc needs --org/],
+      [['--org', 'red', '--user', 'x'], exitCodes.usage, /exclude each other/],
+      [['--org', 'red', '--password-stdin'], exitCodes.usage, /exclude each other/],
+      [['--org', 'nobody'], exitCodes.refused, /no organization of this name/],
+    ]
+    for (const [more, code, message] of table) {
+      const ran = await call([...words, ...more], { environment })
+      t.equal(ran.code, code, more.join(' '))
+      expectOneLine(t, ran, more.join(' '))
+      t.match(ran.err, message)
+    }
+  })
+
+  await t.test('is set up from here, with a secret that is no flag', async (t) => {
+    await call(['login', '--server', base, '--user', user, '--password-stdin'], {
+      environment,
+      input,
+    })
+    await town.makeOrganization('blue')
+    const provider = ['--base-url', 'https://idp.example', '--client-id', 'fleet']
+    const rest = ['--organization', 'blue', '--scopes', 'profile,roles', '--client-secret-stdin']
+    const made = await call(['idps', 'add', ...provider, ...rest, '--json'], {
+      environment,
+      input: 'a secret of the client\n',
+    })
+    t.match(made, { code: 0, err: '' })
+    const idp = JSON.parse(made.out) as { id: number }
+    t.match(idp, { organization: { name: 'blue' }, scopes: ['profile', 'roles'] })
+    const at = String(idp.id)
+    const stored = async (): Promise<string | null> =>
+      (
+        await town.controller.service.store.queries
+          .selectFrom('idps')
+          .select('sealedClientSecret')
+          .where('id', '=', idp.id)
+          .executeTakeFirstOrThrow()
+      ).sealedClientSecret
+    t.match(await stored(), /^v1\./)
+    const cleared = ['idps', 'update', at, '--no-client-secret', '--role-claim', 'roles', '--json']
+    t.match(JSON.parse((await call(cleared, { environment })).out), { roleClaim: 'roles' })
+    t.equal(await stored(), null)
+    t.match(await call(['idps', 'list'], { environment }), { out: /idp\.example/ })
+    t.match(await call(['idp', 'delete', 'blue', '--yes'], { environment }), { code: 0 })
+  })
+})

@@ -1,0 +1,89 @@
+/** What the page decides without a browser: the rows in sight, their order, what events change, whose error it is. */
+import fc from 'fast-check'
+import t from 'tap'
+import { applyEvents } from '../../src/page/api/rows.js'
+import { isAbout } from '../../src/page/parts/is-about.js'
+import { findWindow, nextActive, sortRows } from '../../src/page/parts/rows-in-sight.js'
+import { countStates, pickAgents } from '../../src/page/views/caches/pick-agents.js'
+
+const count = fc.nat(10_000)
+
+void t.test('all rows in sight are drawn, and never many more', (t) => {
+  fc.assert(
+    fc.property(count, count, fc.integer({ min: 1, max: 100 }), (rows, first, inSight) => {
+      const { from, to } = findWindow(rows, first, inSight)
+      const last = Math.min(rows, Math.min(first, Math.max(0, rows - inSight)) + inSight)
+      return from >= 0 && to <= rows && from <= to && to >= last && to - from <= inSight + 2 * 12
+    }),
+  )
+  t.end()
+})
+
+void t.test('a key leads to a row that there is, or nowhere', (t) => {
+  const keys = fc.constantFrom('ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End', 'a')
+  fc.assert(
+    fc.property(keys, fc.option(count), count, fc.nat(50), (key, active, rows, inSight) => {
+      const next = nextActive(key, active, rows, inSight)
+      return next === null ? key === 'a' || rows === 0 : next >= 0 && next < rows
+    }),
+  )
+  t.end()
+})
+
+void t.test('rows are sorted as people count, without a value last', (t) => {
+  const columns = [{ title: 'Name', sortBy: ({ name }: { name: string | null }) => name }]
+  const rows = ['edge-10', null, 'edge-2', 'Edge-1'].map((name) => ({ name }))
+  const sorted = (isDescending: boolean) =>
+    sortRows(rows, columns, { title: 'Name', isDescending }).map(({ name }) => name)
+
+  t.same(sorted(false), ['Edge-1', 'edge-2', 'edge-10', null])
+  t.same(sorted(true), ['edge-10', 'edge-2', 'Edge-1', null])
+  t.equal(sortRows(rows, columns, null), rows)
+  t.end()
+})
+
+void t.test('events put whole objects in place; what they do not tell is read again', (t) => {
+  const rows = [
+    { id: 1, name: 'a' },
+    { id: 2, name: 'b' },
+  ]
+  const changed = { type: 'agent', data: { id: 2, name: 'B' } } as const
+  const made = { type: 'agent', data: { id: 3, name: 'c' } } as const
+  const deleted = { type: 'agent', data: { id: 1, deleted: true } } as const
+
+  t.same(applyEvents(rows, [changed, made, deleted], true), [changed.data, made.data])
+  t.same(applyEvents(rows, [deleted], false), [rows[1]])
+  t.equal(applyEvents(rows, [changed], false), null)
+  t.equal(applyEvents(rows, [{ type: 'reset', data: { id: 0 } }], true), null)
+  t.end()
+})
+
+void t.test('an error stands at the field that it names', (t) => {
+  const about = (errorMsg: string, name: string) => isAbout({ errorMsg }, name)
+
+  t.ok(about('name must not be empty', 'name'))
+  t.ok(about('tags[0].id must be integer', 'tags'))
+  t.notOk(about('names are unique', 'name'))
+  t.notOk(about('the body is missing', 'name'))
+  t.notOk(isAbout(null, 'name'))
+  t.end()
+})
+
+void t.test('the filters of the address choose among the caches', (t) => {
+  const cache = (name: string, state: 1 | 3, tag: string) => ({
+    ...{ name, state, stateName: state === 1 ? 'Running' : 'Down', engineHost: '127.0.0.1' },
+    tags: [{ id: 1, name: tag, static: true }],
+  })
+  const all = [cache('edge-1', 1, 'eu'), cache('edge-2', 3, 'US')]
+  const names = (text: string, state = '') => pickAgents(all, { text, state }).map((c) => c.name)
+
+  t.same(names(''), ['edge-1', 'edge-2'])
+  t.same(names('us'), ['edge-2'])
+  t.same(names('edge', 'Down'), ['edge-2'])
+  t.same(names('us', 'Running'), [])
+  t.match(countStates(all), [
+    { value: 'Running', count: 1 },
+    { value: 'Down', count: 1 },
+  ])
+  t.end()
+})

@@ -1,0 +1,47 @@
+/** Logging in to the page by an organization's identity provider, and who may see nothing yet. */
+import t from 'tap'
+import { findBarriers, keepScreenshot, openPage, startBrowser } from '../support/browser.js'
+import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startIdentityProvider } from '../support/identity-provider.js'
+
+void t.test('the page takes up a login by an identity provider', async (t) => {
+  const { base, api } = await startCoordinator(t)
+  const callback = `${base}/api/v1/auth/oidc/callback`
+  const secret = 'a client secret of the test'
+  const provider = await startIdentityProvider(t, {
+    clients: [{ client_id: 'fleet', client_secret: secret, redirect_uris: [callback] }],
+  })
+  provider.person = 'person-1'
+  provider.claims.set('person-1', { preferred_username: 'ines' })
+  const made = await api.call('POST', '/organizations', { name: 'red', accessTTL: 2 })
+  const organization = JSON.parse(made.text) as { id: number } // as the API's document says
+  const idp = await api.call('POST', '/idps', {
+    ...{ organization: { id: organization.id }, baseURL: provider.issuer },
+    ...{ clientID: 'fleet', clientSecret: secret },
+  })
+  t.equal(idp.status, 201, idp.text)
+  const browser = await startBrowser(t)
+  const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+  const way = page.getByRole('button', { name: 'Log in with provider' })
+  const field = page.getByLabel('Organization')
+
+  await field.fill('blue')
+  await way.click()
+  await page.getByRole('alert').waitFor()
+  await field.fill('red')
+  await way.click()
+
+  await page.getByText('There is nothing that you may see yet').waitFor()
+  await page.getByText('red', { exact: true }).waitFor()
+  await keepScreenshot(page, 'nothing-yet')
+  t.same(await findBarriers(page), [])
+  let renewals = 0
+  page.on('response', (answer) => {
+    if (answer.url().endsWith('/auth/refresh') && answer.status() === 200) renewals++
+  })
+  await eventually('the token is renewed before it runs out', () => renewals >= 2)
+  await page.reload()
+  await page.getByText('There is nothing that you may see yet').waitFor()
+  t.same(wrongs, [])
+})

@@ -1,0 +1,157 @@
+/** The page around every view, in a browser on a coordinator as it is run: the session, the keys, the themes, the policy. */
+import t from 'tap'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  menuButton,
+  openPage,
+  otherHost,
+  startBrowser,
+} from '../support/browser.js'
+import { startCoordinator } from '../support/daemon.js'
+
+const caches = 100
+
+void t.test('the page', async (t) => {
+  const { base, port, api } = await startCoordinator(t, {
+    words: ['--no-agent', '--name', 'edge', '--simulate', String(caches), '--tags', 'here'],
+  })
+  const browser = await startBrowser(t)
+
+  await t.test('a wrong password is told with its trace id, a right one opens it', async (t) => {
+    const { page, wrongs } = await openPage(browser, base)
+    await page.getByLabel('Name', { exact: true }).fill('root')
+    await page.getByLabel('Password').fill('not this one')
+    await page.keyboard.press('Enter')
+    const alert = page.getByRole('alert')
+    await alert.getByText(/Trace [\w-]{8,}/).waitFor()
+    await alert.getByRole('button', { name: 'Copy the trace id' }).waitFor()
+
+    await logInPage(page)
+
+    await page.getByRole('heading', { name: 'Caches' }).waitFor()
+    t.equal(new URL(page.url()).pathname, '/caches')
+    t.same(wrongs, [])
+  })
+
+  await t.test('a reload keeps the session and what the address says', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=SIM-00042' })
+    await logInPage(page)
+    const rows = page.getByRole('row').filter({ hasText: 'edge-sim-' })
+    await rows.first().waitFor()
+    t.match(await rows.allTextContents(), [/^edge-sim-00042/])
+
+    await page.reload()
+
+    await rows.first().waitFor()
+    t.equal(await rows.count(), 1)
+    t.equal(await page.getByRole('searchbox').inputValue(), 'SIM-00042')
+    t.same(wrongs, [])
+  })
+
+  for (const [where, address] of [
+    ['on this machine', base],
+    ['without HTTPS', `http://${otherHost}:${port}`],
+  ] as const)
+    await t.test(`two tabs at once share the session ${where}, and its end`, async (t) => {
+      const one = await openPage(browser, address)
+      await logInPage(one.page)
+      const two = await one.openTab('/caches')
+      await two.page.getByRole('table').waitFor()
+      await Promise.all([one.page.reload(), two.page.reload()])
+      for (const { page } of [one, two]) await page.getByRole('table').waitFor()
+
+      await one.page.getByRole('button', { name: 'Log out' }).click()
+
+      for (const { page, wrongs } of [one, two]) {
+        await page.getByLabel('Password').waitFor()
+        t.same(wrongs, [])
+      }
+      await two.page.reload()
+      await two.page.getByLabel('Password').waitFor()
+    })
+
+  await t.test('what changes is shown as it changes, and a hostile name only shown', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=edge-sim-00007' })
+    await logInPage(page)
+    await page.getByText('Live', { exact: true }).waitFor()
+    const name = '<img src=x onerror=alert(1)>'
+    const agent = await api.findAgent('edge-sim-00007')
+
+    const tag = await api.makeTag(name)
+    await api.call('PUT', `/agents/${agent?.id ?? 0}`, { tags: [{ id: tag }] })
+
+    await page.getByText(name).waitFor()
+    t.equal(await page.locator('img').count(), 0)
+    t.same(wrongs, [])
+  })
+
+  await t.test('keys search, help and go back to where they came from', async (t) => {
+    const { page, wrongs } = await openPage(browser, base)
+    await logInPage(page)
+    const search = page.getByRole('searchbox', { name: 'Search caches' })
+    await search.waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('no such cache?')
+    await page.getByText('No cache fits these filters').waitFor()
+    t.equal(new URL(page.url()).searchParams.get('q'), 'no such cache?')
+    await page.keyboard.press('Escape')
+
+    await page.keyboard.press('?')
+
+    const dialog = page.getByRole('dialog', { name: 'Keys' })
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByText('No cache fits these filters').waitFor()
+    await page.keyboard.press('Tab')
+    await page.getByRole('link', { name: 'Skip to the content' }).press('Enter')
+    t.equal(await page.evaluate('document.activeElement.id'), 'main')
+    t.same(wrongs, [])
+  })
+
+  await t.test('the theme follows the system until one is chosen', async (t) => {
+    const { page } = await openPage(browser, base, { theme: 'dark' })
+    await logInPage(page)
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const dark = await ground()
+
+    await page.getByRole('button', { name: /Theme: system/ }).click()
+    const light = await ground()
+    await page.reload()
+
+    await page.getByRole('button', { name: /Theme: light/ }).waitFor()
+    t.not(light, dark)
+    t.equal(await ground(), light)
+  })
+
+  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+    const { page, wrongs } = await openPage(browser, base)
+    const look = async (name: string, widths: readonly number[] = [1280, 390]): Promise<void> => {
+      for (const colorScheme of ['light', 'dark'] as const)
+        for (const width of widths) {
+          await page.emulateMedia({ colorScheme })
+          await page.setViewportSize({ width, height: 800 })
+          await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
+          t.same(await findBarriers(page), [], `${name} ${colorScheme} ${width}`)
+        }
+    }
+    await page.getByLabel('Password').waitFor()
+    await look('login')
+    await logInPage(page)
+    await page.getByRole('table').waitFor()
+    const drawn = await page.getByRole('row').count()
+    t.ok(drawn < caches / 2, `${drawn} rows are drawn, those in sight`)
+
+    await look('caches')
+
+    const wide = 'document.documentElement.scrollWidth > innerWidth'
+    t.equal(await page.evaluate(wide), false, 'nothing sticks out')
+    await menuButton(page).click()
+    await page.getByRole('link', { name: 'Caches' }).waitFor()
+    await look('menu', [390])
+    t.same(wrongs, [])
+  })
+})

@@ -1,0 +1,124 @@
+/**
+ * Debian's Chromium on the page of a coordinator as it is run. What the page does wrong by itself (an error, a refused
+ * script or style) is collected. Screenshots go to the folder that CACHEFLEET_SCREENSHOTS names, if it names one.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
+import { administrator, type TestEnd } from './daemon.js'
+
+export interface OpenPage {
+  readonly page: Page
+  /** Errors and violations of the page's Content-Security-Policy, so far. */
+  readonly wrongs: string[]
+  /** Another tab of the same browser profile: the same cookies. */
+  openTab(path?: string): Promise<OpenPage>
+}
+
+export interface PageSetup {
+  readonly path?: string
+  /** 1280 by 800 unless given. */
+  readonly width?: number
+  readonly theme?: 'light' | 'dark'
+}
+
+/** Leads to this machine by a name that browsers do not trust without HTTPS. */
+export const otherHost = 'fleet.example'
+
+/** Ends with the test. One for a test file: it takes a second to start. */
+export async function startBrowser(t: TestEnd): Promise<Browser> {
+  const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
+  const browser = await chromium.launch({
+    ...(executablePath === undefined ? { channel: 'chromium' } : { executablePath }),
+    args: [
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      // To browsers this machine is as good as HTTPS; a name of another one is not.
+      `--host-resolver-rules=MAP ${otherHost} 127.0.0.1`,
+    ],
+  })
+  t.teardown(() => browser.close())
+  return browser
+}
+
+/** In a profile of its own: nobody is logged in. */
+export async function openPage(
+  browser: Browser,
+  base: string,
+  { path = '/', width = 1280, theme = 'light' }: PageSetup = {},
+): Promise<OpenPage> {
+  const context = await browser.newContext({
+    ...{ baseURL: base, viewport: { width, height: 800 }, colorScheme: theme },
+    // What is looked at is not on its way from one colour to another.
+    reducedMotion: 'reduce',
+  })
+  context.setDefaultTimeout(waitMs)
+  const openTab = async (to = '/'): Promise<OpenPage> => {
+    const page = await context.newPage()
+    const wrongs = collectWrongs(page)
+    await page.goto(to)
+    return { page, wrongs, openTab }
+  }
+  return openTab(path)
+}
+
+/** Fills the login form that is shown, and waits for what comes after it. */
+export async function logInPage(
+  page: Page,
+  { user, password }: { readonly user: string; readonly password: string } = administrator,
+): Promise<void> {
+  await page.getByLabel('Name', { exact: true }).fill(user)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
+  await page.getByRole('navigation', { name: 'Main' }).or(menuButton(page)).first().waitFor()
+}
+
+/** Of a narrow screen. */
+export function menuButton(page: Page): Locator {
+  return page.getByRole('button', { name: 'Menu' })
+}
+
+/** What axe-core (WCAG 2.2 A and AA, best practices) finds wrong: a line for each rule and place. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // By evaluation, which the page's policy does not concern.
+  await page.evaluate(await readAxe())
+  const found = await page.evaluate<AxeAnswer>('axe.run()') // its documented answer
+  return found.violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html} ${failureSummary ?? ''}`),
+  )
+}
+
+interface AxeAnswer {
+  readonly violations: readonly {
+    readonly id: string
+    readonly help: string
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+  }[]
+}
+
+function readAxe(): Promise<string> {
+  return readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+}
+
+/** Kept to be looked at. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env['CACHEFLEET_SCREENSHOTS']
+  if (folder === undefined || folder === '') return
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`) })
+}
+
+/** Wide enough for a machine ten times slower. */
+const waitMs = 60_000
+
+function collectWrongs(page: Page): string[] {
+  const wrongs: string[] = []
+  page.on('pageerror', (error) => wrongs.push(error.message))
+  page.on('console', (message) => {
+    const text = message.text()
+    if (/content security policy/i.test(text)) wrongs.push(text)
+  })
+  return wrongs
+}
