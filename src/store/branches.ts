@@ -1,4 +1,7 @@
-/** The branches of the console: main files with the groups that use them (`domain/branch.ts`). */
+/**
+ * The branches of the console: main files, and what its groups have for one, with the groups that use them
+ * (`domain/branch.ts`).
+ */
 import { groupBy } from '../domain/group-by.js'
 import type { AgentState } from '../domain/agent-state.js'
 import type { BranchCache, BranchPlace } from '../domain/branch.js'
@@ -17,7 +20,12 @@ export async function readBranches(
   scope: Scope,
   id?: number,
 ): Promise<BranchRecord[]> {
-  let files = selectFiles(queries, scope).where('files.fileType', '=', fileTypes.main)
+  let files = selectFiles(queries, scope).where((e) =>
+    e.or([
+      e('files.fileType', '=', fileTypes.main),
+      e('files.id', 'in', e.selectFrom('vclGroups').select('mainFileId').where('console', '=', 1)),
+    ]),
+  )
   if (id !== undefined) files = files.where('files.id', '=', id)
   const rows = await files.orderBy('files.id').execute()
   if (rows.length === 0) return []

@@ -53,7 +53,8 @@ export function groupVclRoutes(service: StateService): readonly Route[] {
       method: 'DELETE',
       path,
       operationId: 'removeVclFromGroup',
-      summary: 'Takes its branch from the group, and off its caches: they run the idle VCL then',
+      summary:
+        'Takes its branch from the group; where it is deployed, caches run the idle VCL then',
       permission,
       answers: { 204: null },
       handle: async ({ context, actor, object: group, params }) => {

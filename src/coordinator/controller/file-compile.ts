@@ -25,7 +25,7 @@ const looseFileSchema = Type.Object(
     ...Object.fromEntries(fileFields.map((field) => [field, Type.Optional(Type.Unknown())])),
     id: Type.Optional(idSchema),
     version: Type.Optional(
-      orNull(Type.Integer({ minimum: 1, description: 'The newest unless given' })),
+      orNull(Type.Integer({ minimum: 1, description: 'The current one unless given' })),
     ),
     name: Type.Optional(nameSchema),
     source: Type.Optional(Type.String({ description: 'VCL text' })),

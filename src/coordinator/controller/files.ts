@@ -100,7 +100,7 @@ export function fileRoutes(service: StateService): readonly Route[] {
       method: 'GET',
       path: '/files/{id}',
       operationId: 'getFile',
-      summary: 'One file with the source of its newest version',
+      summary: 'One file with the source of its current version',
       errorKey,
       permission: read,
       edit,

@@ -13,6 +13,7 @@ import { relateBranch, unrelateBranch } from '../../../store/branches.js'
 import { readAgentsOfGroups } from '../../../store/group-members.js'
 import { readGroupPlaces } from '../../../store/group-places.js'
 import { inPieces } from '../../../store/in-pieces.js'
+import type { Queries } from '../../../store/store.js'
 import { findGroup } from '../../../store/vcl-groups.js'
 import { deployVclGroup } from '../deploying/deploy.js'
 import { DeployDiscarded } from '../deploying/deploy-decision.js'
@@ -46,8 +47,8 @@ export async function giveBranch(
 const takeAwayMs = 30_000
 
 /**
- * Chosen by us: a deployed group is undeployed with it, and its caches run the idle VCL; else they would serve on what no
- * call shows any more. Throws 'not-found' for a branch that the group does not have.
+ * Chosen by us: when it is what is deployed, the group is undeployed with it, and its caches run the idle VCL; else they would
+ * serve on what no call shows any more. Throws 'not-found' for a branch that the group does not have.
  */
 export async function takeBranch(
   service: StateService,
@@ -56,14 +57,14 @@ export async function takeBranch(
   { group, branch }: GroupBranch,
 ): Promise<void> {
   requireConsoleGroup(group)
-  if (group.mainFileId !== branch.id && group.deployedCommit?.fileId !== branch.id)
+  const unrelate = (queries: Queries) => unrelateBranch(queries, group.id, branch.id, service.now())
+  if (group.deployedCommit?.fileId === branch.id)
+    await undeployVclGroup(service, context, actor, {
+      ...{ groupId: group.id, waitMs: takeAwayMs, percent: 100 },
+      alsoWrite: unrelate,
+    })
+  else if (!(await service.store.transaction(unrelate)))
     throw new FleetError('not-found', 'vcl', 'the group does not have this VCL')
-  await undeployVclGroup(service, context, actor, {
-    ...{ groupId: group.id, waitMs: takeAwayMs, percent: 100 },
-    alsoWrite: async (queries) => {
-      await unrelateBranch(queries, group.id, branch.id, service.now())
-    },
-  })
 }
 
 /** As `wait` of the controller's deploy is when it is left out. */

@@ -18,7 +18,7 @@ import { scopeOf, type StateService } from '../service.js'
 import { compileOnAgents, type CompilingAgent } from './compile-on-agents.js'
 import { allowedModulesOf } from './deploy-sources.js'
 
-/** A file at a version, the newest unless given; or a text under the name that errors and include statements call it. */
+/** A file at a version, the head unless given; or a text under the name that errors and include statements call it. */
 export type LooseFile =
   | { readonly id: number; readonly version?: number | null | undefined }
   | { readonly name: string; readonly source: string }

@@ -16,7 +16,7 @@ import { watchAgents } from '../agents/watch-agents.js'
 
 export interface UndeployRequest extends VerbRequest {
   /** What goes with it, in the same decision. */
-  readonly alsoWrite?: (queries: Queries) => Promise<void>
+  readonly alsoWrite?: (queries: Queries) => Promise<unknown>
 }
 
 /** Throws FleetError: not-found; conflict when a deploy of the group does not end within the wait. */
