@@ -40,7 +40,10 @@ export async function findMessage(
 async function reachOf(service: StateService, actor: Actor): Promise<MessageReach> {
   if (isAdmin(actor)) return { kind: 'scope', scope: scopeOf(actor) }
   const groupIds = [...(actor.console?.groupIds ?? [])].slice(0, objectsMost)
-  const caches = groupIds.length === 0 ? [] : await listCaches(service, actor)
-  const agentIds = caches.slice(0, objectsMost).map(({ agent }) => agent.id)
+  const agentIds: number[] = []
+  const takeSome = (ids: readonly number[]) => ids.slice(0, objectsMost)
+  if (groupIds.length > 0)
+    for await (const { agent } of await listCaches(service, actor, takeSome))
+      agentIds.push(agent.id)
   return { kind: 'objects', organizationId: actor.organizationId, groupIds, agentIds }
 }
