@@ -15,6 +15,8 @@ export interface PlacementAgent {
   readonly rootGroupId: number | null
   /** What its cache runs is to be adopted: nothing new is placed there before. */
   readonly adopting?: boolean
+  /** The group of the console that it is in: its cache is that group's, deployed or not. */
+  readonly memberOf?: number | null
 }
 
 /** A group, or a stage by its `holderId`, has this domain on this agent. */
@@ -44,6 +46,7 @@ export interface IndexedAgent {
   readonly groupIds: Set<number>
   rootGroupId: number | null
   readonly adopting?: boolean
+  readonly memberOf?: number | null
   /** Name → the group that has it here, as far as `noteDomains` was told. */
   readonly domains: Map<string, number>
 }

@@ -92,6 +92,8 @@ export function placeGroup(input: PlacementInput): PlacementDecision {
 export function findConflict(input: PlacementInput, agent: IndexedAgent): string | null {
   if (agent.adopting === true && !agent.groupIds.has(input.group.id))
     return 'what its cache runs is to be adopted first'
+  if (typeof agent.memberOf === 'number' && agent.memberOf !== input.group.id)
+    return 'it is in a group of the console'
   return findOtherHolder(input.group, agent)
 }
 

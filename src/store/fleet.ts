@@ -20,9 +20,11 @@ export interface FleetAgent {
   /** The groups and stages (`holderId`) that have a place on it. */
   readonly groupIds: readonly number[]
   readonly rootGroupId: number | null
+  /** The group of the console that it is in. */
+  readonly memberOf: number | null
 }
 
-/** Three queries, however many agents there are. */
+/** Four queries, however many agents there are. */
 export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAgent[]> {
   const agents = await queries
     .selectFrom('agents')
@@ -43,6 +45,7 @@ export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAg
     await queries.selectFrom('agentTags').select(['agentId', 'tagId']).execute(),
     (row) => row.agentId,
   )
+  const groupOfTag = await readHiddenTags(queries)
   const groups = groupBy(
     await queries
       .selectFrom('placements')
@@ -63,16 +66,38 @@ export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAg
       ...place,
       holder: holderId({ groupId: place.groupId, stage: place.stage === 1 }),
     }))
+    const tagIds = (tags.get(agent.id) ?? []).map((row) => row.tagId)
     return {
       ...agent,
       cacheRestarted: agent.cacheRestarted === 1,
       adopting: agent.adopting === 1,
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
-      tagIds: (tags.get(agent.id) ?? []).map((row) => row.tagId),
+      tagIds,
       groupIds: held.map(({ holder }) => holder),
       rootGroupId: held.find(isRoot)?.holder ?? null,
+      memberOf: findGroupOf(tagIds, groupOfTag),
     }
   })
+}
+
+/** By tag, the group of the console whose members bear it. */
+async function readHiddenTags(queries: Queries): Promise<ReadonlyMap<number, number>> {
+  const rows = await queries
+    .selectFrom('tags')
+    .select(['id', 'groupId'])
+    .where('groupId', 'is not', null)
+    .$narrowType<{ groupId: number }>()
+    .execute()
+  return new Map(rows.map(({ id, groupId }) => [id, groupId]))
+}
+
+function findGroupOf(
+  tagIds: readonly number[],
+  groupOfTag: ReadonlyMap<number, number>,
+): number | null {
+  if (groupOfTag.size === 0) return null
+  const hidden = tagIds.find((id) => groupOfTag.has(id))
+  return hidden === undefined ? null : (groupOfTag.get(hidden) ?? null)
 }
 
 /** What the group's own fields say takes effect at its next deploy; here it counts what is on the cache. */

@@ -129,6 +129,13 @@ void t.test(
   },
 )
 
+void t.test('a member of a group of the console is for that group alone', (t) => {
+  const fresh = (memberOf: number) => place([agent(1, { memberOf })], {})
+  t.match(fresh(7), { add: [{ agentId: 1 }], shortages: [] })
+  t.match(fresh(8), { add: [], shortages: [{ placed: 0, wouldReachWithConflicting: true }] })
+  t.end()
+})
+
 void t.test('when max shrinks, the last to come is the first to leave', (t) => {
   const held = { groupIds: [7], rootGroupId: 7 }
   const placed = [at(3, 1), at(1, 2), at(2, 3)]

@@ -78,3 +78,26 @@ void t.test('who joins is deployed to, who leaves is not, whatever their number'
   t.hasStrict(shown['wish'], { deployments: [] })
   t.match((await expect(409, 'DELETE', group.path))['message'], /1 cache; take/)
 })
+
+void t.test(
+  'no group of the controller comes to a member, be its group deployed or not',
+  async (t) => {
+    const { expect, fleet, makeGroup, makeCache } = await startDesk(t)
+    const group = await makeGroup('bb')
+    const cache = await makeCache('one', { tags: ['rack'] })
+    const mainVCL = await fleet(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })
+    const tags = rows(await fleet(200, 'GET', '/tags')).map(({ id }) => ({ id }))
+    const deployment = await fleet(201, 'POST', '/deployments', { name: 'rack', tags })
+    const site = await fleet(201, 'POST', '/vclgroups', {
+      ...{ name: 'site', mainVCL: { id: mainVCL['id'] }, deployments: [{ id: deployment['id'] }] },
+    })
+    const tell = () => fleet(200, 'GET', `/vclgroups/${String(site['id'])}/placement`)
+
+    await expect(204, 'PUT', `${group.path}/cache/${cache}`)
+    t.match(await tell(), [{ chosen: false, reason: 'it is in a group of the console' }])
+    const refused = await fleet(409, 'PUT', `/vclgroups/${String(site['id'])}/deploy`)
+    t.match(refused['errorMsg'], /other groups hold the agents/)
+    await expect(204, 'DELETE', `${group.path}/cache/${cache}`)
+    t.match(await tell(), [{ chosen: true }])
+  },
+)
