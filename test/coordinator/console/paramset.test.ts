@@ -1,49 +1,30 @@
 /** Parameter sets over HTTP: what they hold, whose they are, and what they make of the caches of a group (choices: 6). */
 import t, { type Test } from 'tap'
 import { parseObjectId, toObjectId } from '../../../src/domain/object-id.js'
-import { enrol } from '../controller/client.js'
-import { startConsole, type ConsoleCall, type ConsoleClient } from './console-client.js'
-import { addConsoleUser } from './console-users.js'
+import { startDesk, type Desk } from './group-desk.js'
 
-interface Fleet extends ConsoleClient {
-  /** Fails the test when the status is another. */
-  readonly expect: (
-    status: number,
-    method: string,
-    path: string,
-    call?: ConsoleCall,
-  ) => Promise<Record<string, unknown>>
-  /** Paths of what was made. */
+interface Fleet extends Desk {
+  /** Answers its path. */
   readonly makeSet: (name: string, params?: object) => Promise<string>
-  readonly makeGroup: (name: string) => Promise<string>
-  readonly makeCache: (name: string) => Promise<string>
-  /** As the agent is told; with the revision of its desired state. */
+  /** Of a cache as its agent is told; with the revision of its desired state. */
   readonly readDesired: (cache: string) => Promise<{ params: object; revision: number }>
 }
 
 const idIn = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 async function startFleet(t: Test): Promise<Fleet> {
-  const client = await startConsole(t)
-  const { call, controller } = client
-  const expect: Fleet['expect'] = async (status, method, path, sent) => {
-    const answer = await call(method, path, sent)
-    t.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
-    return answer.body
-  }
-  const make = async (path: string, body: object): Promise<string> =>
-    `${path}/${String((await expect(201, 'POST', path, { body }))['id'])}`
+  const desk = await startDesk(t)
   return {
-    ...client,
-    expect,
-    makeSet: (name, params = {}) => make('/v1/paramset', { name, params }),
-    makeGroup: (name) => make('/v1/group', { name }),
-    makeCache: async (name) => `/cache/${toObjectId('cache', await enrol(controller, name))}`,
+    ...desk,
+    makeSet: async (name, params = {}) => {
+      const { id } = await desk.expect(201, 'POST', '/v1/paramset', { name, params })
+      return `/v1/paramset/${String(id)}`
+    },
     readDesired: async (cache) => {
-      const row = await controller.service.store.queries
+      const row = await desk.service.store.queries
         .selectFrom('agents')
         .select(['desired', 'desiredRevision'])
-        .where('id', '=', parseObjectId('cache', idIn(cache)) ?? 0)
+        .where('id', '=', parseObjectId('cache', cache) ?? 0)
         .executeTakeFirstOrThrow()
       const { params = [] } = JSON.parse(row.desired) as {
         params?: { name: string; value: string }[]
@@ -59,7 +40,9 @@ async function startFleet(t: Test): Promise<Fleet> {
 void t.test('a set is made, listed by page, changed and deleted', async (t) => {
   const { expect, makeSet } = await startFleet(t)
   const made = await expect(201, 'POST', '/v1/paramset', {
-    body: { name: 'web', params: { default_ttl: '77' }, unknown: true },
+    name: 'web',
+    params: { default_ttl: '77' },
+    unknown: true,
   })
   t.match(made, {
     ...{ id: /^[0-9a-f]{24}$/, name: 'web', description: '', params: { default_ttl: '77' } },
@@ -72,11 +55,9 @@ void t.test('a set is made, listed by page, changed and deleted', async (t) => {
   t.same((await expect(200, 'GET', '/v1/paramset/1/1'))['list'], [made])
   t.same((await expect(200, 'GET', '/v1/paramset/3/1'))['list'], [])
 
-  const described = await expect(200, 'PATCH', path, {
-    body: { description: 'for the web', id: 'x' },
-  })
+  const described = await expect(200, 'PATCH', path, { description: 'for the web', id: 'x' })
   t.match(described, { id: made['id'], name: 'web', params: { default_ttl: '77' } })
-  const replaced = await expect(200, 'PATCH', path, { body: { params: { thread_pools: '2' } } })
+  const replaced = await expect(200, 'PATCH', path, { params: { thread_pools: '2' } })
   t.match(replaced, { description: 'for the web' })
   t.same(replaced['params'], { thread_pools: '2' }, 'a map of parameters is replaced')
   await expect(204, 'DELETE', path)
@@ -108,9 +89,9 @@ void t.test('what cannot be is refused, and says what would be right', async (t)
 void t.test('the caches of a group have its set, each its own in place of it', async (t) => {
   const { expect, makeSet, makeGroup, makeCache, readDesired } = await startFleet(t)
   const set = await makeSet('web', { default_ttl: '77', thread_pools: '2' })
-  const group = await makeGroup('site')
+  const { path: group } = await makeGroup('site')
   const [early, late] = [await makeCache('early'), await makeCache('late')]
-  await expect(204, 'PUT', `${group}${early}`)
+  await expect(204, 'PUT', `${group}/cache/${early}`)
   const before = await readDesired(early)
   t.same(before.params, {})
 
@@ -122,13 +103,13 @@ void t.test('the caches of a group have its set, each its own in place of it', a
   await expect(204, 'PUT', `${group}/paramset/${idIn(set)}`)
   t.equal((await readDesired(early)).revision, revision, 'again changes nothing')
 
-  await expect(204, 'PUT', `${group}${late}`)
+  await expect(204, 'PUT', `${group}/cache/${late}`)
   t.same((await readDesired(late)).params, { default_ttl: '77', thread_pools: '2' }, 'it joined')
-  await expect(200, 'PATCH', set, { body: { params: { default_ttl: '5' } } })
+  await expect(200, 'PATCH', set, { params: { default_ttl: '5' } })
   for (const cache of [early, late]) t.same((await readDesired(cache)).params, { default_ttl: '5' })
 
   await expect(409, 'DELETE', set)
-  await expect(204, 'DELETE', `${group}${late}`)
+  await expect(204, 'DELETE', `${group}/cache/${late}`)
   t.same((await readDesired(late)).params, {}, 'it left')
   await expect(204, 'DELETE', `${group}/paramset/${idIn(set)}`)
   t.same((await readDesired(early)).params, {})
@@ -140,38 +121,39 @@ void t.test('the caches of a group have its set, each its own in place of it', a
 
 void t.test('a user takes and changes sets of its own groups, and no others', async (t) => {
   const fleet = await startFleet(t)
-  const { expect, makeSet, makeGroup } = fleet
+  const { expect, makeSet, makeGroup, makeUser } = fleet
   const [mine, others] = [await makeGroup('mine'), await makeGroup('others')]
   const [free, shared, hidden] = [
     await makeSet('free'),
     await makeSet('shared'),
     await makeSet('hidden'),
   ]
-  for (const group of [mine, others]) await expect(204, 'PUT', `${group}/paramset/${idIn(shared)}`)
-  const groupIds = [parseObjectId('group', idIn(mine)) ?? 0]
-  const user = await addConsoleUser(fleet, { name: 'uma', role: 'User', groupIds })
-  const reader = await addConsoleUser(fleet, { name: 'rea', role: 'ReadOnly', groupIds })
+  for (const group of [mine, others])
+    await expect(204, 'PUT', `${group.path}/paramset/${idIn(shared)}`)
+  const own = { organizationId: null, groups: [mine] }
+  const user = fleet.as(await makeUser('uma', { ...own, role: 'User' }))
+  const reader = fleet.as(await makeUser('rea', { ...own, role: 'ReadOnly' }))
   const other = await makeGroup('third')
-  await expect(204, 'PUT', `${other}/paramset/${idIn(hidden)}`)
+  await expect(204, 'PUT', `${other.path}/paramset/${idIn(hidden)}`)
 
   for (const as of [user, reader]) {
-    const { list } = await expect(200, 'GET', '/v1/paramset', { as })
+    const { list } = await as(200, 'GET', '/v1/paramset')
     t.same(
       (list as { name: string }[]).map(({ name }) => name),
       ['free', 'shared'],
     )
-    await expect(404, 'GET', hidden, { as })
+    await as(404, 'GET', hidden)
   }
-  await expect(403, 'PATCH', shared, { as: user, body: { params: {} } })
-  await expect(403, 'DELETE', shared, { as: user })
-  await expect(404, 'PATCH', hidden, { as: user, body: { params: {} } })
-  await expect(404, 'PUT', `${mine}/paramset/${idIn(hidden)}`, { as: user })
-  await expect(404, 'PUT', `${others}/paramset/${idIn(free)}`, { as: user })
-  await expect(204, 'PUT', `${mine}/paramset/${idIn(free)}`, { as: user })
-  await expect(200, 'PATCH', free, { as: user, body: { params: { default_ttl: '1' } } })
-  await expect(201, 'POST', '/v1/paramset', { as: user, body: { name: 'own' } })
+  await user(403, 'PATCH', shared, { params: {} })
+  await user(403, 'DELETE', shared)
+  await user(404, 'PATCH', hidden, { params: {} })
+  await user(404, 'PUT', `${mine.path}/paramset/${idIn(hidden)}`)
+  await user(404, 'PUT', `${others.path}/paramset/${idIn(free)}`)
+  await user(204, 'PUT', `${mine.path}/paramset/${idIn(free)}`)
+  await user(200, 'PATCH', free, { params: { default_ttl: '1' } })
+  await user(201, 'POST', '/v1/paramset', { name: 'own' })
 
-  await expect(403, 'POST', '/v1/paramset', { as: reader, body: { name: 'x' } })
-  await expect(403, 'PATCH', free, { as: reader, body: {} })
-  await expect(403, 'PUT', `${mine}/paramset/${idIn(free)}`, { as: reader })
+  await reader(403, 'POST', '/v1/paramset', { name: 'x' })
+  await reader(403, 'PATCH', free, {})
+  await reader(403, 'PUT', `${mine.path}/paramset/${idIn(free)}`)
 })

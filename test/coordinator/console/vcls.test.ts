@@ -104,7 +104,7 @@ void t.test('branches of an organization are its own, and so are its groups', as
   const blue = await desk.makeOrganization('blue')
   const asBlue = desk.as(blue.boss)
   const body = { name: 'site', content: vcl('red') }
-  const made = await asBlue(201, 'POST', '/v1/vcl', body, red.boss)
+  const made = await desk.as(red.boss)(201, 'POST', '/v1/vcl', body)
   const path = `/v1/vcl/${String(made['id'])}`
   t.same((await call('GET', '/v1/vcl', { as: blue.boss })).body, { list: [] })
   const below = ['', '/head', '/history', `/commit/${String(made['headCommitId'])}`]
@@ -114,7 +114,7 @@ void t.test('branches of an organization are its own, and so are its groups', as
   await asBlue(404, 'POST', `${path}/push`, { content: vcl('blue') })
   const own = await desk.makeGroup('blue', blue.boss)
   const branch = `${own.path}${path.replace('/v1', '')}`
-  await desk.expect(404, 'PUT', branch)
+  await asBlue(404, 'PUT', branch)
   await asBlue(404, 'PUT', `${branch}/deploy`)
   await desk.expect(409, 'PUT', branch) // the system administrator sees both
   await desk.expect(409, 'PUT', `${branch}/deploy`)
