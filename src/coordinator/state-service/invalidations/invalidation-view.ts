@@ -109,7 +109,7 @@ export async function listInvalidations(
     summarizeAll(
       queries,
       (await readListed(entries, piece, invalidationColumns)).map(toInvalidation),
-      toListed,
+      toListedWithResults,
     ),
   )
   return { rows, total: chosen.total }
