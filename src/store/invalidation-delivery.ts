@@ -113,19 +113,30 @@ export interface Progress {
   readonly trouble: string | null
 }
 
+/**
+ * Rows a statement: each text is prepared once and kept, and a burst is written in a few of them. What is left over is
+ * filled up with rows of nobody.
+ */
+const movesPerStatement = [64, 16, 4, 1]
+const nobody: Progress = { agentId: 0, position: 0, trouble: null }
+
 /** Cursors never go back. Agents that are gone are left out. */
 export async function moveCursors(
   queries: Queries,
   progress: readonly Progress[],
   now: number,
 ): Promise<void> {
-  for (let start = 0; start < progress.length; start += rowsPerStatement) {
-    const rows = progress
-      .slice(start, start + rowsPerStatement)
-      .map(
-        ({ agentId, position, trouble }) =>
-          sql`(cast(${agentId} as bigint), cast(${position} as bigint), cast(${trouble} as text))`,
-      )
+  const [most = 1] = movesPerStatement
+  for (let start = 0; start < progress.length; start += most) {
+    const given = progress.slice(start, start + most)
+    const length = movesPerStatement.findLast((rows) => rows >= given.length) ?? most
+    const filled = Array.from({ length }, (_, index) => given[index] ?? nobody)
+    const rows = filled.map(({ agentId, position, trouble }, index) =>
+      // The first row tells the columns' types.
+      index === 0
+        ? sql`(cast(${agentId} as bigint), cast(${position} as bigint), cast(${trouble} as text))`
+        : sql`(${agentId}, ${position}, ${trouble})`,
+    )
     await sql`
       with given("agentId", position, trouble) as (values ${sql.join(rows)})
       insert into "invalidationCursors" ("agentId", position, "movedAt", trouble)
