@@ -16,6 +16,7 @@ import { eventTables } from './0020-events.js'
 import { managedByColumns } from './0021-managed-by.js'
 import { invalidationTables } from './0040-invalidations.js'
 import { invalidationEvents } from './0041-invalidation-events.js'
+import { openInvalidations } from './0042-open-invalidations.js'
 import type { Migration } from './migration.js'
 
 const migrations: readonly Migration[] = [
@@ -32,6 +33,7 @@ const migrations: readonly Migration[] = [
   managedByColumns,
   invalidationTables,
   invalidationEvents,
+  openInvalidations,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */
