@@ -37,6 +37,7 @@ export interface Settings {
   readonly metricsListen: HostPort | null
   readonly heartbeat: number
   readonly statsInterval: number
+  readonly statsArchives: number
   readonly takeover: 'registration' | 'first-deploy' | 'adopt'
   readonly warmup: number
   readonly publicUrl: string | null
@@ -65,7 +66,7 @@ export type SettingSchema = convict.SchemaObj & { readonly unit?: string }
 export type Schema = { readonly [K in keyof Settings]: SettingSchema }
 
 /** Forms of whole numbers used below. */
-export const ranges = ['1..3600', '1..60', '0..600', '1..3650', '0..100000', '0..600000']
+export const ranges = ['1..3600', '1..60', '1..16', '0..600', '1..3650', '0..100000', '0..600000']
 
 export function createSchema(surroundings: Surroundings): Schema {
   return {
@@ -146,6 +147,12 @@ function coordinatorSettings() {
       ...setting('time between samples of counters, told to agents', '1..60', 10, 'stats-interval'),
       unit: 's',
     },
+    statsArchives: setting(
+      'how many archives of samples are kept, the finest first; each reaches back 1.6 times as long as the one before',
+      '1..16',
+      16,
+      'stats-archives',
+    ),
     publicUrl: setting(
       'how browsers and identity providers reach the coordinator; without it by the listener',
       'web-origin',

@@ -15,6 +15,14 @@ export function newTraceId(): string {
   return randomUUID().replaceAll('-', '')
 }
 
+/** The logger is made when it is first asked for: many a context logs nothing. */
 export function createContext(log: Logger, traceId: string = newTraceId()): Context {
-  return { traceId, log: log.child({ traceId }) }
+  let own: Logger | null = null
+  return {
+    traceId,
+    get log() {
+      own ??= log.child({ traceId })
+      return own
+    },
+  }
 }

@@ -77,6 +77,7 @@ async function startOwnCoordinator(
       adminUser: settings.adminUser,
       adminPassword: settings.adminPassword,
       stdoutIsTerminal: surroundings.stdoutIsTerminal,
+      statsArchives: settings.statsArchives,
       settings: {
         heartbeatMs: settings.heartbeat * 1000,
         statsIntervalMs: settings.statsInterval * 1000,

@@ -50,7 +50,7 @@ void t.test(
     t.same([load([]).vmods, load(['--vmods', 'std']).vmods], [['std', 'directors'], ['std']])
     t.equal(load(['--public-url', 'https://Fleet.example/']).publicUrl, 'https://fleet.example')
     t.equal(load(['--read-only']).readOnly, true)
-    t.match(load([]), { statsInterval: 10, metricsListen: null, counters: [] })
+    t.match(load([]), { statsInterval: 10, statsArchives: 16, metricsListen: null, counters: [] })
     t.same(load(['--metrics-listen', '[::1]:9131']).metricsListen, { host: '::1', port: 9131 })
   },
 )
@@ -84,6 +84,7 @@ void t.test('what is wrong is named, with what would be valid', async (t) => {
     [[], { CACHEFLEET_HEARTBEAT: '5s' }, /heartbeat/, /whole number/],
     [['--listen', '8002'], {}, /--listen/, /HOST:PORT/],
     [['--stats-interval', '61'], {}, /--stats-interval/, /whole number from 1 to 60/],
+    [['--stats-archives', '17'], {}, /--stats-archives/, /whole number from 1 to 16/],
     [['--metrics-listen', '9131'], {}, /--metrics-listen/, /HOST:PORT/],
     [['--listen', '127.0.0.1:70000'], {}, /HOST:PORT/],
     [['--name', 'under_score'], {}, /--name/, /1 to 52 letters, digits or dashes/],

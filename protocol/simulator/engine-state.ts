@@ -45,9 +45,9 @@ export interface Ban {
   readonly atMs: number
   readonly spec: string
   readonly jsonSpec: string
-  /** Identical bans of this kind do not complete older ones (ban_vars.h NODEDUP). */
-  readonly isUnique: boolean
-  completed: boolean
+  readonly completed: boolean
+  /** Older ones with the same text are completed by it: looked for when they are listed, since a fleet adds thousands a second. */
+  readonly completesOlder: boolean
 }
 
 export interface VclProgram {
@@ -146,7 +146,7 @@ export function startChild(engine: EngineState, pid: number, nowMs: number): voi
   engine.child = {
     pid,
     programs: orderForChild(engine.programs),
-    bans: [{ atMs: nowMs, spec: '', jsonSpec: '', isUnique: true, completed: true }],
+    bans: [{ atMs: nowMs, spec: '', jsonSpec: '', completed: true, completesOlder: false }],
   }
 }
 

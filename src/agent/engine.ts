@@ -172,16 +172,22 @@ export class Engine {
   ): Promise<readonly Outcome<Result>[]> {
     const [first] = commands
     if (!first) return []
-    const names = { command: first.name, commands: commands.length }
-    context.log.info(names, 'engine commands')
-    for (const command of commands)
-      context.log.debug({ command: describeLine(command) }, 'engine command')
+    this.#logAll(context, first.name, commands)
     try {
       return await this.#connected(first.name).runAll(commands)
     } catch (error) {
       if (!(error instanceof ManagementPortError)) throw error
       return commands.map(() => ({ ok: false, error }))
     }
+  }
+
+  /** A thousand a second must not cost lines that nobody reads. */
+  #logAll(context: Context, name: string, commands: readonly Command<unknown>[]): void {
+    if (!this.#log.isLevelEnabled('info')) return
+    context.log.info({ command: name, commands: commands.length }, 'engine commands')
+    if (!this.#log.isLevelEnabled('debug')) return
+    for (const command of commands)
+      context.log.debug({ command: describeLine(command) }, 'engine command')
   }
 
   #connected(command: string): ManagementConnection {

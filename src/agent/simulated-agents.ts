@@ -10,6 +10,9 @@ import type { CoordinatorAddress } from './coordinator-http.js'
 import { makePrivateFolder, writeDurably } from './durable-file.js'
 import { createKey } from './key.js'
 
+/** Chosen by us: what a thousand agents make for one message is thrown away some messages later, and not copied before. */
+const youngMegabytes = 96
+
 export interface SimulationOptions {
   readonly agentVersion: string
   readonly count: number
@@ -63,6 +66,7 @@ export async function startSimulatedAgents(
   }
   const worker = new Worker(options.thread ?? new URL('./simulated-worker.js', import.meta.url), {
     workerData: order,
+    resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
   })
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => {

@@ -77,6 +77,8 @@ export interface CoordinatorConfig {
   readonly trustedProxies: readonly string[]
   readonly secretKeyFile: string
   readonly settings: ServiceSettings
+  /** How many archives of samples are kept. */
+  readonly statsArchives: number
   /** Of the first administrator, for an empty store; null: not given. */
   readonly adminUser: string | null
   readonly adminPassword: string | null
@@ -140,13 +142,13 @@ interface Ground {
 
 /** Several coordinators share a PostgreSQL store, and the archive in it; on SQLite it is a file of its own. */
 function openStatistics(
-  { storeUrl, stateDir, settings }: CoordinatorConfig,
+  { storeUrl, stateDir, settings, statsArchives }: CoordinatorConfig,
   metrics: Metrics,
   log: Logger,
 ): Promise<StatisticsArchive> {
   return startArchive({
     url: storeUrl.startsWith('sqlite:') ? defaultArchiveUrl(stateDir) : storeUrl,
-    options: planArchive(settings.statsIntervalMs),
+    options: planArchive(settings.statsIntervalMs, statsArchives),
     events: {
       wrote: (seconds) => {
         metrics.observeStatsWrite(seconds)

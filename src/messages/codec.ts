@@ -74,13 +74,19 @@ export class MalformedMessage extends Error {
 /** Throws MalformedMessage when the text is over `messageLimitBytes`: such an answer goes by PUT. */
 export function encodeMessage(message: AgentToCoordinator | CoordinatorToAgent): string {
   const text = JSON.stringify(message)
+  requireFittingText(text, message.kind)
+  return text
+}
+
+/** With `furtherBytes` around it. Throws MalformedMessage. */
+export function requireFittingText(text: string, kind: string, furtherBytes = 0): void {
   // A UTF-16 unit is at most 3 bytes of UTF-8: counting them is only needed near the limit.
-  if (text.length * 3 <= messageLimitBytes) return text
-  const bytes = Buffer.byteLength(text)
-  if (bytes <= messageLimitBytes) return text
-  throw new MalformedMessage(
-    `a message of kind ${message.kind} is ${bytes} bytes, at most ${messageLimitBytes}`,
-  )
+  if (text.length * 3 + furtherBytes <= messageLimitBytes) return
+  const bytes = Buffer.byteLength(text) + furtherBytes
+  if (bytes > messageLimitBytes)
+    throw new MalformedMessage(
+      `a message of kind ${kind} is ${bytes} bytes, at most ${messageLimitBytes}`,
+    )
 }
 
 export function decodeAgentMessage(text: string): AgentToCoordinator {

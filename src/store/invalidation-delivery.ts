@@ -113,19 +113,30 @@ export interface Progress {
   readonly trouble: string | null
 }
 
+/**
+ * Rows a statement: each text is prepared once and kept, and a burst is written in a few of them. What is left over is
+ * filled up with rows of nobody.
+ */
+const movesPerStatement = [64, 16, 4, 1]
+const nobody: Progress = { agentId: 0, position: 0, trouble: null }
+
 /** Cursors never go back. Agents that are gone are left out. */
 export async function moveCursors(
   queries: Queries,
   progress: readonly Progress[],
   now: number,
 ): Promise<void> {
-  for (let start = 0; start < progress.length; start += rowsPerStatement) {
-    const rows = progress
-      .slice(start, start + rowsPerStatement)
-      .map(
-        ({ agentId, position, trouble }) =>
-          sql`(cast(${agentId} as bigint), cast(${position} as bigint), cast(${trouble} as text))`,
-      )
+  const [most = 1] = movesPerStatement
+  for (let start = 0; start < progress.length; start += most) {
+    const given = progress.slice(start, start + most)
+    const length = movesPerStatement.findLast((rows) => rows >= given.length) ?? most
+    const filled = Array.from({ length }, (_, index) => given[index] ?? nobody)
+    const rows = filled.map(({ agentId, position, trouble }, index) =>
+      // The first row tells the columns' types.
+      index === 0
+        ? sql`(cast(${agentId} as bigint), cast(${position} as bigint), cast(${trouble} as text))`
+        : sql`(${agentId}, ${position}, ${trouble})`,
+    )
     await sql`
       with given("agentId", position, trouble) as (values ${sql.join(rows)})
       insert into "invalidationCursors" ("agentId", position, "movedAt", trouble)
@@ -148,8 +159,8 @@ export interface EndedEntry {
 }
 
 /**
- * Ends what all agents of these sets have done (of all sets: null); answers these. An agent is done with an entry when its
- * cursor passed it.
+ * Ends what all agents of these sets have done; answers these. An agent is done with an entry when its cursor passed it. For
+ * null it looks at all sets, also at those that have no agents any more.
  */
 export async function endWhatIsDone(
   queries: Queries,
@@ -157,11 +168,14 @@ export async function endWhatIsDone(
   now: number,
 ): Promise<EndedEntry[]> {
   if (setIds?.length === 0) return []
-  const some = setIds ? sql`and "attemptSetId" in (${sql.join(setIds)})` : sql``
+  const open = setIds
+    ? sql`(select id as "setId" from "invalidationSets" where id in (${sql.join(setIds)}))`
+    : sql`(select distinct "attemptSetId" as "setId" from invalidations where outcome is null)`
   const { rows } = await sql<{ id: number; createdAt: number; failed: 0 | 1 }>`
     with reached("setId", position) as (
-      select open."setId", min(coalesce(cursor.position, case when member."agentId" is null then null else 0 end))
-      from (select distinct "attemptSetId" as "setId" from invalidations where outcome is null ${some}) open
+      select open."setId", coalesce(
+        min(coalesce(cursor.position, case when member."agentId" is null then null else 0 end)), ${Number.MAX_SAFE_INTEGER})
+      from ${open} open
       left join "invalidationMembers" member on member."setId" = open."setId"
       left join "invalidationCursors" cursor on cursor."agentId" = member."agentId"
       group by open."setId")
@@ -169,7 +183,7 @@ export async function endWhatIsDone(
       "finishedAt" = ${now}, "updatedAt" = ${now}
     from reached
     where invalidations."attemptSetId" = reached."setId" and invalidations.outcome is null
-      and (reached.position is null or invalidations.position <= reached.position)
+      and invalidations.position <= reached.position
     returning invalidations.id, invalidations."createdAt", invalidations.failed`.execute(queries)
   return rows.map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1 }))
 }

@@ -186,7 +186,7 @@ export async function keepSet(queries: Queries, members: readonly SetMember[]): 
   return setId
 }
 
-/** Those that are still there, by agent. */
+/** Those that are still there, by agent. Members with the same reach share one object. */
 export async function readSets(
   queries: Queries,
   setIds: readonly number[],
@@ -199,9 +199,12 @@ export async function readSets(
     .where('setId', 'in', [...setIds])
     .orderBy('agentId')
     .execute()
-  // Written above.
-  for (const { setId, agentId, reach } of rows)
-    sets.get(setId)?.push({ agentId, reach: JSON.parse(reach) as Reach })
+  const reaches = new Map<string, Reach>()
+  for (const { setId, agentId, reach: json } of rows) {
+    const reach = reaches.get(json) ?? (JSON.parse(json) as Reach) // written above
+    reaches.set(json, reach)
+    sets.get(setId)?.push({ agentId, reach })
+  }
   return sets
 }
 

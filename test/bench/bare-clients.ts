@@ -27,7 +27,9 @@ function connectOne(url: string, compileMs: number): Promise<void> {
         result: 'done',
         error: null,
       }))
-      socket.send(JSON.stringify({ kind: 'invalidated', sequence: 1, results, trouble: null }))
+      const { traceId } = message
+      const answer = { kind: 'invalidated', traceId, results, trouble: null, sequence: 1 }
+      socket.send(JSON.stringify(answer))
       return
     }
     const { revision, desired } = message
@@ -52,5 +54,6 @@ interface BareApply {
 }
 
 interface BareInvalidate {
+  readonly traceId: string
   readonly entries: readonly { readonly position: number }[]
 }

@@ -34,7 +34,10 @@ const fields: readonly BanField[] = [
 const textOperators = ['==', '!=', '~', '!~']
 const durationOperators = ['==', '!=', '>', '>=', '<', '<=']
 
-type Test = Pick<Ban, 'spec' | 'jsonSpec' | 'isUnique'>
+interface Test extends Pick<Ban, 'spec' | 'jsonSpec'> {
+  /** A ban with such a test does not complete older ones (ban_vars.h NODEDUP). */
+  readonly isUnique: boolean
+}
 
 /** Answers 'died' when the child would have died of it. */
 export function addBan(call: Call): 'died' | undefined {
@@ -64,17 +67,16 @@ export function addBan(call: Call): 'died' | undefined {
 
 function commitBan({ engine, nowMs }: Call, tests: readonly Test[]): void {
   const bans = engine.child?.bans ?? []
+  const dups = findParam('ban_dups')
+  const isDeduplicated = dups !== undefined && settingOf(engine, dups) === 'on'
   const ban: Ban = {
     // Two bans never have the same time.
     atMs: Math.max(nowMs, (bans[0]?.atMs ?? 0) + 0.001),
     spec: tests.map(({ spec }) => spec).join(' && '),
     jsonSpec: tests.map(({ jsonSpec }) => jsonSpec).join(' && '),
-    isUnique: tests.some(({ isUnique }) => isUnique),
     completed: false,
+    completesOlder: isDeduplicated && !tests.some(({ isUnique }) => isUnique),
   }
-  const dups = findParam('ban_dups')
-  if (dups !== undefined && settingOf(engine, dups) === 'on' && !ban.isUnique)
-    for (const older of bans) older.completed ||= older.spec === ban.spec
   bans.unshift(ban)
   bans.length = Math.min(bans.length, listedBans)
 }
@@ -137,8 +139,18 @@ function printDuration(seconds: number): string {
   return `${whole / (unitSeconds[unit ?? 's'] ?? 1)}${unit ?? 's'}`
 }
 
+/** Newest first. */
+function judgeCompletion(bans: readonly Ban[]): readonly Ban[] {
+  const completing = new Set<string>()
+  return bans.map((ban) => {
+    const completed = ban.completed || completing.has(ban.spec)
+    if (ban.completesOlder) completing.add(ban.spec)
+    return { ...ban, completed }
+  })
+}
+
 export function listBans({ engine, reply, words, nowMs, isJson }: Call): void {
-  const bans = engine.child?.bans ?? []
+  const bans = judgeCompletion(engine.child?.bans ?? [])
   if (!isJson) {
     reply.out('Present bans:\n')
     for (const { atMs, completed, spec } of bans)

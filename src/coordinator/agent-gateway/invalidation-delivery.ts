@@ -12,15 +12,15 @@ import {
 } from '../../domain/delivery-window.js'
 import { invalidationsLoggedSubject } from '../../bus/bus.js'
 import type { Invalidated } from '../../messages/agent-to-coordinator.js'
-import type { Invalidate } from '../../messages/coordinator-to-agent.js'
+import type { SharedMessage } from '../../messages/shared-message.js'
 import { readIsRetry } from '../state-service/invalidations/invalidation-hints.js'
 import {
-  composeOrder,
   openInvalidationLog,
   type DeliverableEntry,
 } from '../state-service/invalidations/invalidation-log.js'
 import { createInvalidationRecorder } from '../state-service/invalidations/invalidation-reports.js'
 import type { StateService } from '../state-service/service.js'
+import { createMessageWriter, cutMessages } from './invalidation-message.js'
 import { createInvalidationTail } from './invalidation-tail.js'
 
 /** The session of an agent, as far as it is needed here. */
@@ -29,7 +29,7 @@ export interface Recipient {
   /** It is live, and its agent may change its cache and knows the message. */
   mayBeSent(): boolean
   /** False: its link is closing. */
-  send(message: Omit<Invalidate, 'sequence'>): boolean
+  send(message: SharedMessage): boolean
   /** What it missed while it was away is done. */
   caughtUp(): void
 }
@@ -64,10 +64,8 @@ interface Delivery {
 /** Entries a query, for an agent that reads for itself; and such queries at a time. */
 const pageEntries = 128
 const readsMost = 4
-/** Chosen by us: half of what a message may have (choices: 4). */
-const messageBytes = 512 * 1024
-/** Chosen by us: agents a turn of the event loop; one takes about 30 µs. */
-const agentsPerTurn = 200
+/** Chosen by us: agents a turn of the event loop; one takes about 20 µs, and who calls shall not wait. */
+const agentsPerTurn = 50
 
 export function createInvalidationDelivery(
   service: StateService,
@@ -78,6 +76,7 @@ export function createInvalidationDelivery(
   const unrecorded = new Map<number, ReadonlySet<number>>()
   const queue: Delivery[] = []
   let reads = 0
+  const writeMessage = createMessageWriter(service.now)
   const entries = openInvalidationLog(service)
   const tail = createInvalidationTail(service, log, { entries, grown: serveAll })
   const retries = service.bus.subscribe(invalidationsLoggedSubject, (hint) => {
@@ -259,21 +258,14 @@ export function createInvalidationDelivery(
   function send(delivery: Delivery, chosen: readonly DeliverableEntry[]): void {
     const { recipient, setsInFlight } = delivery
     const { agentId } = recipient
-    const now = service.now()
-    for (const message of cutMessages(chosen, agentId)) {
+    for (const orders of cutMessages(chosen, agentId)) {
       const { isRestart } = delivery.window
-      const after = lastSent(delivery.window)
-      const orders = message.flatMap((entry) => {
-        const order = composeOrder(entry, agentId)?.order
-        return order ? [{ ...order, ageMs: Math.max(0, now - entry.createdAt) }] : []
-      })
-      const traceId = message[0]?.traceId
-      if (traceId === undefined) continue
-      const positions = orders.map(({ position }) => position)
+      const message = writeMessage(orders, { after: lastSent(delivery.window), isRestart })
+      const positions = orders.map(({ entry }) => entry.position)
       delivery.window = noteSent(delivery.window, positions)
-      for (const { position, attemptSetId } of message) setsInFlight.set(position, attemptSetId)
+      for (const { entry } of orders) setsInFlight.set(entry.position, entry.attemptSetId)
       noteRepeated(agentId, positions)
-      recipient.send({ kind: 'invalidate', traceId, after, isRestart, entries: orders })
+      recipient.send(message)
     }
   }
 
@@ -292,23 +284,4 @@ export function createInvalidationDelivery(
     delivery.behindUntil = null
     recipient.caughtUp()
   }
-}
-
-function* cutMessages(
-  entries: readonly DeliverableEntry[],
-  agentId: number,
-): Generator<readonly DeliverableEntry[]> {
-  let message: DeliverableEntry[] = []
-  let bytes = 0
-  for (const entry of entries) {
-    const size = composeOrder(entry, agentId)?.bytes ?? 0
-    if (message.length > 0 && bytes + size > messageBytes) {
-      yield message
-      message = []
-      bytes = 0
-    }
-    message.push(entry)
-    bytes += size
-  }
-  if (message.length > 0) yield message
 }

@@ -4,6 +4,7 @@ import { FleetError } from '../../errors.js'
 import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
 import { decodeAgentMessage, encodeMessage, MalformedMessage } from '../../messages/codec.js'
 import type { CoordinatorToAgent } from '../../messages/coordinator-to-agent.js'
+import { encodeShared, type SharedMessage } from '../../messages/shared-message.js'
 import { closeCodes, cutReason } from './close-codes.js'
 
 export type Unsent<Message extends CoordinatorToAgent = CoordinatorToAgent> =
@@ -69,14 +70,15 @@ export class LinkSocket {
   }
 
   /** Answers the sequence; null when the link is closing. Throws MalformedMessage when the message is too large. */
-  send(message: Unsent): number | null {
+  send(message: Unsent | SharedMessage): number | null {
     if (!this.#isOpen || this.#socket.readyState !== this.#socket.OPEN) return null
     if (this.#socket.bufferedAmount > unsentLimitBytes) {
       this.cutOff(`the agent does not read: over ${unsentLimitBytes} bytes wait`)
       return null
     }
     const sequence = this.#sent + 1
-    const text = encodeMessage({ ...message, sequence })
+    const text =
+      'start' in message ? encodeShared(message, sequence) : encodeMessage({ ...message, sequence })
     this.#sent = sequence
     this.#socket.send(text)
     return sequence

@@ -3,8 +3,11 @@
  * before (choices: 7). A row lies at a multiple of its own span since 1970, so that rows of all caches have the same times.
  */
 
+/** choices: 7. */
+export const archivesMost = 16
+
 /** F(i) = 1, 2, 3, 5, 8 … 1597. */
-export const stepsPerRow: readonly number[] = takeFibonacci(16)
+export const stepsPerRow: readonly number[] = takeFibonacci(archivesMost)
 
 /** choices: 7. */
 export const defaultRows = 600
@@ -15,6 +18,8 @@ export interface Grid {
   readonly stepMs: number
   /** Kept by each archive; the next one overwrites the oldest. */
   readonly rows: number
+  /** The finest so many are kept. */
+  readonly archives: number
 }
 
 export function spanOf({ stepMs }: Grid, archive: number): number {
@@ -36,12 +41,12 @@ export function chooseArchive(
   rowsMost = grid.rows,
 ): number {
   const { startMs, endMs, nowMs } = range
-  const found = stepsPerRow.findIndex((_, archive) => {
+  const found = stepsPerRow.slice(0, grid.archives).findIndex((_, archive) => {
     const span = spanOf(grid, archive)
     // One slot is the open row's.
     return nowMs - startMs <= (grid.rows - 1) * span && (endMs - startMs) / span <= rowsMost
   })
-  return found < 0 ? stepsPerRow.length - 1 : found
+  return found < 0 ? grid.archives - 1 : found
 }
 
 /** The slots, both included, of the rows that end in a range: two where the ring begins anew in between. */

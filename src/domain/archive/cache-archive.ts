@@ -28,7 +28,7 @@ const spanSteps = 6
 const setBackMs = 60_000
 
 export function createCacheState(grid: Grid, series: number): CacheState {
-  const open = stepsPerRow.slice(1).map(() => makeOpenRow(series))
+  const open = stepsPerRow.slice(1, grid.archives).map(() => makeOpenRow(series))
   return { grid, series, last: null, folded: 0, step: null, open }
 }
 

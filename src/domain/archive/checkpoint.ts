@@ -2,7 +2,7 @@
  * The open rows of a cache as bytes, written now and then: a coarse row takes hours, and the finest archive, from which the
  * steps since are folded again, does not reach back to its beginning.
  */
-import { stepsPerRow, type Grid } from './archives.js'
+import type { Grid } from './archives.js'
 import { createCacheState, type CacheState } from './cache-archive.js'
 
 const format = 1
@@ -20,21 +20,23 @@ export function encodeCheckpoint({ grid, series, last, folded, open }: CacheStat
   return new Uint8Array(view.buffer)
 }
 
-/** Undefined when it is of another interval between samples, or of another form. */
+/**
+ * Undefined when it is of another interval between samples, or of another form. Of archives that were not kept then the rows
+ * begin now.
+ */
 export function decodeCheckpoint(grid: Grid, bytes: Uint8Array): CacheState | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.byteLength < headNumbers * bytesPerNumber) return undefined
   let at = 0
   const next = (): number => view.getFloat64(at++ * bytesPerNumber, true)
   const [wasFormat, stepMs, series, last, folded] = [next(), next(), next(), next(), next()]
-  const rows = stepsPerRow.length - 1
-  const wantedBytes = (headNumbers + rows * (1 + 5 * series)) * bytesPerNumber
-  if (wasFormat !== format || stepMs !== grid.stepMs || bytes.byteLength !== wantedBytes)
-    return undefined
+  if (wasFormat !== format || stepMs !== grid.stepMs) return undefined
+  const saved = (bytes.byteLength / bytesPerNumber - headNumbers) / (1 + 5 * series)
+  if (!Number.isInteger(saved)) return undefined
   const state = createCacheState(grid, series)
   state.last = last < 0 ? null : last
   state.folded = folded
-  for (const row of state.open) {
+  for (const row of state.open.slice(0, saved)) {
     row.index = next()
     for (const run of [row.sum, row.known, row.minimum, row.maximum, row.last])
       for (let column = 0; column < series; column++) run[column] = next()

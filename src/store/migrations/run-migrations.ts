@@ -16,6 +16,7 @@ import { eventTables } from './0020-events.js'
 import { managedByColumns } from './0021-managed-by.js'
 import { invalidationTables } from './0040-invalidations.js'
 import { invalidationEvents } from './0041-invalidation-events.js'
+import { openInvalidations } from './0042-open-invalidations.js'
 import { consoleUserTables } from './0050-console-users.js'
 import { consoleCacheColumns } from './0051-console-caches.js'
 import { consoleGroupTables } from './0052-console-groups.js'
@@ -37,6 +38,7 @@ export const migrations: readonly Migration[] = [
   managedByColumns,
   invalidationTables,
   invalidationEvents,
+  openInvalidations,
   consoleUserTables,
   consoleCacheColumns,
   consoleGroupTables,

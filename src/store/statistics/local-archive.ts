@@ -2,7 +2,7 @@
  * The archive in the thread that opened it: takes samples, commits what they finished every few seconds, answers from what is
  * stored and what is not yet.
  */
-import { defaultRows, type Grid } from '../../domain/archive/archives.js'
+import { archivesMost, defaultRows, type Grid } from '../../domain/archive/archives.js'
 import { createLayouts } from './layouts.js'
 import {
   createLiveCache,
@@ -40,9 +40,9 @@ export interface ArchiveOptions extends Grid {
 const seriesMost = 250_000
 
 /** Chosen by us: half an interval, so that with one of 10 s a kill loses 16 s at most; not oftener than each second. */
-export function planArchive(stepMs: number): ArchiveOptions {
+export function planArchive(stepMs: number, archives = archivesMost): ArchiveOptions {
   const commitEveryMs = Math.min(5_000, Math.max(1_000, stepMs / 2))
-  return { stepMs, rows: defaultRows, commitEveryMs, seriesMost }
+  return { stepMs, rows: defaultRows, archives, commitEveryMs, seriesMost }
 }
 
 /** Chosen by us: samples that wait while the database does not answer. */
@@ -60,6 +60,8 @@ export function createLocalArchive(
   let work: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | null = null
   const said = new Set<string>()
+  /** Rows of coarser archives than are kept, written when more were, have been looked for. */
+  let isTrimmed = options.archives === archivesMost
   let isClosed = false
 
   return {
@@ -198,6 +200,9 @@ export function createLocalArchive(
         caches.delete(agentId)
         return store.remove(agentId)
       })
+    if (!isTrimmed)
+      for (const agentId of stored) await inTurn(() => store.trim(agentId, options.archives))
+    isTrimmed = true
     return gone.length
   }
 

@@ -172,6 +172,12 @@ function createRows(pool: Pool, claim: string): RowStore {
         await client.query('delete from "statisticsRows" where "agentId" = $1', [agentId])
         await client.query('delete from "statisticsCaches" where "agentId" = $1', [agentId])
       }),
+    trim: async (agentId, archives) => {
+      await ask('delete from "statisticsRows" where "agentId" = $1 and archive >= $2', [
+        agentId,
+        archives,
+      ])
+    },
     close: () => pool.end(),
   }
 }

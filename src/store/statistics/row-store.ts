@@ -24,6 +24,8 @@ export interface RowStore {
   /** Of which agents there is something. */
   listAgents(): Promise<readonly number[]>
   remove(agentId: number): Promise<void>
+  /** Removes its rows but those of the finest so many archives. */
+  trim(agentId: number, archives: number): Promise<void>
   close(): Promise<void>
 }
 

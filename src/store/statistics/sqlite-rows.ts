@@ -1,6 +1,7 @@
 /** The archive's rows in a SQLite file of their own: nobody else writes there, and the store's commits do not wait for it. */
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
+import { archivesMost } from '../../domain/archive/archives.js'
 import { decodeNames, encodeNames } from './layout-names.js'
 import {
   unavailable,
@@ -12,7 +13,6 @@ import {
 
 /** A row's key: agent, archive and slot, so that a series is read from neighbouring pages. */
 const slotsMost = 8192
-const archivesMost = 16
 
 /** Chosen by us: pages that are written again and again go to the file once in a while. */
 const checkpointPages = 16_384
@@ -48,9 +48,12 @@ export function openSqliteRows(path: string): RowStore {
         saveCache.run(agentId, layout, checkpoint)
     },
   )
-  const removeAll = file.transaction((agentId: number) => {
-    const [first, next] = [keyOf(agentId, 0, 0), keyOf(agentId + 1, 0, 0)]
+  const removeFrom = (agentId: number, archive: number): void => {
+    const [first, next] = [keyOf(agentId, archive, 0), keyOf(agentId + 1, 0, 0)]
     file.prepare('delete from rows where id >= ? and id < ?').run(first, next)
+  }
+  const removeAll = file.transaction((agentId: number) => {
+    removeFrom(agentId, 0)
     file.prepare('delete from caches where "agentId" = ?').run(agentId)
   })
 
@@ -101,6 +104,7 @@ export function openSqliteRows(path: string): RowStore {
     remove: translated((agentId) => {
       removeAll.immediate(agentId)
     }),
+    trim: translated(removeFrom),
     close: () => {
       file.close()
       return Promise.resolve()

@@ -1,77 +1,47 @@
-/** Starts the thread of the archive, and is its end in the coordinator: samples go over in batches, questions one by one. */
-import { Worker } from 'node:worker_threads'
-import { FleetError } from '../../errors.js'
-import type { ArchiveOptions } from './local-archive.js'
-import { createSamplePacker } from './sample-packer.js'
+/**
+ * Starts the thread of the archive, and is its end in the coordinator. A thread that ends by itself is followed by another:
+ * questions are refused meanwhile, samples wait, and what the dead one had not committed is a gap of some seconds.
+ */
+import { linkArchive, noStatistics, type ArchiveLink, type ArchiveSetup } from './archive-link.js'
 import type {
-  ArchiveEvents,
   CacheSample,
   NewestAnswer,
   SeriesAnswer,
   StatisticsArchive,
 } from './statistics-archive.js'
-import type { ArchiveOrder, FromArchive, Question, ToArchive } from './thread-messages.js'
+import type { Question } from './thread-messages.js'
 
-export interface ArchiveSetup {
-  readonly url: string
-  readonly options: ArchiveOptions
-  readonly events: ArchiveEvents
-  /** The program of the thread, where it is not the built one beside this file. */
-  readonly thread?: URL
-}
+export type { ArchiveSetup } from './archive-link.js'
 
 /** Chosen by us: samples of a fleet come spread over their interval, and go over together. */
 const batchMs = 1000
-/** Chosen by us: what may come in that time; what is more is lost. */
+/** Chosen by us: what may come in that time, and while there is no thread; what is more is lost. */
 const waitingMost = 100_000
-
-interface Waiting {
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-}
+/** Chosen by us: the pause before another thread doubles; one that lived for longer than the longest begins with the shortest. */
+const shortestPauseMs = 500
+const longestPauseMs = 60_000
 
 /** Rejects with FleetError 'unavailable' when the archive cannot be opened. */
 export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchive> {
-  const { url, options, events } = setup
-  const order: ArchiveOrder = { url, options }
-  const worker = new Worker(setup.thread ?? new URL('./archive-thread.js', import.meta.url), {
-    workerData: order,
-  })
-  const waiting = new Map<number, Waiting>()
-  const packer = createSamplePacker()
   let samples: CacheSample[] = []
-  let asked = 0
   let timer: NodeJS.Timeout | null = null
-  let ended: FleetError | null = null
-  let isClosing = false
-  const exited = new Promise<void>((resolve) => {
-    worker.once('exit', () => {
-      end('its thread ended')
-      resolve()
-    })
-  })
-  worker.on('message', hear)
-  await new Promise<void>((resolve, reject) => {
-    waiting.set(asked, {
-      resolve: () => {
-        resolve()
-      },
-      reject,
-    })
-    worker.on('error', (error) => {
-      end(error.message)
-    })
-  })
+  let isClosed = false
+  let pauseMs = shortestPauseMs
+  let restart: NodeJS.Timeout | null = null
+  let starting: Promise<void> = Promise.resolve()
+  let why = noStatistics('the archive is closed')
+  let link: ArchiveLink | null = null
+  use(await linkArchive(setup))
 
   return {
     record: (sample) => {
-      if (ended || samples.length >= waitingMost) return
+      if (isClosed || samples.length >= waitingMost) return
       samples.push(sample)
       timer ??= setTimeout(send, batchMs)
     },
     release: (agentId) => {
       send()
-      tell({ kind: 'release', agentId })
+      link?.release(agentId)
     },
     // The thread answers what these questions are answered with.
     readSeries: async (query) => (await ask({ kind: 'series', query })) as SeriesAnswer,
@@ -81,83 +51,70 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
       await ask({ kind: 'commit' })
     },
     close: async () => {
-      isClosing = true
-      await ask({ kind: 'close' }).catch((error: unknown) => {
-        warn(error)
+      const closing = ask({ kind: 'close' })
+      isClosed = true
+      if (restart) clearTimeout(restart)
+      await closing.catch((error: unknown) => {
+        warn(error, 'the archive ended before it was closed')
       })
-      await worker.terminate()
-      await exited
+      await starting
+      const last = link
+      link = null
+      await last?.terminate()
     },
   }
 
-  function ask(question: Question): Promise<unknown> {
-    if (ended) return Promise.reject(ended)
+  async function ask(question: Question): Promise<unknown> {
     send()
-    const id = ++asked
-    return new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject })
-      tell({ kind: 'ask', id, question })
-    })
+    if (!link) throw why
+    return link.ask(question)
   }
 
+  /** Without a thread they wait for the next one. */
   function send(): void {
     if (timer) clearTimeout(timer)
     timer = null
-    if (samples.length === 0 || ended) return
-    const batch = packer.pack(samples)
+    if (samples.length === 0 || !link) return
+    link.send(samples)
     samples = []
-    const buffers = [batch.heads.buffer, batch.values.buffer]
-    worker.postMessage({ kind: 'record', batch } satisfies ToArchive, buffers)
   }
 
-  function tell(message: ToArchive): void {
-    if (!ended) worker.postMessage(message)
+  function use(started: ArchiveLink): void {
+    const startedAtMs = performance.now()
+    link = started
+    send()
+    void started.ended.then((reason) => {
+      link = null
+      if (isClosed) return
+      if (performance.now() - startedAtMs > longestPauseMs) pauseMs = shortestPauseMs
+      why = reason
+      warn(reason, 'the archive ended; it is started again')
+      startLater()
+    })
   }
 
-  function hear(message: FromArchive): void {
-    switch (message.kind) {
-      case 'ready':
-        take(0)?.resolve(undefined)
-        return
-      case 'answer':
-        take(message.id)?.resolve(message.value)
-        return
-      case 'failure': {
-        const { retryAfterSeconds, message: text } = message.failure
-        const error =
-          retryAfterSeconds === null
-            ? new Error(`in the archive's thread: ${text}`)
-            : new FleetError('unavailable', 'store', text, { retryAfterSeconds })
-        take(message.id)?.reject(error)
-        return
-      }
-      case 'wrote':
-        events.wrote(message.seconds, message.rows)
-        return
-      case 'warn':
-        events.warn(message.fields, message.message)
-        return
+  function startLater(): void {
+    restart = setTimeout(() => {
+      starting = startAgain()
+    }, pauseMs)
+    pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+  }
+
+  /** Never rejects. */
+  async function startAgain(): Promise<void> {
+    try {
+      const started = await linkArchive(setup)
+      if (isClosed) await started.terminate()
+      else use(started)
+    } catch (error) {
+      if (isClosed) return
+      warn(error, 'the archive cannot be started; trying on')
+      startLater()
     }
   }
 
-  function take(id: number): Waiting | undefined {
-    const found = waiting.get(id)
-    waiting.delete(id)
-    return found
-  }
-
-  function end(reason: string): void {
-    if (ended) return
-    ended = new FleetError('unavailable', 'store', `there are no statistics: ${reason}`)
-    if (!isClosing) warn(ended)
-    for (const { reject } of waiting.values()) reject(ended)
-    waiting.clear()
-  }
-
-  function warn(error: unknown): void {
-    events.warn(
-      { reason: error instanceof Error ? error.message : String(error) },
-      'the archive ended',
-    )
+  function warn(error: unknown, message: string): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    setup.events.warn({ reason }, message)
   }
 }

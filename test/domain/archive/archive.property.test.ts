@@ -19,7 +19,7 @@ import {
   type Value,
 } from '../../../src/domain/archive/row.js'
 
-const grid = { stepMs: 10_000, rows: 600 }
+const grid = { stepMs: 10_000, rows: 600, archives: 16 }
 const series = 3
 const epoch = Date.UTC(2026, 0, 1)
 

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import {
   createLocalArchive,
   planArchive,
+  type ArchiveOptions,
   type LocalArchive,
 } from '../../../src/store/statistics/local-archive.js'
 import { openRows } from '../../../src/store/statistics/open-rows.js'
@@ -21,7 +22,7 @@ export interface OpenedArchive extends LocalArchive {
 /** Commits when it is told to. */
 export async function openArchive(
   url: string,
-  given: { readonly stepMs?: number; readonly seriesMost?: number } = {},
+  given: Partial<Pick<ArchiveOptions, 'stepMs' | 'seriesMost' | 'archives'>> = {},
 ): Promise<OpenedArchive> {
   const warnings: string[] = []
   const options = { ...planArchive(stepMs), commitEveryMs: 3_600_000, ...given }
@@ -139,6 +140,33 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
       }
     await archive.close()
     await unbroken.close()
+  })
+
+  await t.test('of fewer archives the coarsest answers, and more begin anew', async (t) => {
+    const url = await makeUrl()
+    const all = await openArchive(url)
+    await record(all, 7, { from: 0, to: 20 })
+    await all.close()
+
+    const few = await openArchive(url, { archives: 2 })
+    await record(few, 7, { from: 20, to: 30 })
+    const long = { steps: 30, startMs: begin - 9e9 }
+    t.same(
+      (await read(few, [7], long)).endsAt,
+      Float64Array.from({ length: 15 }, (_, row) => begin + 2 * (row + 1) * stepMs),
+    )
+    t.equal(await few.retain([7]), 0, 'no agent is gone')
+    await few.close()
+
+    const again = await openArchive(url)
+    await record(again, 7, { from: 30, to: 60 })
+    const coarse = { steps: 60, startMs: begin - 2000 * stepMs, consolidation: 'TOTAL' } as const
+    t.same(
+      show(await read(again, [7], coarse)).filter(([end]) => end % 5 === 0),
+      [35, 40, 45, 50, 55, 60].map((end) => [end, (5 * end - 15) * 10]),
+      'rows of five steps since the change only',
+    )
+    await again.close()
   })
 
   await t.test('the oldest rows make room for the newest, and nothing else grows', async (t) => {

@@ -96,20 +96,19 @@ export interface ComposedOrder {
 }
 
 /** Agents on which an entry reaches alike are told the same. */
-const composed = new WeakMap<DeliverableEntry, Map<string, ComposedOrder>>()
+const composed = new WeakMap<DeliverableEntry, Map<Reach, ComposedOrder>>()
 
-/** What this agent is told; undefined when the entry is not for it. */
+/** What this agent is told, the same object where the entry reaches alike; undefined when the entry is not for it. */
 export function composeOrder(entry: DeliverableEntry, agentId: number): ComposedOrder | undefined {
   const reach = entry.reaches.get(agentId)
   if (!reach) return undefined
-  const known = composed.get(entry) ?? new Map<string, ComposedOrder>()
+  const known = composed.get(entry) ?? new Map<Reach, ComposedOrder>()
   composed.set(entry, known)
-  const key = JSON.stringify(reach)
-  const found = known.get(key)
+  const found = known.get(reach)
   if (found) return found
   const order = toOrder(entry, reach)
   const made = { order, bytes: Buffer.byteLength(JSON.stringify(order)) }
-  known.set(key, made)
+  known.set(reach, made)
   return made
 }
 

@@ -1,5 +1,5 @@
 /**
- * What agents report of the log becomes rows: collected for some milliseconds, then written in one transaction. An agent is
+ * What agents report of the log becomes rows: what came while one transaction was written is written in the next. An agent is
  * sent more only when that is done, so a coordinator that dies has at most a window unrecorded for each.
  */
 import type { Logger } from 'pino'
@@ -32,8 +32,12 @@ export interface InvalidationRecorder {
   close(): Promise<void>
 }
 
-/** Chosen by us: reports of a fleet share a transaction. */
-const batchMs = 5
+/**
+ * Chosen by us: a transaction is followed by a pause so many times as long, so that what a fleet says at once is written in
+ * few. One agent alone, which waits for room in its window, has no pause.
+ */
+const pausePerWriting = 3
+const longestPauseMs = 20
 const retryMs = 1000
 
 export function createInvalidationRecorder(
@@ -45,13 +49,14 @@ export function createInvalidationRecorder(
   let waiting: ReportedTurn[] = []
   let flushing: Promise<void> | null = null
   let timer: NodeJS.Timeout | null = null
+  let notBeforeMs = 0
   let closed = false
   let failing = false
 
   return {
     record: (turn) => {
       waiting.push(turn)
-      schedule(batchMs)
+      schedule()
     },
     close: async () => {
       closed = true
@@ -61,15 +66,25 @@ export function createInvalidationRecorder(
     },
   }
 
-  function schedule(delayMs: number): void {
+  function schedule(): void {
     if (timer || flushing || closed) return
-    timer = setTimeout(() => {
-      timer = null
-      flushing = flush().finally(() => {
-        flushing = null
-        if (waiting.length > 0) schedule(failing ? retryMs : batchMs)
-      })
-    }, delayMs)
+    const pauseMs = notBeforeMs - performance.now()
+    if (pauseMs <= 0) begin()
+    else timer = setTimeout(begin, pauseMs)
+  }
+
+  function begin(): void {
+    timer = null
+    const startedAtMs = performance.now()
+    const agents = new Set(waiting.map(({ agentId }) => agentId)).size
+    flushing = flush().finally(() => {
+      flushing = null
+      const endedAtMs = performance.now()
+      const tookMs = agents > 1 ? endedAtMs - startedAtMs : 0
+      const pauseMs = Math.min(pausePerWriting * tookMs, longestPauseMs)
+      notBeforeMs = endedAtMs + (failing ? retryMs : pauseMs)
+      if (waiting.length > 0) schedule()
+    })
   }
 
   /** Never rejects. */
