@@ -1,7 +1,7 @@
 /** VCL branches of the console: made, listed, changed, deleted; who may what. */
 import t from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { parseObjectId } from '../../../src/domain/object-id.js'
+import { parseObjectId, toObjectId } from '../../../src/domain/object-id.js'
 import { addFile, addGroup } from '../../store/rows.js'
 import { branchesOf, makeGroupWith, vcl } from './branches.js'
 import { startConsole } from './console-client.js'
@@ -118,4 +118,31 @@ void t.test('branches of an organization are its own, and so are its groups', as
   await asBlue(404, 'PUT', `${branch}/deploy`)
   await desk.expect(409, 'PUT', branch) // the system administrator sees both
   await desk.expect(409, 'PUT', `${branch}/deploy`)
+})
+
+void t.test('a group has one branch, which is given and taken', async (t) => {
+  const desk = await startDesk(t)
+  const { expect } = desk
+  const { make } = branchesOf(desk)
+  const [one, two] = [await make('one'), await make('two')]
+  const group = await makeGroupWith(desk, 'edge', one['id'])
+  const at = (branch: typeof one) => `${group.path}/vcl/${String(branch['id'])}`
+  await expect(204, 'PUT', at(two))
+  t.equal((await expect(200, 'GET', group.path))['activeVclId'], two['id'])
+  await desk.fleet(200, 'PUT', `/files/${numberOf(two['id'])}`, { fileType: 2 })
+  await expect(200, 'GET', `/v1/vcl/${String(two['id'])}`) // it is the group's, whatever it is called
+  await expect(409, 'DELETE', group.path)
+  await expect(404, 'DELETE', at(one))
+  await expect(204, 'DELETE', at(two))
+  await expect(404, 'DELETE', `${group.path}/vcl/b00000000000000000000099`)
+  t.equal((await expect(200, 'GET', group.path))['activeVclId'], null)
+
+  const id = await addGroup(desk.service.store.queries, 'controlled', numberOf(one['id']))
+  const controlled = `/v1/group/${toObjectId('group', id)}/vcl/${String(one['id'])}`
+  for (const [method, path] of [
+    ['PUT', controlled],
+    ['DELETE', controlled],
+    ['PUT', `${controlled}/deploy`],
+  ] as const)
+    await expect(409, method, path)
 })
