@@ -23,6 +23,7 @@ import type {
   UsersTable,
 } from './schema-identity.js'
 import type { InvalidationTables } from './schema-invalidations.js'
+import type { AgentRoutingsTable, SourceGrantsTable, SourcesTable } from './schema-sources.js'
 import type {
   PlacementDomainsTable,
   PlacementsTable,
@@ -233,30 +234,6 @@ export interface VclGroupDomainsTable {
   groupId: number
   domainId: number
   position: number
-}
-
-/** Flattened texts by their SHA-256; deleted when no placement, wish or history entry names them. */
-export interface SourcesTable {
-  sha: string
-  text: string
-  /** JSON of the source map: flattened line → file and line. */
-  sourceMap: string
-  /** Counts the loads of this text: the `n` in `cf-<group id>-<sha8>-<n>`. */
-  loads: number
-  createdAt: number
-}
-
-/** For a while an agent may fetch a source that its desired state does not name. */
-export interface SourceGrantsTable {
-  agentId: number
-  sha: string
-  expiresAt: number
-}
-
-/** The generated VCLs that an agent's desired state names, so that unused sources are found. */
-export interface AgentRoutingsTable {
-  agentId: number
-  sha: string
 }
 
 /** A deploy in progress: written before the first instruction, deleted with its history entry. */

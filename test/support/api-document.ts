@@ -22,7 +22,7 @@ export interface DocumentedOperation {
 export interface ApiDocument {
   readonly operations: readonly DocumentedOperation[]
   /** Throws when the answer is not what the document says. */
-  check(operation: DocumentedOperation, answer: DocumentedAnswer): void
+  readonly check: (operation: DocumentedOperation, answer: DocumentedAnswer) => void
 }
 
 /** `name`: of the file in `/docs`; `isClosed`: an answer has the keys that are documented and no others. */
