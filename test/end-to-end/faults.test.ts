@@ -16,6 +16,7 @@ import {
   deploySite,
   editSite,
   expectDone,
+  lane,
   makeSite,
   readAgreement,
   readRefusal,
@@ -28,8 +29,6 @@ import {
   type Traffic,
 } from './stand.js'
 
-/** A new object each time: tap keeps what it is given, and writes into it. */
-const lane = () => ({ buffered: true, timeout: 400_000 })
 t.jobs = 4
 
 void t.test('the link mixes up its messages', lane(), async (t) => {

@@ -55,7 +55,7 @@ export const ways: readonly (readonly [string, 1 | 2])[] = [
 ]
 
 /** Of tests side by side. A new object each time: tap keeps what it is given, and writes into it. */
-export const lane = () => ({ buffered: true, timeout: 220_000 })
+export const lane = () => ({ buffered: true, timeout: 400_000 })
 
 export const agentName = 'edge'
 export const agentTag = 'web'
