@@ -187,7 +187,7 @@ void t.test('one cache of three cannot compile', lane(), async (t) => {
       const [deployment] = JSON.parse(text) as { id: number }[] // a list of deployments
       expectDone(await api.call('PUT', `/deployments/${deployment?.id ?? 0}`, { min: 2 }))
       await deploySite(stand, site)
-      const marks = await Promise.all(caches.map(fetchMark))
+      const marks = await Promise.all(caches.map((one) => fetchMark(one)))
       t.same(
         marks.map(({ mark }) => mark),
         ['with-std', 'with-std', 'site-first'],
