@@ -17,7 +17,11 @@ import {
 } from './support/daemon.js'
 import { eventually } from './support/eventually.js'
 
-void t.test('a coordinator without a given password', async (t) => {
+/** Side by side: each has daemons of its own. */
+t.jobs = 4
+const beside = () => ({ buffered: true })
+
+void t.test('a coordinator without a given password', beside(), async (t) => {
   const stateDir = await makeStateDir(t)
   const port = await findFreePort()
   const base = `http://127.0.0.1:${port}`
@@ -95,31 +99,35 @@ void t.test('a coordinator without a given password', async (t) => {
   })
 })
 
-void t.test('an agent without coordinator and cache lives, and ends when told', async (t) => {
-  const stateDir = await makeStateDir(t)
-  const nowhere = await findFreePort()
-  const agent = startDaemon(
-    t,
-    [
-      ...['--coordinator-url', `ws://127.0.0.1:${nowhere},ws://far.invalid:1`],
-      ...['--state-dir', stateDir],
-      ...['--engine-address', `127.0.0.1:${nowhere}`, '--name', 'lonely'],
-    ],
-    { CACHEFLEET_JOIN_TOKEN: 'a-token-nobody-shall-see' },
-  )
-  await eventually('it says what it lacks', () => {
-    const said = agent.lines().map(({ msg }) => msg)
-    return said.some((msg) => /coordinator is not reached/.test(msg)) && said.length >= 2
-  })
-  t.ok(agent.lines().some(({ level, msg }) => level === 'warn' && /use wss:/.test(msg)))
-  t.notMatch(await readFile(`/proc/${agent.pid}/cmdline`, 'utf8'), 'a-token-nobody-shall-see')
-  const key = (await readFile(join(stateDir, 'agent.key'), 'utf8').catch(() => '')).trim()
-  t.equal(await agent.stop(), 0)
-  for (const secret of ['a-token-nobody-shall-see', ...(key === '' ? [] : [key])])
-    t.notMatch(agent.output() + agent.errors(), secret)
-})
+void t.test(
+  'an agent without coordinator and cache lives, and ends when told',
+  beside(),
+  async (t) => {
+    const stateDir = await makeStateDir(t)
+    const nowhere = await findFreePort()
+    const agent = startDaemon(
+      t,
+      [
+        ...['--coordinator-url', `ws://127.0.0.1:${nowhere},ws://far.invalid:1`],
+        ...['--state-dir', stateDir],
+        ...['--engine-address', `127.0.0.1:${nowhere}`, '--name', 'lonely'],
+      ],
+      { CACHEFLEET_JOIN_TOKEN: 'a-token-nobody-shall-see' },
+    )
+    await eventually('it says what it lacks', () => {
+      const said = agent.lines().map(({ msg }) => msg)
+      return said.some((msg) => /coordinator is not reached/.test(msg)) && said.length >= 2
+    })
+    t.ok(agent.lines().some(({ level, msg }) => level === 'warn' && /use wss:/.test(msg)))
+    t.notMatch(await readFile(`/proc/${agent.pid}/cmdline`, 'utf8'), 'a-token-nobody-shall-see')
+    const key = (await readFile(join(stateDir, 'agent.key'), 'utf8').catch(() => '')).trim()
+    t.equal(await agent.stop(), 0)
+    for (const secret of ['a-token-nobody-shall-see', ...(key === '' ? [] : [key])])
+      t.notMatch(agent.output() + agent.errors(), secret)
+  },
+)
 
-void t.test('a port that is taken ends the start, saying which', async (t) => {
+void t.test('a port that is taken ends the start, saying which', beside(), async (t) => {
   const taken = createServer()
   await once(taken.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => taken.close())
@@ -136,6 +144,7 @@ void t.test('a port that is taken ends the start, saying which', async (t) => {
 
 void t.test(
   'a listener that others reach warns without TLS, and speaks it with a certificate',
+  beside(),
   async (t) => {
     const plain = await startCoordinator(t)
     t.notOk(

@@ -54,7 +54,11 @@ async function isEffective(coordinator: CoordinatorEnd, revision: number): Promi
   })
 }
 
-void t.test('parameters are desired state', async (t) => {
+/** Side by side: each has a cache of its own, and most of it is waiting. */
+t.jobs = 6
+const beside = () => ({ buffered: true })
+
+void t.test('parameters are desired state', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t, { vcl: answering('foreign') })
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
@@ -128,7 +132,7 @@ void t.test('parameters are desired state', async (t) => {
   })
 })
 
-void t.test('what the cache refuses is reported and holds nothing up', async (t) => {
+void t.test('what the cache refuses is reported and holds nothing up', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
@@ -158,7 +162,7 @@ void t.test('what the cache refuses is reported and holds nothing up', async (t)
   )
 })
 
-void t.test('a caller is told what the cache thinks of a setting', async (t) => {
+void t.test('a caller is told what the cache thinks of a setting', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t, { args: ['-r', 'vcl_path'] })
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
@@ -195,7 +199,7 @@ void t.test('a caller is told what the cache thinks of a setting', async (t) => 
   t.notMatch((warning as unknown as { unprotected: string[] }).unprotected.join(), 'vcl_path')
 })
 
-void t.test('a setting that nobody made desired is put back', async (t) => {
+void t.test('a setting that nobody made desired is put back', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   await runTestAgent(t, coordinator, attachTo(cache))
@@ -208,7 +212,7 @@ void t.test('a setting that nobody made desired is put back', async (t) => {
   await untilParam(cache, 'default_grace', '10.000 [seconds] (default)')
 })
 
-void t.test('the health of backends is desired state', async (t) => {
+void t.test('the health of backends is desired state', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t)
   const agent = await runTestAgent(t, coordinator, attachTo(cache), { warmupMs: 0 })
@@ -285,37 +289,41 @@ void t.test('the health of backends is desired state', async (t) => {
   )
 })
 
-void t.test('beside labels a release that would lose its child is not asked', async (t) => {
-  const coordinator = await startCoordinatorEnd(t)
-  const secret = Buffer.from('secret\n')
-  const engine = createSimulatedEngine({ version: '7.7.3', secret, journalLines: 500 })
-  t.teardown(() => {
-    engine.close()
-    return Promise.resolve()
-  })
-  const connect = () => engine.connect()
-  const agent = await runTestAgent(t, coordinator, { mode: 'simulated', connect, secret })
-  await coordinator.hello()
-  const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(withBackends('one')) }
-  const health: DesiredEngine['health'] = [{ backend: 'default', health: 'sick', groups: null }]
-  const labels = [{ label: 'cf-l-1', program: one.name }]
-  const sick = { kind: 'setHealth', backend: 'default', health: 'sick', groups: null } as const
+void t.test(
+  'beside labels a release that would lose its child is not asked',
+  beside(),
+  async (t) => {
+    const coordinator = await startCoordinatorEnd(t)
+    const secret = Buffer.from('secret\n')
+    const engine = createSimulatedEngine({ version: '7.7.3', secret, journalLines: 500 })
+    t.teardown(() => {
+      engine.close()
+      return Promise.resolve()
+    })
+    const connect = () => engine.connect()
+    const agent = await runTestAgent(t, coordinator, { mode: 'simulated', connect, secret })
+    await coordinator.hello()
+    const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(withBackends('one')) }
+    const health: DesiredEngine['health'] = [{ backend: 'default', health: 'sick', groups: null }]
+    const labels = [{ label: 'cf-l-1', program: one.name }]
+    const sick = { kind: 'setHealth', backend: 'default', health: 'sick', groups: null } as const
 
-  await coordinator.apply(1, serving(one))
-  t.match(await coordinator.ask(sick), {
-    result: 'done',
-    value: { backends: [`${one.name}.default`] },
-  })
-  await coordinator.apply(2, { ...serving(one), health })
-  t.match(await coordinator.apply(3, { ...serving(one), labels, health }), { result: 'applied' })
-  t.match(await coordinator.ask(sick), { result: 'refused', error: /7\.7\.3.*label/ })
-  const answer = await coordinator.ask({ kind: 'query', query: 'backends' })
-  t.match(answer, { result: 'done', value: [{ name: `${one.name}.default` }] })
-  const labelled = engine.journal.findIndex((line) => line.startsWith('vcl.label'))
-  t.ok(labelled > 0)
-  t.notOk(engine.journal.slice(labelled).some((line) => /^backend\.\S+ .*\./.test(line)))
-  t.ok(
-    agent.lines.some(({ msg }) => msg.includes('backend health')),
-    'the log says so',
-  )
-})
+    await coordinator.apply(1, serving(one))
+    t.match(await coordinator.ask(sick), {
+      result: 'done',
+      value: { backends: [`${one.name}.default`] },
+    })
+    await coordinator.apply(2, { ...serving(one), health })
+    t.match(await coordinator.apply(3, { ...serving(one), labels, health }), { result: 'applied' })
+    t.match(await coordinator.ask(sick), { result: 'refused', error: /7\.7\.3.*label/ })
+    const answer = await coordinator.ask({ kind: 'query', query: 'backends' })
+    t.match(answer, { result: 'done', value: [{ name: `${one.name}.default` }] })
+    const labelled = engine.journal.findIndex((line) => line.startsWith('vcl.label'))
+    t.ok(labelled > 0)
+    t.notOk(engine.journal.slice(labelled).some((line) => /^backend\.\S+ .*\./.test(line)))
+    t.ok(
+      agent.lines.some(({ msg }) => msg.includes('backend health')),
+      'the log says so',
+    )
+  },
+)

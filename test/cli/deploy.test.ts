@@ -223,7 +223,8 @@ void t.test('deploying', async (t) => {
 
     await stand.makeGroup('share', [live, hung], { min: 1 })
     await whileHung(stand, async () => {
-      const share = ['--wait', '20s', '--percent', '50']
+      // Who hangs in phase one is waited for half of this.
+      const share = ['--wait', '10s', '--percent', '50']
       t.match(await cli('vg', 'deploy', 'share', ...share), { code: 0 }, 'the share is reached')
     })
     await undeploy(t, stand, 'share')

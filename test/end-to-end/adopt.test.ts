@@ -34,7 +34,7 @@ import {
   untilServing,
 } from './stand.js'
 
-t.jobs = 3
+t.jobs = 5
 
 interface FileView extends Reference {
   readonly source: string

@@ -8,7 +8,7 @@ import { call, makeHome, type Ran } from '../cli/run-cli.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { ask } from './origin.js'
-import { agentName, startStand, untilAgent, type Stand } from './stand.js'
+import { agentName, lane, startStand, untilAgent, type Stand } from './stand.js'
 
 const example = fileURLToPath(new URL('../../config/example-fleet', import.meta.url))
 const host = 'news.example'
@@ -65,7 +65,10 @@ async function makeFolder(t: Test): Promise<string> {
   return folder
 }
 
-void t.test('the example folder, from nothing to a site and back', async (t) => {
+/** Side by side: each has a coordinator of its own. */
+t.jobs = 2
+
+void t.test('the example folder, from nothing to a site and back', lane(), async (t) => {
   const { stand, folder, apply, edit, readCalls } = await startDesk(t)
   const { cache } = stand
   const bodyOf = async (): Promise<string> => (await ask(cache, host)).body
@@ -167,31 +170,35 @@ void t.test('the example folder, from nothing to a site and back', async (t) => 
   })
 })
 
-void t.test('a deploy whose wait ends goes on, and its exit code is that of the run', async (t) => {
-  const { base, api } = await startCoordinator(t, {
-    words: [
-      ...['--no-agent', '--heartbeat', '30', '--tags', 'web'],
-      ...['--simulate', '1', '--simulate-compile-ms', '2000'],
-    ],
-  })
-  await eventually('an agent runs', async () =>
-    (await api.listAgents()).some(({ stateName }) => stateName === 'Running'),
-  )
-  const home = await makeHome(t)
-  const environment = { ...home, CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token }
-  const folder = await makeFolder(t)
-  await writeFile(
-    join(folder, 'site.yaml'),
-    `
+void t.test(
+  'a deploy whose wait ends goes on, and its exit code is that of the run',
+  lane(),
+  async (t) => {
+    const { base, api } = await startCoordinator(t, {
+      words: [
+        ...['--no-agent', '--heartbeat', '30', '--tags', 'web'],
+        ...['--simulate', '1', '--simulate-compile-ms', '2000'],
+      ],
+    })
+    await eventually('an agent runs', async () =>
+      (await api.listAgents()).some(({ stateName }) => stateName === 'Running'),
+    )
+    const home = await makeHome(t)
+    const environment = { ...home, CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token }
+    const folder = await makeFolder(t)
+    await writeFile(
+      join(folder, 'site.yaml'),
+      `
 - { kind: file, name: main.vcl, source: "vcl 4.1; backend default none;" }
 - { kind: deployment, name: web, tags: [web] }
 - { kind: vclgroup, name: site, mainVCL: main.vcl, deployments: [web], deployed: true }`,
-  )
-  const apply = (...words: string[]): Promise<Ran> =>
-    call(['apply', '-f', folder, ...words], { environment })
-  const late = await apply('--wait', '1')
-  t.match(late, { code: 4, err: /^cachefleet: site: still loading after 1 s, it goes on/ })
-  t.match(late.out, /make vclgroup "site": done\nsite: Deploying/)
-  t.match(await apply('--wait', '300'), { code: 0 }, 'the next one waits for it')
-  t.match(await apply(), { code: 0, out: 'nothing to change\n' })
-})
+    )
+    const apply = (...words: string[]): Promise<Ran> =>
+      call(['apply', '-f', folder, ...words], { environment })
+    const late = await apply('--wait', '1')
+    t.match(late, { code: 4, err: /^cachefleet: site: still loading after 1 s, it goes on/ })
+    t.match(late.out, /make vclgroup "site": done\nsite: Deploying/)
+    t.match(await apply('--wait', '300'), { code: 0 }, 'the next one waits for it')
+    t.match(await apply(), { code: 0, out: 'nothing to change\n' })
+  },
+)

@@ -12,7 +12,17 @@ import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
 import type { NatsServer } from '../support/nats.js'
 import type { PostgresServer } from '../support/postgres.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
-import { startCoordinators, untilAgent, type Site } from './stand.js'
+import {
+  deploySite,
+  editSite,
+  expectDone,
+  makeSite,
+  startCoordinators,
+  startTraffic,
+  untilAgent,
+  type Site,
+  type Traffic,
+} from './stand.js'
 
 export interface End {
   readonly coordinator: CoordinatorProcess
@@ -29,7 +39,7 @@ interface Pair {
   readonly nats: NatsServer
 }
 
-export const tag = 'web'
+const tag = 'web'
 /** Of a group (choices: 2). */
 const active = 1
 /** A lease, its check, and two reconnections; twice that for a busy machine. */
@@ -62,6 +72,40 @@ async function startEnd(
   })
   await untilAgent(coordinator, 'Running', agentName)
   return { coordinator, link, cache, agentName }
+}
+
+/** A group that is deployed on both caches, and a light load on them. */
+export interface PairedSite {
+  readonly pair: Pair
+  readonly here: End
+  readonly there: End
+  readonly site: Site
+  readonly traffic: readonly Traffic[]
+}
+
+export async function startSite(t: Test): Promise<PairedSite> {
+  const pair = await startPair(t)
+  const { here, there } = pair
+  const site = await makeSite(here.coordinator, 'site', { tag, min: 2, max: 2 })
+  await deploySite(here.coordinator, site)
+  const traffic = [here, there].map(({ cache }) => startTraffic(t, cache))
+  await untilServed(pair, site, 'site-first')
+  return { pair, here, there, site, traffic }
+}
+
+/** Until now no request failed, and what was refused or discarded was never served. Ends the load. */
+export async function checkTraffic(t: Test, { traffic }: PairedSite): Promise<void> {
+  for (const one of traffic) {
+    t.same([...one.failures], [])
+    t.notOk(one.marks.has('never') || one.marks.has('discarded') || one.marks.has('slept'))
+    await one.stop()
+  }
+}
+
+export async function deployMark(site: Site, { coordinator }: End, mark: string): Promise<string> {
+  await editSite(coordinator, site, mark)
+  expectDone(await coordinator.api.act(site.id, 'deploy'))
+  return mark
 }
 
 /** The list of which an agent of this name begins with the first. */

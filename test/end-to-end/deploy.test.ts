@@ -13,6 +13,7 @@ import {
   deploySite,
   editSite,
   expectDone,
+  lane,
   makeSite,
   readAgreement,
   readRefusal,
@@ -23,8 +24,10 @@ import {
   type Stand,
 } from './stand.js'
 
+/** Side by side: each has caches and coordinators of its own. */
+t.jobs = 2
 for (const [way, coordinators] of ways)
-  void t.test(`from enrolment to undeploy, ${way}`, (t) => checkAll(t, coordinators))
+  void t.test(`from enrolment to undeploy, ${way}`, lane(), (t) => checkAll(t, coordinators))
 
 async function checkAll(t: Test, coordinators: 1 | 2): Promise<void> {
   const stand = await startStand(t, {

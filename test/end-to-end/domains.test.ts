@@ -10,10 +10,21 @@ import { startVarnishd } from '../support/varnishd.js'
 import { checkNames, checkRoot, checkSwap, checkTogether, checkUndeploy } from './domain-changes.js'
 import { caching, makeSite, readCacheKey, type Sites } from './domain-sites.js'
 import { ask } from './origin.js'
-import { expectDone, make, readRefusal, startStand, untilAgent, ways, type Stand } from './stand.js'
+import {
+  expectDone,
+  lane,
+  make,
+  readRefusal,
+  startStand,
+  untilAgent,
+  ways,
+  type Stand,
+} from './stand.js'
 
+/** Side by side: each has a cache and coordinators of its own. */
+t.jobs = 3
 for (const [way, coordinators] of ways)
-  void t.test(`groups with domains, on one cache, ${way}`, async (t) => {
+  void t.test(`groups with domains, on one cache, ${way}`, lane(), async (t) => {
     const stand = await startStand(t, { coordinators })
     await untilAgent(stand, 'Running')
     const sites = { shop: await makeSite(t, stand, 'shop'), blog: await makeSite(t, stand, 'blog') }
@@ -44,7 +55,7 @@ for (const [way, coordinators] of ways)
     )
   })
 
-void t.test('the first deploy of an agent that waits for it', async (t) => {
+void t.test('the first deploy of an agent that waits for it', lane(), async (t) => {
   const stand = await startStand(t, { agentWords: ['--takeover', 'first-deploy'] })
   await untilAgent(stand, 'Running')
   const site = await makeSite(t, stand, 'shop')

@@ -30,9 +30,10 @@ import {
   type Struck,
   type Victim,
 } from './faults.js'
-import { makeSite, startTraffic, untilAgent } from './stand.js'
+import { lane, makeSite, startTraffic, untilAgent } from './stand.js'
 
-type Takeover = 'registration' | 'first-deploy'
+const takeovers = ['registration', 'first-deploy'] as const
+type Takeover = (typeof takeovers)[number]
 
 /** The idle VCL, or the first one that is deployed, is loaded and used; what is foreign is saved and discarded. */
 const all = ['vcl.inline', 'vcl.use', 'vcl.discard']
@@ -49,22 +50,34 @@ interface Lane {
   readonly link: LinkProxy
 }
 
-t.jobs = victims.length
+/** Rows run side by side on one coordinator, but for those that kill it: they have one of their own, one after the other. */
+t.jobs = 5
+const shared = await startLane(t)
 for (const victim of victims)
-  void t.test(
-    `a takeover survives the loss of the ${victim}`,
-    { buffered: true, timeout: 500_000 },
-    async (t) => {
-      const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '3'] })
-      const lane = { coordinator, link: await startLinkProxy(t, coordinator.port) }
-      for (const [takeover, steps] of Object.entries(rows[victim]) as [Takeover, Step[]][])
-        // its own keys
-        for (const [index, step] of steps.entries())
-          await t.test(`${takeover}, ${describeStep(step)}`, (t) =>
-            checkRow(t, lane, { victim, takeover, step, name: `${takeover}-${index}` }),
-          )
-    },
+  if (victim === 'coordinator')
+    void t.test('a takeover survives the loss of the coordinator', lane(), async (t) => {
+      const own = await startLane(t)
+      for (const row of rowsOf(victim)) await t.test(row.title, (t) => checkRow(t, own, row))
+    })
+  else
+    for (const row of rowsOf(victim))
+      void t.test(`a takeover survives the loss of the ${victim}: ${row.title}`, lane(), (t) =>
+        checkRow(t, shared, row),
+      )
+
+function rowsOf(victim: Victim): Row[] {
+  return takeovers.flatMap((takeover) =>
+    rows[victim][takeover].map((step, index) => ({
+      ...{ victim, takeover, step, name: `${victim}-${takeover}-${index}` },
+      title: `${takeover}, ${describeStep(step)}`,
+    })),
   )
+}
+
+async function startLane(t: Test): Promise<Lane> {
+  const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '3'] })
+  return { coordinator, link: await startLinkProxy(t, coordinator.port) }
+}
 
 interface Row {
   readonly victim: Victim
@@ -72,15 +85,16 @@ interface Row {
   readonly step: Step
   /** Of the agent, its only tag and its group. */
   readonly name: string
+  readonly title: string
 }
 
 /** Beside `boot` another foreign VCL, with a label. */
 const beside = answering('beside')
 
-async function checkRow(t: Test, lane: Lane, row: Row): Promise<void> {
+async function checkRow(t: Test, at: Lane, row: Row): Promise<void> {
   const { victim, takeover, step, name } = row
-  const { api } = lane.coordinator
-  const stand = await startTakeover(t, lane, row)
+  const { api } = at.coordinator
+  const stand = await startTakeover(t, at, row)
   const { cache } = stand
   const traffic = startTraffic(t, cache)
   if (takeover === 'registration') {
@@ -132,16 +146,16 @@ interface Taken extends Struck {
   readonly stateDir: string
 }
 
-async function startTakeover(t: Test, lane: Lane, { name, takeover }: Row): Promise<Taken> {
+async function startTakeover(t: Test, at: Lane, { name, takeover }: Row): Promise<Taken> {
   const cache = await startVarnishd(t, { vcl: answering('foreign') })
   await cache.adm('vcl.inline', 'beside', quoted(beside))
   await cache.adm('vcl.label', 'shown', 'beside')
   const port = await startManagementProxy(t, cache)
   const stateDir = await makeStateDir(t)
-  const joinToken = await lane.coordinator.api.makeJoinToken()
+  const joinToken = await at.coordinator.api.makeJoinToken()
   let agent: Daemon | undefined
   return {
-    ...lane,
+    ...at,
     ...{ cache, port, stateDir },
     get agent() {
       if (!agent) throw new Error('the agent was not started yet')
@@ -149,7 +163,7 @@ async function startTakeover(t: Test, lane: Lane, { name, takeover }: Row): Prom
     },
     startAgent: () => {
       agent = startAgent(t, cache, {
-        ...{ coordinatorUrl: lane.link.url, name, stateDir, tags: [name], joinToken },
+        ...{ coordinatorUrl: at.link.url, name, stateDir, tags: [name], joinToken },
         ...{ port: port.port, words: ['--takeover', takeover] },
       })
     },

@@ -16,6 +16,7 @@ import {
   deploySite,
   editSite,
   expectDone,
+  lane,
   makeSite,
   readAgreement,
   readRefusal,
@@ -28,8 +29,6 @@ import {
   type Traffic,
 } from './stand.js'
 
-/** A new object each time: tap keeps what it is given, and writes into it. */
-const lane = () => ({ buffered: true, timeout: 400_000 })
 t.jobs = 4
 
 void t.test('the link mixes up its messages', lane(), async (t) => {
@@ -188,7 +187,7 @@ void t.test('one cache of three cannot compile', lane(), async (t) => {
       const [deployment] = JSON.parse(text) as { id: number }[] // a list of deployments
       expectDone(await api.call('PUT', `/deployments/${deployment?.id ?? 0}`, { min: 2 }))
       await deploySite(stand, site)
-      const marks = await Promise.all(caches.map(fetchMark))
+      const marks = await Promise.all(caches.map((one) => fetchMark(one)))
       t.same(
         marks.map(({ mark }) => mark),
         ['with-std', 'with-std', 'site-first'],

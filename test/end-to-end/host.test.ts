@@ -18,6 +18,7 @@ import {
   deploySite,
   editSite,
   expectDone,
+  lane,
   makeSite,
   readAgreement,
   readRefusal,
@@ -29,7 +30,6 @@ import {
 } from './stand.js'
 
 const run = promisify(execFile)
-const lane = () => ({ buffered: true, timeout: 220_000 })
 t.jobs = 3
 
 void t.test('a rollback on the host survives the loss of its agent', lane(), async (t) => {

@@ -17,7 +17,6 @@ import { startManagementProxy, type ManagementProxy } from '../support/managemen
 import { startNats, type NatsServer } from '../support/nats.js'
 import { startPostgres, type PostgresServer } from '../support/postgres.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
-import { ask } from './origin.js'
 
 export interface Stand {
   readonly cache: Varnishd
@@ -55,7 +54,7 @@ export const ways: readonly (readonly [string, 1 | 2])[] = [
 ]
 
 /** Of tests side by side. A new object each time: tap keeps what it is given, and writes into it. */
-export const lane = () => ({ buffered: true, timeout: 220_000 })
+export const lane = () => ({ buffered: true, timeout: 400_000 })
 
 export const agentName = 'edge'
 export const agentTag = 'web'
@@ -194,7 +193,7 @@ export async function readAgreement(
   const agent = await stand.api.findAgent(agentName)
   agree(agent?.stateName === 'Running', agent)
   agree(agent?.config.effective.revision === agent?.config.desired.revision, agent)
-  const served = await fetchFrom(stand.cache, site.host)
+  const served = await fetchMark(stand.cache, site.host)
   agree(served.mark === mark, { served, mark, group })
   await agreeOnNames(stand, [site, ...beside])
   const foreign = await readdir(join(stand.agentStateDir, 'foreign'))
@@ -216,9 +215,6 @@ async function agreeOnNames(stand: Stand, sites: readonly Site[]): Promise<void>
   agree(routing.length === (sites.some(({ host }) => host !== undefined) ? 1 : 0), names)
   agree(names.length === known + routing.length, names)
 }
-
-const fetchFrom = (cache: Varnishd, host: string | undefined) =>
-  host === undefined ? fetchMark(cache) : ask(cache, host)
 
 /** What the group's status says is deployed: the version in the history entry of its revision. */
 async function readDeployedMark(stand: Stand, site: Site, group: GroupView): Promise<string> {
@@ -259,7 +255,7 @@ export function startTraffic(t: Test, cache: Varnishd, host?: string): Traffic {
   let isOn = true
   const run = async (): Promise<void> => {
     while (isOn) {
-      const { status, mark } = await fetchFrom(cache, host)
+      const { status, mark } = await fetchMark(cache, host)
       count += 1
       if (status !== 200) failures.add(`answered ${status}`)
       else if (mark !== undefined) marks.add(mark)

@@ -1,7 +1,9 @@
 /** Waits for something to become true without guessing how long it takes. */
 
 const defaultTimeoutMs = 60_000
-const pauseMs = 20
+/** Longer the longer it takes already, by a twentieth: looking costs the processors that what is awaited needs. */
+const shortestPauseMs = 20
+const longestPauseMs = 100
 
 /** Calls `look` until it answers something truthy; throws the last reason when that lasts longer than `timeoutMs`. */
 export async function eventually<T>(
@@ -9,7 +11,7 @@ export async function eventually<T>(
   look: () => T | Promise<T>,
   timeoutMs: number = defaultTimeoutMs,
 ): Promise<NonNullable<T>> {
-  const giveUpAt = performance.now() + timeoutMs
+  const startedAt = performance.now()
   let last: unknown = 'it stayed false'
   for (;;) {
     try {
@@ -18,8 +20,10 @@ export async function eventually<T>(
     } catch (error) {
       last = error
     }
-    if (performance.now() > giveUpAt)
+    const waitedMs = performance.now() - startedAt
+    if (waitedMs > timeoutMs)
       throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last })
+    const pauseMs = Math.min(shortestPauseMs + waitedMs / 20, longestPauseMs)
     await new Promise((resume) => setTimeout(resume, pauseMs))
   }
 }
