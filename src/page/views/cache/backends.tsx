@@ -1,0 +1,141 @@
+/** The backends of a cache: what their probes say, and what is set over them. */
+import { useMemo } from 'preact/hooks'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import type { Backend, Health } from '../../api/engine.js'
+import { useObject } from '../../api/object.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { unknown } from '../../parts/quantity.js'
+import { StateChip } from '../../parts/state-chip.js'
+import { Table, type Column } from '../../parts/table.js'
+import { Time } from '../../parts/time.js'
+import { toast } from '../../parts/toasts.js'
+import { Asked } from './asked.js'
+import type { SectionProps } from './cache.js'
+import { nameForHealth, readHealthSet } from './engine-rows.js'
+
+interface BackendRow extends Backend {
+  readonly id: string
+}
+
+export function BackendsSection({ agent, isChangeable }: SectionProps) {
+  const asked = useObject<readonly Backend[]>(`/agents/${agent.id}/backends`, {
+    follow: 'agent',
+    id: agent.id,
+  })
+  const { reload } = asked
+  const deed = useDeed()
+  const rows = useMemo(() => asked.value?.map((one) => ({ ...one, id: one.name })), [asked.value])
+
+  const set = (name: string, health: Health, before: Health | null): void => {
+    const path = `/agents/${agent.id}/backends/${encodeURIComponent(name)}/${health}`
+    void deed.run(
+      () => call('PUT', path),
+      () => {
+        reload()
+        const undo = before && {
+          undo: () => {
+            set(name, before, null)
+          },
+        }
+        toast(`${name} is set to ${health}.`, undo ?? {})
+      },
+    )
+  }
+
+  const columns: readonly Column<BackendRow>[] = useMemo(
+    () => [
+      ...shownColumns,
+      {
+        title: 'Set to',
+        width: '8.5rem',
+        show: (row) => {
+          const before = readHealthSet(row)
+          if (!isChangeable) return before
+          return (
+            <HealthSelect
+              backend={row.name}
+              value={before}
+              onChoose={(health) => {
+                set(nameForHealth(row.name), health, before)
+              }}
+            />
+          )
+        },
+        sortBy: readHealthSet,
+      },
+    ],
+    [isChangeable, agent.id],
+  )
+
+  return (
+    <>
+      {deed.error && <ErrorNote error={deed.error} />}
+      <Asked {...asked} isEmpty={rows?.length === 0} icon="cache" title="The cache has no backends">
+        {rows && <Table label="Backends" rows={rows} columns={columns} fills />}
+      </Asked>
+    </>
+  )
+}
+
+const shownColumns: readonly Column<BackendRow>[] = [
+  {
+    title: 'Name',
+    show: ({ name }) => <code title={name}>{name}</code>,
+    sortBy: ({ name }) => name,
+  },
+  {
+    title: 'Health',
+    width: '7.5rem',
+    show: ({ isHealthy }) => <StateChip state={isHealthy ? 'Healthy' : 'Sick'} />,
+    sortBy: ({ isHealthy }) => Number(isHealthy),
+  },
+  {
+    title: 'Probes',
+    width: '8rem',
+    from: 'medium',
+    isEnd: true,
+    show: ({ good, total }) => (total === 0 ? 'no probe' : `${good} of ${total}`),
+    sortBy: ({ good, total }) => (total === 0 ? null : good / total),
+  },
+  {
+    title: 'Type',
+    width: '8rem',
+    from: 'wide',
+    show: ({ type }) => type ?? unknown,
+    sortBy: ({ type }) => type,
+  },
+  {
+    title: 'Changed',
+    width: '10rem',
+    from: 'wide',
+    show: ({ lastChangeSeconds: at }) =>
+      at === null ? unknown : <Time at={new Date(at * 1000).toISOString()} isAgo />,
+    sortBy: ({ lastChangeSeconds }) => lastChangeSeconds,
+  },
+]
+
+interface HealthSelectProps {
+  readonly backend: string
+  readonly value: Health
+  readonly onChoose: (health: Health) => void
+}
+
+function HealthSelect({ backend, value, onChoose }: HealthSelectProps) {
+  return (
+    <select
+      class="field-input cache-health"
+      aria-label={`Health of ${backend}`}
+      value={value}
+      onChange={({ currentTarget }) => {
+        onChoose(currentTarget.value as Health) // one of the options
+        // What is shown is what the cache says, not what was wished.
+        currentTarget.value = value
+      }}
+    >
+      <option value="auto">as probed</option>
+      <option value="healthy">healthy</option>
+      <option value="sick">sick</option>
+    </select>
+  )
+}
