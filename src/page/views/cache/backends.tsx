@@ -16,6 +16,17 @@ import { nameForHealth, readHealthSet } from './engine-rows.js'
 
 interface BackendRow extends Backend {
   readonly id: string
+  readonly vcl: string
+  /** Its name there. */
+  readonly own: string
+}
+
+function toRow(backend: Backend): BackendRow {
+  const dot = backend.name.indexOf('.')
+  return {
+    ...{ ...backend, id: backend.name },
+    ...{ vcl: backend.name.slice(0, dot), own: backend.name.slice(dot + 1) },
+  }
 }
 
 export function BackendsSection({ agent, isChangeable }: SectionProps) {
@@ -25,7 +36,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
   })
   const { reload } = asked
   const deed = useDeed()
-  const rows = useMemo(() => asked.value?.map((one) => ({ ...one, id: one.name })), [asked.value])
+  const rows = useMemo(() => asked.value?.map(toRow), [asked.value])
 
   const set = (name: string, health: Health, before: Health | null): void => {
     const path = `/agents/${agent.id}/backends/${encodeURIComponent(name)}/${health}`
@@ -72,7 +83,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
     <>
       {deed.error && <ErrorNote error={deed.error} />}
       <Asked {...asked} isEmpty={rows?.length === 0} icon="cache" title="The cache has no backends">
-        {rows && <Table label="Backends" rows={rows} columns={columns} fills />}
+        {rows && <Table label="Backends" rows={rows} columns={columns} />}
       </Asked>
     </>
   )
@@ -80,9 +91,15 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
 
 const shownColumns: readonly Column<BackendRow>[] = [
   {
-    title: 'Name',
-    show: ({ name }) => <code title={name}>{name}</code>,
-    sortBy: ({ name }) => name,
+    title: 'Backend',
+    show: ({ name, own }) => <code title={name}>{own}</code>,
+    sortBy: ({ own }) => own,
+  },
+  {
+    title: 'VCL',
+    from: 'medium',
+    show: ({ vcl }) => <code title={vcl}>{vcl}</code>,
+    sortBy: ({ vcl }) => vcl,
   },
   {
     title: 'Health',

@@ -27,7 +27,7 @@ export function BansSection({ agent }: SectionProps) {
           Read again
         </Button>
       </div>
-      {rows && <Table label="Bans" rows={rows} columns={columns} fills />}
+      {rows && <Table label="Bans" rows={rows} columns={columns} />}
     </Asked>
   )
 }

@@ -110,8 +110,8 @@ const shownColumns: readonly Column<ParameterRow>[] = [
 
 function openColumn(isChangeable: boolean, open: (name: string) => void): Column<ParameterRow> {
   return {
-    title: '',
-    width: '4rem',
+    title: isChangeable ? 'Change' : 'About',
+    width: '5.5rem',
     isEnd: true,
     show: ({ id }) => (
       <Button

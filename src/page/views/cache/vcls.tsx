@@ -16,7 +16,7 @@ export function VclsSection({ agent }: SectionProps) {
   const rows = useMemo(() => asked.value?.map((vcl) => ({ ...vcl, id: vcl.name })), [asked.value])
   return (
     <Asked {...asked} isEmpty={rows?.length === 0} icon="file" title="The cache holds no VCL">
-      {rows && <Table label="VCLs and labels" rows={rows} columns={columns} fills />}
+      {rows && <Table label="VCLs and labels" rows={rows} columns={columns} />}
     </Asked>
   )
 }

@@ -8,7 +8,6 @@ import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
@@ -71,14 +70,14 @@ export function View() {
 const rates: readonly Column<Agent>[] = [
   {
     title: 'Hit ratio',
-    width: '6.5rem',
+    width: '5.75rem',
     from: 'medium',
     isEnd: true,
     show: ({ id }) => <HitRatio id={id} />,
   },
   {
     title: 'Requests',
-    width: '7rem',
+    width: '6.25rem',
     from: 'medium',
     isEnd: true,
     show: ({ id }) => <RequestRate id={id} />,
@@ -86,39 +85,37 @@ const rates: readonly Column<Agent>[] = [
 ]
 
 const columns: readonly Column<Agent>[] = [
-  { title: 'Name', show: ({ name }) => name, sortBy: ({ name }) => name },
+  {
+    title: 'Name',
+    show: ({ name }) => <span title={name}>{name}</span>,
+    sortBy: ({ name }) => name,
+  },
   {
     title: 'State',
-    width: '7.5rem',
+    width: '7rem',
     show: ({ stateName }) => <StateChip state={stateName} />,
     sortBy: ({ state }) => state,
   },
   ...rates,
   {
     title: 'Config',
-    width: '7.5rem',
+    width: '7.25rem',
     from: 'medium',
     show: (agent) => <ConfigChip agent={agent} />,
     sortBy: rankConfig,
   },
   {
     title: 'Tags',
+    width: '18%',
     from: 'wide',
     show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
   },
   {
     title: 'Version',
-    width: '6rem',
+    width: '5.25rem',
     from: 'wide',
     show: ({ engineVersion }) => engineVersion,
     sortBy: ({ engineVersion }) => engineVersion,
-  },
-  {
-    title: 'In this state',
-    width: '9rem',
-    from: 'wide',
-    show: ({ lastStateChange }) => <Time at={lastStateChange} isAgo />,
-    sortBy: ({ lastStateChange }) => lastStateChange,
   },
 ]
 

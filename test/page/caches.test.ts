@@ -1,0 +1,135 @@
+/** The fleet in a browser: live rates of the rows in sight, filters in the address bar, and what is judged of a cache. */
+import fc from 'fast-check'
+import t from 'tap'
+import type { Agent } from '../../src/page/api/agent.js'
+import { judgeConfig, rankConfig } from '../../src/page/views/caches/judge-config.js'
+import { countTags, pickAgents } from '../../src/page/views/caches/pick-agents.js'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  openPage,
+  startBrowser,
+} from '../support/browser.js'
+import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+
+type Judged = Pick<Agent, 'config' | 'drift'>
+
+function holding(desired: number, effective: number, result = 'applied'): Judged {
+  return {
+    config: {
+      desired: { revision: desired },
+      lastAttempted: { revision: desired, result, error: null, at: null },
+      effective: { revision: effective },
+    },
+    drift: null,
+  }
+}
+
+void t.test('what is wrong with a configuration now counts more than what was put right', (t) => {
+  const at = '2026-01-01T00:00:00.000Z'
+  const drift = { at, foreign: ['<b>theirs</b>'], action: '', healedAt: null }
+
+  t.equal(judgeConfig(holding(2, 2)).word, 'In sync')
+  t.equal(judgeConfig(holding(2, 1)).word, 'Applying')
+  t.equal(judgeConfig({ ...holding(2, 1, 'failed'), drift }).word, 'Failed')
+  t.match(judgeConfig({ ...holding(2, 2), drift }), { word: 'Drifted', why: '<b>theirs</b>' })
+  t.equal(judgeConfig({ ...holding(2, 2), drift: { ...drift, healedAt: at } }).word, 'Healed')
+  t.ok(rankConfig(holding(2, 1, 'failed')) < rankConfig(holding(2, 2)))
+  t.end()
+})
+
+void t.test('a tag is borne by as many caches as its filter shows', (t) => {
+  const agents = fc.array(
+    fc.record({
+      ...{ name: fc.string(), stateName: fc.constant('Running'), engineHost: fc.string() },
+      tags: fc.uniqueArray(fc.constantFrom('eu', 'us', '<i>'), { maxLength: 3 }),
+    }),
+  )
+  fc.assert(
+    fc.property(agents, (all) => {
+      const bearers = all.map(({ tags, ...rest }) => ({
+        ...rest,
+        tags: tags.map((name) => ({ id: 1, name, static: true })),
+      }))
+      return countTags(bearers).every(
+        ({ name, count }) =>
+          pickAgents(bearers, { text: '', state: '', tag: name }).length === count,
+      )
+    }),
+  )
+  t.end()
+})
+
+void t.test('the fleet', async (t) => {
+  const { base, api } = await startCoordinator(t, {
+    words: ['--no-agent', '--name', 'edge', '--simulate', '150', '--tags', 'here'],
+  })
+  const browser = await startBrowser(t)
+  const hostile = '<img src=x onerror=alert(1)>'
+  const tag = await api.makeTag(hostile)
+  await eventually('the cache is known', async () => {
+    const agent = await api.findAgent('edge-sim-00007')
+    if (!agent) return false
+    return (await api.call('PUT', `/agents/${agent.id}`, { tags: [{ id: tag }] })).status === 200
+  })
+
+  await t.test(
+    'rows in sight show their rates, and those that are scrolled to as well',
+    async (t) => {
+      const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+      const asked: string[] = []
+      page.on('request', (request) => {
+        const { pathname, searchParams } = new URL(request.url())
+        if (pathname.endsWith('/events')) asked.push(searchParams.get('live') ?? '')
+      })
+      await logInPage(page)
+      const first = page.getByRole('row').filter({ hasText: 'edge-sim-00001' })
+      await first.getByText(/^[\d.,]+\/s$/).waitFor()
+      await first.getByText(/^[\d.]+%$/).waitFor()
+      await first.getByText('In sync').waitFor()
+
+      await page.getByRole('region', { name: 'Caches' }).press('End')
+
+      const last = page.getByRole('row').filter({ hasText: 'edge-sim-00150' })
+      await last.getByText(/^[\d.,]+\/s$/).waitFor()
+      t.ok(
+        asked.every((ids) => ids.split(',').length < 100),
+        'only what is drawn is sampled',
+      )
+
+      await page.getByText('edge-sim-00150').click()
+      await page.getByRole('heading', { name: 'edge-sim-00150' }).waitFor()
+      await eventually('the stream is told what is looked at now', () =>
+        Promise.resolve(/^\d+$/.test(asked.at(-1) ?? '')),
+      )
+      t.same(wrongs, [])
+    },
+  )
+
+  await t.test('the filters are in the address, and a hostile tag is only shown', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+    await logInPage(page)
+    await page.getByRole('combobox', { name: 'Tag' }).selectOption(hostile)
+    const rows = page.getByRole('row').filter({ hasText: 'edge-sim-' })
+    await page.getByText('edge-sim-00008').waitFor({ state: 'detached' })
+    t.equal(await rows.count(), 1)
+
+    await page.getByRole('button', { name: /^Running/ }).click()
+    await page.reload()
+
+    await rows.first().waitFor()
+    t.match(await rows.allTextContents(), [/^edge-sim-00007/])
+    const fields = new URL(page.url()).searchParams
+    t.equal(fields.get('tag'), hostile)
+    t.equal(fields.get('state'), 'Running')
+    t.equal(await page.locator('img').count(), 0)
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      await keepScreenshot(page, `fleet-${width}`)
+      t.same(await findBarriers(page), [], `${width}`)
+    }
+    t.same(wrongs, [])
+  })
+})
