@@ -64,7 +64,7 @@ void t.test('a tag is borne by as many caches as its filter shows', (t) => {
 
 void t.test('the fleet', async (t) => {
   const { base, api } = await startCoordinator(t, {
-    words: ['--no-agent', '--name', 'edge', '--simulate', '150', '--tags', 'here'],
+    words: ['--no-agent', '--name', 'edge', '--simulate', '150', '--heartbeat', '30'],
   })
   const browser = await startBrowser(t)
   const hostile = '<img src=x onerror=alert(1)>'
