@@ -112,15 +112,16 @@ void t.test('one cache', async (t) => {
   })
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
-    for (const [title, colorScheme, width] of [
-      ['Status', 'light', 1280],
-      ['Parameters', 'dark', 390],
-      ['Backends', 'light', 390],
-      ['Command', 'dark', 1280],
+    for (const [title, colorScheme, width, region] of [
+      ['Status', 'light', 1280, 'Placed here'],
+      ['Parameters', 'dark', 390, 'Parameters'],
+      ['Backends', 'light', 390, 'Backends'],
+      ['Command', 'dark', 1280, 'Command'],
     ] as const) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 800 })
       await show(title)
+      await page.getByRole('region', { name: region, exact: true }).waitFor()
       await keepScreenshot(page, `cache-${title}-${colorScheme}-${width}`)
       t.same(await findBarriers(page), [], `${title} ${colorScheme} ${width}`)
     }

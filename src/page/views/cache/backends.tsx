@@ -38,37 +38,38 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
   const deed = useDeed()
   const rows = useMemo(() => asked.value?.map(toRow), [asked.value])
 
-  const set = (name: string, health: Health, before: Health | null): void => {
-    const path = `/agents/${agent.id}/backends/${encodeURIComponent(name)}/${health}`
+  const put = ({ name }: BackendRow, health: Health) => {
+    const selection = encodeURIComponent(nameForHealth(name))
+    return call('PUT', `/agents/${agent.id}/backends/${selection}/${health}`)
+  }
+  const undo = async (row: BackendRow): Promise<void> => {
+    const outcome = await put(row, readHealthSet(row))
+    toast(outcome.ok ? `${row.own} is as it was.` : outcome.error.errorMsg)
+    reload()
+  }
+  const set = (row: BackendRow, health: Health): void =>
     void deed.run(
-      () => call('PUT', path),
+      () => put(row, health),
       () => {
+        toast(`${row.own} is ${sayHealth[health]}.`, { undo: () => void undo(row) })
         reload()
-        const undo = before && {
-          undo: () => {
-            set(name, before, null)
-          },
-        }
-        toast(`${name} is set to ${health}.`, undo ?? {})
       },
     )
-  }
 
   const columns: readonly Column<BackendRow>[] = useMemo(
     () => [
       ...shownColumns,
       {
-        title: 'Set to',
+        title: 'Counts as',
         width: '8.5rem',
         show: (row) => {
-          const before = readHealthSet(row)
-          if (!isChangeable) return before
+          if (!isChangeable) return sayHealth[readHealthSet(row)]
           return (
             <HealthSelect
               backend={row.name}
-              value={before}
+              value={readHealthSet(row)}
               onChoose={(health) => {
-                set(nameForHealth(row.name), health, before)
+                set(row, health)
               }}
             />
           )
@@ -87,6 +88,12 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
       </Asked>
     </>
   )
+}
+
+const sayHealth: Readonly<Record<Health, string>> = {
+  auto: 'as probed',
+  healthy: 'set healthy',
+  sick: 'set sick',
 }
 
 const shownColumns: readonly Column<BackendRow>[] = [
@@ -150,9 +157,11 @@ function HealthSelect({ backend, value, onChoose }: HealthSelectProps) {
         currentTarget.value = value
       }}
     >
-      <option value="auto">as probed</option>
-      <option value="healthy">healthy</option>
-      <option value="sick">sick</option>
+      {(['auto', 'healthy', 'sick'] as const).map((health) => (
+        <option key={health} value={health}>
+          {sayHealth[health]}
+        </option>
+      ))}
     </select>
   )
 }
