@@ -1,9 +1,8 @@
 /** The fleet in a browser: live rates of the rows in sight, filters in the address bar, and what is judged of a cache. */
 import fc from 'fast-check'
 import t from 'tap'
-import type { Agent } from '../../src/page/api/agent.js'
-import { judgeConfig, rankConfig } from '../../src/page/views/caches/judge-config.js'
-import { countTags, pickAgents } from '../../src/page/views/caches/pick-agents.js'
+import { judgeConfig, rankConfig, type Judged } from '../../src/page/views/caches/judge-config.js'
+import { countTags, pickAgents, splitName } from '../../src/page/views/caches/pick-agents.js'
 import {
   findBarriers,
   keepScreenshot,
@@ -11,13 +10,13 @@ import {
   openPage,
   startBrowser,
 } from '../support/browser.js'
+import type { Reference } from '../support/api-client.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 
-type Judged = Pick<Agent, 'config' | 'drift'>
-
 function holding(desired: number, effective: number, result = 'applied'): Judged {
   return {
+    state: 1,
     config: {
       desired: { revision: desired },
       lastAttempted: { revision: desired, result, error: null, at: null },
@@ -36,6 +35,7 @@ void t.test('what is wrong with a configuration now counts more than what was pu
   t.equal(judgeConfig({ ...holding(2, 1, 'failed'), drift }).word, 'Failed')
   t.match(judgeConfig({ ...holding(2, 2), drift }), { word: 'Drifted', why: '<b>theirs</b>' })
   t.equal(judgeConfig({ ...holding(2, 2), drift: { ...drift, healedAt: at } }).word, 'Healed')
+  t.equal(judgeConfig({ ...holding(2, 2), state: 3 }).word, 'Unknown')
   t.ok(rankConfig(holding(2, 1, 'failed')) < rankConfig(holding(2, 2)))
   t.end()
 })
@@ -59,6 +59,24 @@ void t.test('a tag is borne by as many caches as its filter shows', (t) => {
       )
     }),
   )
+  t.end()
+})
+
+void t.test('a long name is split before its last word, and nothing of it is lost', (t) => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('a', '-', '.', '😀'), maxLength: 60 }),
+      (name) => {
+        const { start, end } = splitName(name)
+        return start + end === name && (name === '' || start !== '')
+      },
+    ),
+  )
+  t.same(splitName('frankfurt-edge-cache-sim-00001'), {
+    start: 'frankfurt-edge-cache-sim',
+    end: '-00001',
+  })
+  t.equal(splitName('edge-sim-00001').end, '')
   t.end()
 })
 
@@ -130,6 +148,36 @@ void t.test('the fleet', async (t) => {
       await keepScreenshot(page, `fleet-${width}`)
       t.same(await findBarriers(page), [], `${width}`)
     }
+    t.same(wrongs, [])
+  })
+
+  await t.test('who may only read is offered nothing else', async (t) => {
+    const password = 'another correct horse'
+    const make = async (path: string, body: object): Promise<number> => {
+      const { status, text } = await api.call('POST', path, body)
+      t.equal(status, 201, text)
+      return (JSON.parse(text) as Reference).id // all that is made has an id
+    }
+    const organization = { id: await make('/organizations', { name: 'shop' }) }
+    // The first one is the administrator.
+    await make('/accounts', { name: 'boss', password, organization })
+    const account = { id: await make('/accounts', { name: 'reader', password, organization }) }
+    await make('/permissions', { account, organization, type: 'agent', read: true, write: false })
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=00009' })
+    await page.getByLabel('Organization').fill('shop')
+    await logInPage(page, { user: 'reader', password })
+
+    await page.getByText('edge-sim-00009').click()
+
+    await page.getByRole('region', { name: 'Last panic' }).getByText('None.').waitFor()
+    const offered = page.getByRole('navigation', { name: 'Parts of edge-sim-00009' })
+    t.same(await offered.getByRole('link').allTextContents(), [
+      ...['Status', 'VCLs', 'Backends', 'Parameters', 'Bans'],
+    ])
+    for (const name of ['Tags', 'Delete'])
+      t.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name)
+    await offered.getByRole('link', { name: 'Parameters' }).click()
+    await page.getByRole('button', { name: 'About auto_restart' }).waitFor()
     t.same(wrongs, [])
   })
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Whoami } from '../../src/page/api/whoami.js'
 import {
   isChangeable,
+  joinLines,
   nameForHealth,
   pickParameters,
   readHealthSet,
@@ -59,5 +60,10 @@ void t.test('parameters that differ are told apart, and undone to what they were
   t.same(names('grace', false), ['default_grace'])
   t.same(names('ttl assigned', false), ['default_ttl', 'default_grace'])
   t.same(rows.map(toUndoValue), ['60.000', null])
+  t.end()
+})
+
+void t.test('lines that the cache broke are joined, paragraphs and lists are not', (t) => {
+  t.equal(joinLines('one\ntwo\n\nthree\n\t* four'), 'one two\n\nthree\n\t* four')
   t.end()
 })

@@ -14,8 +14,8 @@ import { BackendsSection } from './backends.js'
 import { BansSection } from './bans.js'
 import { CommandSection } from './command.js'
 import { CountersSection } from './counters.js'
-import { CacheDeeds } from './deeds.js'
-import { isChangeable, isOwn } from './engine-rows.js'
+import { CacheDeeds, type CacheDeedsProps } from './deeds.js'
+import { isOwn, isReachable } from './engine-rows.js'
 import { ParamsSection } from './params.js'
 import { StatusSection } from './status.js'
 import { VclsSection } from './vcls.js'
@@ -61,34 +61,44 @@ export function View({ params }: ViewProps) {
     follow: 'agent',
     id: Number(id),
   })
-  const back = { href: '/caches', title: 'Caches' }
-  if (!agent)
-    return (
-      <>
-        <ViewHead title={`Cache ${id}`} back={back} />
-        {error ? <ErrorNote error={error} onRetry={reload} /> : <Loading />}
-      </>
-    )
-
-  const who = readWho()
-  const offered = sections.filter(({ isOffered }) => isOffered?.() ?? true)
-  const Shown = (offered.find(({ key }) => key === section) ?? offered[0])?.show
-  const isOwner = who !== null && mayWrite('agent') && isOwn(agent, who)
   return (
     <>
-      <ViewHead
-        title={agent.name}
-        back={back}
-        beside={
-          <>
-            <StateChip state={agent.stateName} />
-            <ConfigChip agent={agent} />
-          </>
-        }
-      >
-        {isOwner && <CacheDeeds agent={agent} onChange={reload} />}
-      </ViewHead>
+      {agent ? (
+        <CacheHead agent={agent} onChange={reload} />
+      ) : (
+        <ViewHead title={`Cache ${id}`} back={back} />
+      )}
       {error && <ErrorNote error={error} onRetry={reload} />}
+      {!agent && !error && <Loading />}
+      {agent && <CacheSections agent={agent} section={section} />}
+    </>
+  )
+}
+
+const back = { href: '/caches', title: 'Caches' }
+
+function CacheHead({ agent, onChange }: CacheDeedsProps) {
+  return (
+    <ViewHead
+      title={agent.name}
+      back={back}
+      beside={
+        <>
+          <StateChip state={agent.stateName} />
+          <ConfigChip agent={agent} />
+        </>
+      }
+    >
+      {mayChange(agent) && <CacheDeeds agent={agent} onChange={onChange} />}
+    </ViewHead>
+  )
+}
+
+function CacheSections({ agent, section }: { readonly agent: Agent; readonly section: string }) {
+  const offered = sections.filter(({ isOffered }) => isOffered?.() ?? true)
+  const Shown = (offered.find(({ key }) => key === section) ?? offered[0])?.show
+  return (
+    <>
       <Sections
         label={`Parts of ${agent.name}`}
         items={offered.map(({ key, title }) => ({
@@ -96,7 +106,12 @@ export function View({ params }: ViewProps) {
           href: key === '' ? `/caches/${agent.id}` : `/caches/${agent.id}/${key}`,
         }))}
       />
-      {Shown && <Shown agent={agent} isChangeable={isOwner && isChangeable(agent, who)} />}
+      {Shown && <Shown agent={agent} isChangeable={mayChange(agent) && isReachable(agent)} />}
     </>
   )
+}
+
+function mayChange(agent: Agent): boolean {
+  const who = readWho()
+  return who !== null && mayWrite('agent') && isOwn(agent, who)
 }

@@ -2,6 +2,7 @@
 import type { Agent } from '../../api/agent.js'
 import { unknown } from '../../parts/quantity.js'
 import { StateChip } from '../../parts/state-chip.js'
+import { sayRevision } from '../caches/judge-config.js'
 import { Time } from '../../parts/time.js'
 
 export function ConfigPanel({ agent }: { readonly agent: Agent }) {
@@ -68,8 +69,4 @@ function Drift({ drift }: { readonly drift: NonNullable<Agent['drift']> }) {
       </dl>
     </>
   )
-}
-
-function sayRevision(revision: number | null): string {
-  return revision === null ? unknown : `revision ${revision}`
 }

@@ -10,7 +10,7 @@ import { sayBytes, sayCount, sayRate } from '../../parts/quantity.js'
 import { Table, type Column } from '../../parts/table.js'
 import { useAddressField } from '../../shell/address.js'
 import type { SectionProps } from './cache.js'
-import { FindField } from './find-field.js'
+import { FindField, filledFrom } from './find-field.js'
 
 interface CounterRow {
   readonly id: string
@@ -40,7 +40,7 @@ export function CountersSection({ agent }: SectionProps) {
           rows={shown}
           columns={columns}
           sorting={{ title: 'Name', isDescending: false }}
-          fills
+          fills={shown.length > filledFrom}
         />
       )}
       {sample && shown.length === 0 && <Empty icon="search" title="No counter is called so" />}

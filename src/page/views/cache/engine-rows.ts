@@ -3,13 +3,14 @@ import type { Agent } from '../../api/agent.js'
 import type { Backend, Health, Parameter } from '../../api/engine.js'
 import type { Whoami } from '../../api/whoami.js'
 
-/** A shared cache is changed by the system administrator only; one that is away or only retrieves by nobody. */
-export function isChangeable(agent: Pick<Agent, 'organization' | 'state'>, who: Whoami): boolean {
-  return isOwn(agent, who) && (agent.state === 1 || agent.state === 2)
-}
-
+/** A shared cache is changed by the system administrator only. */
 export function isOwn({ organization }: Pick<Agent, 'organization'>, who: Whoami): boolean {
   return who.organization === null || organization?.id === who.organization.id
+}
+
+/** Running or Failing; one that is away, locked or only retrieves takes no changes. */
+export function isReachable({ state }: Pick<Agent, 'state'>): boolean {
+  return state === 1 || state === 2
 }
 
 /** By the group's id, where the VCL is one of a group; else by its name in VCL, which means every VCL. */
@@ -55,4 +56,9 @@ export function pickParameters(
 /** What the field of one parameter should become: null is its default. */
 export function toUndoValue({ value, isChanged }: ParameterRow): string | null {
   return isChanged ? value : null
+}
+
+/** The cache breaks its lines at 72 characters: here they end where the paragraph does. */
+export function joinLines(description: string): string {
+  return description.replace(/(\S)[ \t]*\n(?=\w)/g, '$1 ')
 }

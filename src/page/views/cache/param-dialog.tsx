@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/dialog.js'
 import { TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
 import { toast } from '../../parts/toasts.js'
-import { toUndoValue, type ParameterRow } from './engine-rows.js'
+import { joinLines, toUndoValue, type ParameterRow } from './engine-rows.js'
 
 export interface ParamDialogProps {
   readonly agent: Agent
@@ -49,7 +49,7 @@ export function ParamDialog(props: ParamDialogProps) {
   return (
     <Dialog title={name} onClose={onClose}>
       <div class="stack">
-        <p class="cache-words">{parameter.description}</p>
+        <p class="cache-words">{joinLines(parameter.description)}</p>
         <p class="quiet cache-words">
           Default: {parameter.default} {unit}
         </p>

@@ -11,7 +11,7 @@ import { useAddressField } from '../../shell/address.js'
 import { Asked } from './asked.js'
 import type { SectionProps } from './cache.js'
 import { pickParameters, toParameterRows, type ParameterRow } from './engine-rows.js'
-import { FindField } from './find-field.js'
+import { FindField, filledFrom } from './find-field.js'
 import { ParamDialog } from './param-dialog.js'
 
 export function ParamsSection({ agent, isChangeable }: SectionProps) {
@@ -67,7 +67,7 @@ export function ParamsSection({ agent, isChangeable }: SectionProps) {
             rows={shown}
             columns={columns}
             sorting={{ title: 'Name', isDescending: false }}
-            fills
+            fills={shown.length > filledFrom}
           />
         )}
       </Asked>

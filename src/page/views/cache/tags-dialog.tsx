@@ -1,5 +1,6 @@
 /** The tags that are assigned to a cache; those that it sends itself stay. */
 import { useSignal } from '@preact/signals'
+import { Link } from 'wouter-preact'
 import type { Agent } from '../../api/agent.js'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
@@ -18,7 +19,7 @@ export interface TagsDialogProps {
 }
 
 export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
-  const { rows, error, reload } = useList<Reference>('/tags', { query: { sort: 'name' } })
+  const { rows, phase, error, reload } = useList<Reference>('/tags', { query: { sort: 'name' } })
   const deed = useDeed()
   const sent = agent.tags.filter((tag) => tag.static)
   const before = agent.tags.filter((tag) => !tag.static).map(({ id }) => id)
@@ -51,6 +52,11 @@ export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
         }
       >
         {error && <ErrorNote error={error} onRetry={reload} />}
+        {phase === 'ready' && !error && options.length === 0 && (
+          <p>
+            There are no other tags yet: <Link href="/tags">make one</Link>.
+          </p>
+        )}
         <PickField label="Assigned" options={options} value={chosen} />
         {sent.length > 0 && (
           <p class="quiet">Sent by the cache: {sent.map(({ name }) => name).join(', ')}</p>

@@ -11,6 +11,7 @@ import { Table, type Column } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
+import { CacheName } from './cache-name.js'
 import { ConfigChip } from './config-chip.js'
 import { rankConfig } from './judge-config.js'
 import { countStates, countTags, pickAgents } from './pick-agents.js'
@@ -87,26 +88,26 @@ const rates: readonly Column<Agent>[] = [
 const columns: readonly Column<Agent>[] = [
   {
     title: 'Name',
-    show: ({ name }) => <span title={name}>{name}</span>,
+    show: ({ name }) => <CacheName name={name} />,
     sortBy: ({ name }) => name,
   },
   {
     title: 'State',
-    width: '7rem',
+    width: '7.75rem',
     show: ({ stateName }) => <StateChip state={stateName} />,
     sortBy: ({ state }) => state,
   },
   ...rates,
   {
     title: 'Config',
-    width: '7.25rem',
+    width: '7.75rem',
     from: 'medium',
     show: (agent) => <ConfigChip agent={agent} />,
     sortBy: rankConfig,
   },
   {
     title: 'Tags',
-    width: '18%',
+    width: '17%',
     from: 'wide',
     show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
   },

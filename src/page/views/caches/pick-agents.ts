@@ -53,3 +53,14 @@ export function countTags(
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([name, count]) => ({ name, count }))
 }
+
+/** Chosen by us: what has room on a narrow screen. */
+const wholeCharacters = 24
+const endCharacters = 12
+
+/** The last word of a long name, by which it differs from its neighbours; empty when the name is short or one word. */
+export function splitName(name: string): { readonly start: string; readonly end: string } {
+  const at = Math.max(...['-', '.', '_'].map((mark) => name.lastIndexOf(mark)))
+  const isWhole = name.length <= wholeCharacters || name.length - at > endCharacters || at < 1
+  return isWhole ? { start: name, end: '' } : { start: name.slice(0, at), end: name.slice(at) }
+}
