@@ -82,7 +82,7 @@ void t.test('a long name is split before its last word, and nothing of it is los
 
 void t.test('the fleet', async (t) => {
   const { base, api } = await startCoordinator(t, {
-    words: ['--no-agent', '--name', 'edge', '--simulate', '150', '--heartbeat', '30'],
+    words: ['--no-agent', '--name', 'edge', '--simulate', '90', '--heartbeat', '30'],
   })
   const browser = await startBrowser(t)
   const hostile = '<img src=x onerror=alert(1)>'
@@ -110,15 +110,15 @@ void t.test('the fleet', async (t) => {
 
       await page.getByRole('region', { name: 'Caches' }).press('End')
 
-      const last = page.getByRole('row').filter({ hasText: 'edge-sim-00150' })
+      const last = page.getByRole('row').filter({ hasText: 'edge-sim-00090' })
       await last.getByText(/^[\d.,]+\/s$/).waitFor()
       t.ok(
         asked.every((ids) => ids.split(',').length < 100),
         'only what is drawn is sampled',
       )
 
-      await page.getByText('edge-sim-00150').click()
-      await page.getByRole('heading', { name: 'edge-sim-00150' }).waitFor()
+      await page.getByText('edge-sim-00090').click()
+      await page.getByRole('heading', { name: 'edge-sim-00090' }).waitFor()
       await eventually('the stream is told what is looked at now', () =>
         Promise.resolve(/^\d+$/.test(asked.at(-1) ?? '')),
       )

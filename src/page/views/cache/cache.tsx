@@ -31,7 +31,7 @@ interface CacheSection {
   readonly key: string
   readonly title: string
   readonly show: ComponentType<SectionProps>
-  readonly isOffered?: () => boolean
+  readonly isOffered?: (agent: Agent) => boolean
 }
 
 const sections: readonly CacheSection[] = [
@@ -46,7 +46,7 @@ const sections: readonly CacheSection[] = [
   },
   {
     ...{ key: 'command', title: 'Command', show: CommandSection },
-    isOffered: () => mayWrite('command'),
+    isOffered: (agent) => mayWrite('command') && isMine(agent),
   },
 ]
 
@@ -95,7 +95,7 @@ function CacheHead({ agent, onChange }: CacheDeedsProps) {
 }
 
 function CacheSections({ agent, section }: { readonly agent: Agent; readonly section: string }) {
-  const offered = sections.filter(({ isOffered }) => isOffered?.() ?? true)
+  const offered = sections.filter(({ isOffered }) => isOffered?.(agent) ?? true)
   const Shown = (offered.find(({ key }) => key === section) ?? offered[0])?.show
   return (
     <>
@@ -112,6 +112,10 @@ function CacheSections({ agent, section }: { readonly agent: Agent; readonly sec
 }
 
 function mayChange(agent: Agent): boolean {
+  return mayWrite('agent') && isMine(agent)
+}
+
+function isMine(agent: Agent): boolean {
   const who = readWho()
-  return who !== null && mayWrite('agent') && isOwn(agent, who)
+  return who !== null && isOwn(agent, who)
 }
