@@ -88,12 +88,16 @@ const shownColumns: readonly Column<ParameterRow>[] = [
   { title: 'Name', show: ({ id }) => <code title={id}>{id}</code>, sortBy: ({ id }) => id },
   {
     title: 'Value',
-    width: '35%',
+    width: '28%',
     show: ({ value, unit, isChanged }) => (
       <span class="cache-value" title={`${value} ${unit}`}>
-        {isChanged && <StateChip state="changed" tone="busy" />}
-        <span class="cache-value-text">
-          {value} <span class="quiet">{unit}</span>
+        {isChanged && (
+          <span class="from-medium">
+            <StateChip state="changed" tone="busy" />
+          </span>
+        )}
+        <span class={`cache-value-text${isChanged ? ' cache-value-changed' : ''}`}>
+          {value} <span class="quiet from-medium">{unit}</span>
         </span>
       </span>
     ),
@@ -110,8 +114,8 @@ const shownColumns: readonly Column<ParameterRow>[] = [
 
 function openColumn(isChangeable: boolean, open: (name: string) => void): Column<ParameterRow> {
   return {
-    title: isChangeable ? 'Change' : 'About',
-    width: '5.5rem',
+    title: isChangeable ? 'Edit' : 'About',
+    width: '4.5rem',
     isEnd: true,
     show: ({ id }) => (
       <Button
