@@ -29,6 +29,11 @@ export const views: readonly ViewEntry[] = [
     menu: { title: 'Caches', icon: 'cache' },
     search: 'Search caches',
   },
+  {
+    path: '/caches/:id/:section?',
+    needs: 'agent',
+    load: () => import('./views/cache/cache.js'),
+  },
   // What is deployed
   // VCL
   // Invalidations

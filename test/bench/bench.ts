@@ -19,6 +19,7 @@ import { fleetOf } from './fleet.js'
 import { measureInvalidations } from './invalidation.js'
 import { measureLists } from './lists.js'
 import { measureLogin } from './login.js'
+import { measurePage } from './page.js'
 import { measurePlacement } from './placement.js'
 import { measureStatistics } from './statistics.js'
 import { measureSwap } from './swap.js'
@@ -44,6 +45,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   statistics: measureStatistics,
   bundle: measureBundle,
   counters: measureCounters,
+  page: measurePage,
 }
 
 const chosen = process.argv.slice(2)

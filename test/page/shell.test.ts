@@ -82,7 +82,7 @@ void t.test('the page', async (t) => {
     const tag = await api.makeTag(name)
     await api.call('PUT', `/agents/${agent?.id ?? 0}`, { tags: [{ id: tag }] })
 
-    await page.getByText(name).waitFor()
+    await page.getByRole('table').getByText(name).waitFor()
     t.equal(await page.locator('img').count(), 0)
     t.same(wrongs, [])
   })

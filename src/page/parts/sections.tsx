@@ -1,4 +1,5 @@
 /** The parts of one object's view, each with its own path: `/caches/5`, `/caches/5/params`. */
+import { useEffect, useRef } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 
 export interface Section {
@@ -14,8 +15,14 @@ export function Sections({
   readonly items: readonly Section[]
 }) {
   const [path] = useLocation()
+  const place = useRef<HTMLElement>(null)
+  // Where it is narrow they scroll sideways.
+  useEffect(() => {
+    const shown = place.current?.querySelector('[aria-current]')
+    shown?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [path])
   return (
-    <nav class="sections" aria-label={label}>
+    <nav class="sections" aria-label={label} ref={place}>
       {items.map(({ href, title }) => (
         <Link
           key={href}

@@ -1,0 +1,28 @@
+/** What was asked of a cache: on its way, refused, empty, or there. */
+import type { ComponentChildren } from 'preact'
+import type { CallError } from '../../api/http.js'
+import { Empty } from '../../parts/empty.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import type { IconName } from '../../parts/icon.js'
+import { Loading } from '../../parts/loading.js'
+
+export interface AskedProps {
+  readonly value: unknown
+  readonly error: CallError | null
+  readonly reload: () => void
+  readonly isEmpty: boolean
+  readonly icon: IconName
+  /** When it is empty. */
+  readonly title: string
+  readonly children: ComponentChildren
+}
+
+export function Asked({ value, error, reload, isEmpty, icon, title, children }: AskedProps) {
+  return (
+    <>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {value === null && !error && <Loading />}
+      {isEmpty && !error ? <Empty icon={icon} title={title} /> : children}
+    </>
+  )
+}

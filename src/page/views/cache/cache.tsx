@@ -1,0 +1,121 @@
+/** One cache: how it is, what it holds, and what can be done to it. */
+import type { ComponentType } from 'preact'
+import type { Agent } from '../../api/agent.js'
+import { useObject } from '../../api/object.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
+import { Sections } from '../../parts/sections.js'
+import { StateChip } from '../../parts/state-chip.js'
+import { ViewHead } from '../../parts/view-head.js'
+import { mayRead, mayWrite, readWho } from '../../session/rights.js'
+import type { ViewProps } from '../../views.js'
+import { ConfigChip } from '../caches/config-chip.js'
+import { BackendsSection } from './backends.js'
+import { BansSection } from './bans.js'
+import { CommandSection } from './command.js'
+import { CountersSection } from './counters.js'
+import { CacheDeeds, type CacheDeedsProps } from './deeds.js'
+import { isOwn, isReachable } from './engine-rows.js'
+import { ParamsSection } from './params.js'
+import { StatusSection } from './status.js'
+import { VclsSection } from './vcls.js'
+
+export interface SectionProps {
+  readonly agent: Agent
+  /** The person may change the cache, and it can be changed now. */
+  readonly isChangeable: boolean
+}
+
+interface CacheSection {
+  /** Of the path; the first one has none. */
+  readonly key: string
+  readonly title: string
+  readonly show: ComponentType<SectionProps>
+  readonly isOffered?: (agent: Agent) => boolean
+}
+
+const sections: readonly CacheSection[] = [
+  { key: '', title: 'Status', show: StatusSection },
+  { key: 'vcls', title: 'VCLs', show: VclsSection },
+  { key: 'backends', title: 'Backends', show: BackendsSection },
+  { key: 'params', title: 'Parameters', show: ParamsSection },
+  { key: 'bans', title: 'Bans', show: BansSection },
+  {
+    ...{ key: 'counters', title: 'Counters', show: CountersSection },
+    isOffered: () => mayRead('stats'),
+  },
+  {
+    ...{ key: 'command', title: 'Command', show: CommandSection },
+    isOffered: (agent) => mayWrite('command') && isMine(agent),
+  },
+]
+
+export function View({ params }: ViewProps) {
+  const { id = '', section = '' } = params
+  const path = `/agents/${encodeURIComponent(id)}`
+  const {
+    value: agent,
+    error,
+    reload,
+  } = useObject<Agent>(path, {
+    follow: 'agent',
+    id: Number(id),
+  })
+  return (
+    <>
+      {agent ? (
+        <CacheHead agent={agent} onChange={reload} />
+      ) : (
+        <ViewHead title={`Cache ${id}`} back={back} />
+      )}
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {!agent && !error && <Loading />}
+      {agent && <CacheSections agent={agent} section={section} />}
+    </>
+  )
+}
+
+const back = { href: '/caches', title: 'Caches' }
+
+function CacheHead({ agent, onChange }: CacheDeedsProps) {
+  return (
+    <ViewHead
+      title={agent.name}
+      back={back}
+      beside={
+        <>
+          <StateChip state={agent.stateName} />
+          <ConfigChip agent={agent} />
+        </>
+      }
+    >
+      {mayChange(agent) && <CacheDeeds agent={agent} onChange={onChange} />}
+    </ViewHead>
+  )
+}
+
+function CacheSections({ agent, section }: { readonly agent: Agent; readonly section: string }) {
+  const offered = sections.filter(({ isOffered }) => isOffered?.(agent) ?? true)
+  const Shown = (offered.find(({ key }) => key === section) ?? offered[0])?.show
+  return (
+    <>
+      <Sections
+        label={`Parts of ${agent.name}`}
+        items={offered.map(({ key, title }) => ({
+          title,
+          href: key === '' ? `/caches/${agent.id}` : `/caches/${agent.id}/${key}`,
+        }))}
+      />
+      {Shown && <Shown agent={agent} isChangeable={mayChange(agent) && isReachable(agent)} />}
+    </>
+  )
+}
+
+function mayChange(agent: Agent): boolean {
+  return mayWrite('agent') && isMine(agent)
+}
+
+function isMine(agent: Agent): boolean {
+  const who = readWho()
+  return who !== null && isOwn(agent, who)
+}

@@ -1,0 +1,64 @@
+/** One line to the management port of a cache, and its answer in the cache's words. */
+import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import { TextField } from '../../parts/field.js'
+import { Form } from '../../parts/form.js'
+import type { SectionProps } from './cache.js'
+
+interface Answer {
+  readonly id: number
+  readonly command: string
+  readonly message: string
+}
+
+/** Chosen by us: older ones are out of sight anyway. */
+const answersMost = 20
+const answerCharacters = 100_000
+
+export function CommandSection({ agent }: SectionProps) {
+  const deed = useDeed()
+  const command = useSignal('')
+  const answers = useSignal<readonly Answer[]>([])
+
+  const sendCommand = (): void => {
+    const sent = command.value
+    void deed.run(
+      () =>
+        call<{ readonly message: string }>('POST', `/agents/${agent.id}/command`, {
+          body: { command: sent },
+        }),
+      ({ message }) => {
+        const id = (answers.peek()[0]?.id ?? 0) + 1
+        const answer = { id, command: sent, message: message.slice(0, answerCharacters) }
+        answers.value = [answer, ...answers.peek()].slice(0, answersMost)
+        command.value = ''
+      },
+    )
+  }
+
+  return (
+    <div class="stack">
+      <section class="panel" aria-label="Command">
+        <Form deed={deed} verb="Send" names={['command']} onSubmit={sendCommand}>
+          <TextField
+            label="Command"
+            name="command"
+            value={command}
+            error={deed.error}
+            placeholder="backend.list"
+            hint="Reading commands such as status, vcl.list or backend.list are sent as they are; param.set, backend.set_health and ban become what is kept."
+          />
+        </Form>
+      </section>
+      {answers.value.map(({ id, command, message }) => (
+        <section class="cache-answer" key={id} aria-label={`Answer to ${command}`}>
+          <h2>
+            <code>{command}</code>
+          </h2>
+          <pre tabIndex={0}>{message === '' ? 'done' : message}</pre>
+        </section>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,84 @@
+/** The counters of a cache, each second: events per second, and levels. */
+import { useMemo } from 'preact/hooks'
+import type { Counter } from '../../api/counter.js'
+import { useObject } from '../../api/object.js'
+import { useSamples } from '../../api/samples.js'
+import { Empty } from '../../parts/empty.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
+import { sayBytes, sayCount, sayRate } from '../../parts/quantity.js'
+import { Table, type Column } from '../../parts/table.js'
+import { useAddressField } from '../../shell/address.js'
+import type { SectionProps } from './cache.js'
+import { FindField, filledFrom } from './find-field.js'
+
+interface CounterRow {
+  readonly id: string
+  readonly value: number | null
+  readonly kind: Counter['kind']
+  readonly description: string
+}
+
+export function CountersSection({ agent }: SectionProps) {
+  const { value: counters, error, reload } = useObject<readonly Counter[]>('/counters')
+  const sample = useSamples([agent.id]).get(agent.id)
+  const [text] = useAddressField('find')
+  const rows = useMemo(() => toRows(sample?.values ?? {}, counters ?? []), [sample, counters])
+  const shown = rows.filter(({ id, description }) =>
+    `${id} ${description}`.toLowerCase().includes(text.toLowerCase()),
+  )
+  const isAway = agent.state === 3
+  if (isAway) return <Empty icon="graph" title="The agent is away: nothing is counted" />
+  return (
+    <>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      <FindField label="Find a counter" />
+      {!sample && <Loading />}
+      {shown.length > 0 && (
+        <Table
+          label="Counters"
+          rows={shown}
+          columns={columns}
+          sorting={{ title: 'Name', isDescending: false }}
+          fills={shown.length > filledFrom}
+        />
+      )}
+      {sample && shown.length === 0 && <Empty icon="search" title="No counter is called so" />}
+    </>
+  )
+}
+
+function toRows(
+  values: Readonly<Record<string, number | null>>,
+  counters: readonly Counter[],
+): readonly CounterRow[] {
+  const known = new Map(counters.map((counter) => [counter.name, counter]))
+  return Object.entries(values).map(([id, value]) => ({
+    ...{ id, value },
+    // Of each backend there are a few beside the usual ones; its connections are a level.
+    kind: known.get(id)?.kind ?? (/\.conn$|\.g_\w+$/.test(id) ? 'gauge' : 'counter'),
+    description: known.get(id)?.description ?? '',
+  }))
+}
+
+const columns: readonly Column<CounterRow>[] = [
+  { title: 'Name', show: ({ id }) => <code title={id}>{id}</code>, sortBy: ({ id }) => id },
+  {
+    title: 'Now',
+    width: '9rem',
+    isEnd: true,
+    show: sayValue,
+    sortBy: ({ value }) => value,
+  },
+  {
+    title: 'What it counts',
+    from: 'medium',
+    show: ({ description }) => description,
+  },
+]
+
+function sayValue({ id, value, kind }: CounterRow): string {
+  const isBytes = /bytes$|g_space$/.test(id)
+  if (kind === 'gauge') return isBytes ? sayBytes(value) : sayCount(value)
+  return isBytes && value !== null ? `${sayBytes(value)}/s` : sayRate(value)
+}

@@ -1,0 +1,102 @@
+/** What can be done to a cache as a whole: its tags, its lock, its end. */
+import { useSignal } from '@preact/signals'
+import { useLocation } from 'wouter-preact'
+import type { Agent } from '../../api/agent.js'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import { Button } from '../../parts/button.js'
+import { confirmDestruction } from '../../parts/confirm.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { toast } from '../../parts/toasts.js'
+import { mayRead } from '../../session/rights.js'
+import { TagsDialog } from './tags-dialog.js'
+
+export interface CacheDeedsProps {
+  readonly agent: Agent
+  readonly onChange: () => void
+}
+
+export function CacheDeeds({ agent, onChange }: CacheDeedsProps) {
+  const deed = useDeed()
+  const isTagging = useSignal(false)
+  const [, go] = useLocation()
+
+  const unlock = async (): Promise<void> => {
+    const isSure = await confirmDestruction({
+      title: `Unlock ${agent.name}?`,
+      text: `It will take this coordinator's word from now on, and drop what it knows better.`,
+      verb: 'Unlock',
+      name: agent.name,
+    })
+    if (!isSure) return
+    await deed.run(
+      () => call('PUT', `/agents/${agent.id}/unlock`),
+      () => {
+        toast(`${agent.name} is unlocked.`)
+        onChange()
+      },
+    )
+  }
+
+  const remove = async (): Promise<void> => {
+    const isSure = await confirmDestruction({
+      title: `Delete ${agent.name}?`,
+      text: 'It is forgotten and its key revoked; the cache itself serves on. To come back it needs a join token.',
+      verb: 'Delete',
+      name: agent.name,
+    })
+    if (!isSure) return
+    await deed.run(
+      () => deleteAgent(agent),
+      () => {
+        toast(`${agent.name} is deleted.`)
+        go('/caches')
+      },
+    )
+  }
+
+  return (
+    <>
+      {mayRead('tag') && (
+        <Button
+          icon="tag"
+          onClick={() => {
+            isTagging.value = true
+          }}
+        >
+          Tags
+        </Button>
+      )}
+      {agent.lockedBecause !== null && (
+        <Button kind="main" isBusy={deed.isBusy} onClick={() => void unlock()}>
+          Unlock
+        </Button>
+      )}
+      <Button icon="remove" isBusy={deed.isBusy} onClick={() => void remove()}>
+        Delete
+      </Button>
+      {deed.error && <ErrorNote error={deed.error} />}
+      {isTagging.value && (
+        <TagsDialog
+          agent={agent}
+          onChange={onChange}
+          onClose={() => {
+            isTagging.value = false
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** A cache that serves groups is only forgotten when that is said once more. */
+async function deleteAgent({ id, name }: Agent) {
+  const outcome = await call('DELETE', `/agents/${id}`)
+  if (outcome.ok || outcome.error.status !== 409) return outcome
+  const isSure = await confirmDestruction({
+    title: `Delete ${name} all the same?`,
+    text: 'VCL groups are placed on it. They move to other caches that fit, if there are any.',
+    verb: 'Delete all the same',
+  })
+  return isSure ? call('DELETE', `/agents/${id}?force=true`) : outcome
+}

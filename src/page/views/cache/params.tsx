@@ -1,0 +1,131 @@
+/** The parameters of a cache: found, told apart from their defaults, changed and reset. */
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { useObject } from '../../api/object.js'
+import type { Parameter } from '../../api/engine.js'
+import { Button } from '../../parts/button.js'
+import { Choices } from '../../parts/choices.js'
+import { StateChip } from '../../parts/state-chip.js'
+import { Table, type Column } from '../../parts/table.js'
+import { useAddressField } from '../../shell/address.js'
+import { Asked } from './asked.js'
+import type { SectionProps } from './cache.js'
+import { pickParameters, toParameterRows, type ParameterRow } from './engine-rows.js'
+import { FindField, filledFrom } from './find-field.js'
+import { ParamDialog } from './param-dialog.js'
+
+export function ParamsSection({ agent, isChangeable }: SectionProps) {
+  const asked = useObject<Readonly<Record<string, Parameter>>>(`/agents/${agent.id}/params`, {
+    follow: 'agent',
+    id: agent.id,
+  })
+  const [text] = useAddressField('find')
+  const [only, setOnly] = useAddressField('only')
+  const opened = useSignal<string | null>(null)
+  const rows = useMemo(() => toParameterRows(asked.value ?? {}), [asked.value])
+  const isChanged = only === 'changed'
+  const shown = pickParameters(rows, { text: text.toLowerCase(), isChanged })
+  const columns = useMemo(
+    () => [
+      ...shownColumns,
+      openColumn(isChangeable, (name) => {
+        opened.value = name
+      }),
+    ],
+    [isChangeable],
+  )
+  const parameter = rows.find(({ id }) => id === opened.value)
+
+  return (
+    <>
+      {asked.value && (
+        <div class="row">
+          <Choices
+            label="Which parameters"
+            value={only}
+            onChoose={setOnly}
+            choices={[
+              { value: '', title: 'All', count: rows.length },
+              {
+                ...{ value: 'changed', title: 'Changed' },
+                count: rows.filter((row) => row.isChanged).length,
+              },
+            ]}
+          />
+          <FindField label="Find a parameter" />
+        </div>
+      )}
+      <Asked
+        {...asked}
+        isEmpty={asked.value !== null && shown.length === 0}
+        icon="search"
+        title={text === '' ? 'Every parameter is at its default' : 'No parameter fits'}
+      >
+        {shown.length > 0 && (
+          <Table
+            label="Parameters"
+            rows={shown}
+            columns={columns}
+            sorting={{ title: 'Name', isDescending: false }}
+            fills={shown.length > filledFrom}
+          />
+        )}
+      </Asked>
+      {parameter && (
+        <ParamDialog
+          {...{ agent, parameter, isChangeable }}
+          onChange={asked.reload}
+          onClose={() => {
+            opened.value = null
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+const shownColumns: readonly Column<ParameterRow>[] = [
+  { title: 'Name', show: ({ id }) => <code title={id}>{id}</code>, sortBy: ({ id }) => id },
+  {
+    title: 'Value',
+    width: '28%',
+    show: ({ value, unit, isChanged }) => (
+      <span class="cache-value" title={`${value} ${unit}`}>
+        {isChanged && (
+          <span class="from-medium">
+            <StateChip state="changed" tone="busy" />
+          </span>
+        )}
+        <span class={`cache-value-text${isChanged ? ' cache-value-changed' : ''}`}>
+          {value} <span class="quiet from-medium">{unit}</span>
+        </span>
+      </span>
+    ),
+    sortBy: ({ value }) => value,
+  },
+  {
+    title: 'Default',
+    width: '20%',
+    from: 'wide',
+    show: (row) => <span title={row.default}>{row.default}</span>,
+    sortBy: (row) => row.default,
+  },
+]
+
+function openColumn(isChangeable: boolean, open: (name: string) => void): Column<ParameterRow> {
+  return {
+    title: isChangeable ? 'Edit' : 'About',
+    width: '4.5rem',
+    isEnd: true,
+    show: ({ id }) => (
+      <Button
+        kind="quiet"
+        icon={isChangeable ? 'edit' : 'help'}
+        label={isChangeable ? `Change ${id}` : `About ${id}`}
+        onClick={() => {
+          open(id)
+        }}
+      />
+    ),
+  }
+}

@@ -1,0 +1,46 @@
+/** The VCL groups that are placed on a cache, and how far each is. */
+import { Link } from 'wouter-preact'
+import type { Agent } from '../../api/agent.js'
+import { useList } from '../../api/list.js'
+import type { PlacedGroup } from '../../api/placed-group.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { StateChip } from '../../parts/state-chip.js'
+
+export function PlacedPanel({ agent }: { readonly agent: Agent }) {
+  const { rows, phase, error, reload } = useList<PlacedGroup>('/vclgroups', {
+    query: { deployed: 'true', sort: 'name' },
+    follow: ['deployment'],
+  })
+  const placed = rows.flatMap((group) => {
+    const place = group.agentStates.find((one) => one.agent.id === agent.id)
+    return place ? [{ group, place }] : []
+  })
+  return (
+    <section class="panel" aria-label="Placed here">
+      <h2>Placed here</h2>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {phase === 'ready' && !error && placed.length === 0 && (
+        <p class="quiet">
+          No group yet. Groups come by their deployments, whose tags this cache must bear.
+        </p>
+      )}
+      {placed.length > 0 && (
+        <ul class="cache-placed">
+          {placed.map(({ group, place }) => (
+            <li key={group.id}>
+              <div class="row">
+                <Link href={`/groups/${group.id}`} class="cache-placed-name">
+                  {group.name}
+                </Link>
+                {group.root && <span class="quiet">root</span>}
+                <StateChip state={place.state} />
+                {place.revision !== null && <span class="quiet">revision {place.revision}</span>}
+              </div>
+              {place.error !== null && <pre tabIndex={0}>{place.error}</pre>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

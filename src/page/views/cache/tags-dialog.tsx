@@ -1,0 +1,67 @@
+/** The tags that are assigned to a cache; those that it sends itself stay. */
+import { useSignal } from '@preact/signals'
+import { Link } from 'wouter-preact'
+import type { Agent } from '../../api/agent.js'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import { useList } from '../../api/list.js'
+import type { Reference } from '../../api/whoami.js'
+import { Dialog } from '../../parts/dialog.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Form } from '../../parts/form.js'
+import { PickField } from '../../parts/pick-field.js'
+import { toast } from '../../parts/toasts.js'
+
+export interface TagsDialogProps {
+  readonly agent: Agent
+  readonly onChange: () => void
+  readonly onClose: () => void
+}
+
+export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
+  const { rows, phase, error, reload } = useList<Reference>('/tags', { query: { sort: 'name' } })
+  const deed = useDeed()
+  const sent = agent.tags.filter((tag) => tag.static)
+  const before = agent.tags.filter((tag) => !tag.static).map(({ id }) => id)
+  const chosen = useSignal<readonly number[]>(before)
+  const options = rows.filter(({ id }) => !sent.some((tag) => tag.id === id))
+
+  const save = (ids: readonly number[]) =>
+    call('PUT', `/agents/${agent.id}`, { body: { tags: ids.map((id) => ({ id })) } })
+  const undo = async (): Promise<void> => {
+    const outcome = await save(before)
+    toast(outcome.ok ? 'The tags are as they were.' : outcome.error.errorMsg)
+    onChange()
+  }
+
+  return (
+    <Dialog title={`Tags of ${agent.name}`} onClose={onClose}>
+      <Form
+        deed={deed}
+        verb="Save"
+        onCancel={onClose}
+        onSubmit={() =>
+          void deed.run(
+            () => save(chosen.value),
+            () => {
+              toast('The tags are saved.', { undo: () => void undo() })
+              onChange()
+              onClose()
+            },
+          )
+        }
+      >
+        {error && <ErrorNote error={error} onRetry={reload} />}
+        {phase === 'ready' && !error && options.length === 0 && (
+          <p>
+            There are no other tags yet: <Link href="/tags">make one</Link>.
+          </p>
+        )}
+        <PickField label="Assigned" options={options} value={chosen} />
+        {sent.length > 0 && (
+          <p class="quiet">Sent by the cache: {sent.map(({ name }) => name).join(', ')}</p>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,183 @@
+/** The fleet in a browser: live rates of the rows in sight, filters in the address bar, and what is judged of a cache. */
+import fc from 'fast-check'
+import t from 'tap'
+import { judgeConfig, rankConfig, type Judged } from '../../src/page/views/caches/judge-config.js'
+import { countTags, pickAgents, splitName } from '../../src/page/views/caches/pick-agents.js'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  openPage,
+  startBrowser,
+} from '../support/browser.js'
+import type { Reference } from '../support/api-client.js'
+import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+
+function holding(desired: number, effective: number, result = 'applied'): Judged {
+  return {
+    state: 1,
+    config: {
+      desired: { revision: desired },
+      lastAttempted: { revision: desired, result, error: null, at: null },
+      effective: { revision: effective },
+    },
+    drift: null,
+  }
+}
+
+void t.test('what is wrong with a configuration now counts more than what was put right', (t) => {
+  const at = '2026-01-01T00:00:00.000Z'
+  const drift = { at, foreign: ['<b>theirs</b>'], action: '', healedAt: null }
+
+  t.equal(judgeConfig(holding(2, 2)).word, 'In sync')
+  t.equal(judgeConfig(holding(2, 1)).word, 'Applying')
+  t.equal(judgeConfig({ ...holding(2, 1, 'failed'), drift }).word, 'Failed')
+  t.match(judgeConfig({ ...holding(2, 2), drift }), { word: 'Drifted', why: '<b>theirs</b>' })
+  t.equal(judgeConfig({ ...holding(2, 2), drift: { ...drift, healedAt: at } }).word, 'Healed')
+  t.equal(judgeConfig({ ...holding(2, 2), state: 3 }).word, 'Unknown')
+  t.ok(rankConfig(holding(2, 1, 'failed')) < rankConfig(holding(2, 2)))
+  t.end()
+})
+
+void t.test('a tag is borne by as many caches as its filter shows', (t) => {
+  const agents = fc.array(
+    fc.record({
+      ...{ name: fc.string(), stateName: fc.constant('Running'), engineHost: fc.string() },
+      tags: fc.uniqueArray(fc.constantFrom('eu', 'us', '<i>'), { maxLength: 3 }),
+    }),
+  )
+  fc.assert(
+    fc.property(agents, (all) => {
+      const bearers = all.map(({ tags, ...rest }) => ({
+        ...rest,
+        tags: tags.map((name) => ({ id: 1, name, static: true })),
+      }))
+      return countTags(bearers).every(
+        ({ name, count }) =>
+          pickAgents(bearers, { text: '', state: '', tag: name }).length === count,
+      )
+    }),
+  )
+  t.end()
+})
+
+void t.test('a long name is split before its last word, and nothing of it is lost', (t) => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('a', '-', '.', '😀'), maxLength: 60 }),
+      (name) => {
+        const { start, end } = splitName(name)
+        return start + end === name && (name === '' || start !== '')
+      },
+    ),
+  )
+  t.same(splitName('frankfurt-edge-cache-sim-00001'), {
+    start: 'frankfurt-edge-cache-sim',
+    end: '-00001',
+  })
+  t.equal(splitName('edge-sim-00001').end, '')
+  t.end()
+})
+
+void t.test('the fleet', async (t) => {
+  const { base, api } = await startCoordinator(t, {
+    words: ['--no-agent', '--name', 'edge', '--simulate', '90', '--heartbeat', '30'],
+  })
+  const browser = await startBrowser(t)
+  const hostile = '<img src=x onerror=alert(1)>'
+  const tag = await api.makeTag(hostile)
+  await eventually('the cache is known', async () => {
+    const agent = await api.findAgent('edge-sim-00007')
+    if (!agent) return false
+    return (await api.call('PUT', `/agents/${agent.id}`, { tags: [{ id: tag }] })).status === 200
+  })
+
+  await t.test(
+    'rows in sight show their rates, and those that are scrolled to as well',
+    async (t) => {
+      const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+      const asked: string[] = []
+      page.on('request', (request) => {
+        const { pathname, searchParams } = new URL(request.url())
+        if (pathname.endsWith('/events')) asked.push(searchParams.get('live') ?? '')
+      })
+      await logInPage(page)
+      const first = page.getByRole('row').filter({ hasText: 'edge-sim-00001' })
+      await first.getByText(/^[\d.,]+\/s$/).waitFor()
+      await first.getByText(/^[\d.]+%$/).waitFor()
+      await first.getByText('In sync').waitFor()
+
+      await page.getByRole('region', { name: 'Caches' }).press('End')
+
+      const last = page.getByRole('row').filter({ hasText: 'edge-sim-00090' })
+      await last.getByText(/^[\d.,]+\/s$/).waitFor()
+      t.ok(
+        asked.every((ids) => ids.split(',').length < 100),
+        'only what is drawn is sampled',
+      )
+
+      await page.getByText('edge-sim-00090').click()
+      await page.getByRole('heading', { name: 'edge-sim-00090' }).waitFor()
+      await eventually('the stream is told what is looked at now', () =>
+        Promise.resolve(/^\d+$/.test(asked.at(-1) ?? '')),
+      )
+      t.same(wrongs, [])
+    },
+  )
+
+  await t.test('the filters are in the address, and a hostile tag is only shown', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+    await logInPage(page)
+    await page.getByRole('combobox', { name: 'Tag' }).selectOption(hostile)
+    const rows = page.getByRole('row').filter({ hasText: 'edge-sim-' })
+    await page.getByText('edge-sim-00008').waitFor({ state: 'detached' })
+    t.equal(await rows.count(), 1)
+
+    await page.getByRole('button', { name: /^Running/ }).click()
+    await page.reload()
+
+    await rows.first().waitFor()
+    t.match(await rows.allTextContents(), [/^edge-sim-00007/])
+    const fields = new URL(page.url()).searchParams
+    t.equal(fields.get('tag'), hostile)
+    t.equal(fields.get('state'), 'Running')
+    t.equal(await page.locator('img').count(), 0)
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      await keepScreenshot(page, `fleet-${width}`)
+      t.same(await findBarriers(page), [], `${width}`)
+    }
+    t.same(wrongs, [])
+  })
+
+  await t.test('who may only read is offered nothing else', async (t) => {
+    const password = 'another correct horse'
+    const make = async (path: string, body: object): Promise<number> => {
+      const { status, text } = await api.call('POST', path, body)
+      t.equal(status, 201, text)
+      return (JSON.parse(text) as Reference).id // all that is made has an id
+    }
+    const organization = { id: await make('/organizations', { name: 'shop' }) }
+    // The first one is the administrator.
+    await make('/accounts', { name: 'boss', password, organization })
+    const account = { id: await make('/accounts', { name: 'reader', password, organization }) }
+    await make('/permissions', { account, organization, type: 'agent', read: true, write: false })
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=00009' })
+    await page.getByLabel('Organization').fill('shop')
+    await logInPage(page, { user: 'reader', password })
+
+    await page.getByText('edge-sim-00009').click()
+
+    await page.getByRole('region', { name: 'Last panic' }).getByText('None.').waitFor()
+    const offered = page.getByRole('navigation', { name: 'Parts of edge-sim-00009' })
+    t.same(await offered.getByRole('link').allTextContents(), [
+      ...['Status', 'VCLs', 'Backends', 'Parameters', 'Bans'],
+    ])
+    for (const name of ['Tags', 'Delete'])
+      t.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name)
+    await offered.getByRole('link', { name: 'Parameters' }).click()
+    await page.getByRole('button', { name: 'About auto_restart' }).waitFor()
+    t.same(wrongs, [])
+  })
+})

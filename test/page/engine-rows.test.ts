@@ -1,0 +1,72 @@
+/** What the page makes of a cache's answers: whose health is set, what was set, which parameters differ. */
+import t from 'tap'
+import type { Whoami } from '../../src/page/api/whoami.js'
+import {
+  isOwn,
+  isReachable,
+  joinLines,
+  nameForHealth,
+  pickParameters,
+  readHealthSet,
+  toParameterRows,
+  toUndoValue,
+} from '../../src/page/views/cache/engine-rows.js'
+
+void t.test('a shared cache is changed by the system administrator only', (t) => {
+  const who = (organization: Whoami['organization']): Whoami => ({
+    ...{ account: { id: 1, name: 'eva' }, organization, role: 'regular', permissions: [] },
+  })
+  const shop = { id: 1, name: 'shop' }
+
+  t.ok(isOwn({ organization: null }, who(null)))
+  t.notOk(isOwn({ organization: null }, who(shop)))
+  t.ok(isOwn({ organization: shop }, who(shop)))
+  t.notOk(isOwn({ organization: { id: 2, name: 'other' } }, who(shop)))
+  t.end()
+})
+
+void t.test('a cache that is away, locked or only retrieves takes no changes', (t) => {
+  t.same(
+    ([1, 2, 3, 4, 5] as const).filter((state) => isReachable({ state })),
+    [1, 2],
+  )
+  t.end()
+})
+
+void t.test('the health of a backend is set for its group, elsewhere by its name', (t) => {
+  t.equal(nameForHealth('cf-12-abc.origin'), '12.origin')
+  t.equal(nameForHealth('cf-idle.default'), 'default')
+  t.equal(nameForHealth('boot.origin'), 'origin')
+  t.end()
+})
+
+void t.test('without a probe healthy means nothing was set', (t) => {
+  const backend = { name: 'a.b', type: null, good: 0, isHealthy: true, lastChangeSeconds: null }
+
+  t.equal(readHealthSet({ ...backend, adminHealth: 'healthy', total: 0 }), 'auto')
+  t.equal(readHealthSet({ ...backend, adminHealth: 'healthy', total: 8 }), 'healthy')
+  t.equal(readHealthSet({ ...backend, adminHealth: 'probe', total: 8 }), 'auto')
+  t.equal(readHealthSet({ ...backend, adminHealth: 'sick', total: 0 }), 'sick')
+  t.end()
+})
+
+void t.test('parameters that differ are told apart, and undone to what they were', (t) => {
+  const parameter = { default: '120.000', unit: 'seconds', description: 'The TTL assigned' }
+  const rows = toParameterRows({
+    default_ttl: { ...parameter, value: '60.000' },
+    default_grace: { ...parameter, value: '120.000' },
+  })
+  const names = (text: string, isChanged: boolean) =>
+    pickParameters(rows, { text, isChanged }).map(({ id }) => id)
+
+  t.same(names('', true), ['default_ttl'])
+  t.same(names('grace', false), ['default_grace'])
+  t.same(names('ttl assigned', false), ['default_ttl', 'default_grace'])
+  t.same(rows.map(toUndoValue), ['60.000', null])
+  t.end()
+})
+
+void t.test('lines that the cache broke are joined, paragraphs and lists are not', (t) => {
+  t.equal(joinLines('one\ntwo\n\nthree\n\t* four'), 'one two\n\nthree\n\t* four')
+  t.end()
+})
