@@ -1,0 +1,126 @@
+/** The text of a file in its editor: save, check, and what belongs to it. */
+import type { EditorView } from '@codemirror/view'
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { FileUser, WholeFile } from '../../api/file.js'
+import { Editor } from '../../editor/editor.js'
+import { goToLine, markProblems } from '../../editor/problems.js'
+import { Button } from '../../parts/button.js'
+import { mayRead, mayWrite } from '../../session/rights.js'
+import { useAddressField } from '../../shell/address.js'
+import { checkText, type Checked } from './check.js'
+import { CheckResult, problemsOf } from './check-result.js'
+import type { EditedFile } from './edited-file.js'
+import { Includes } from './includes.js'
+import { UsedBy } from './used-by.js'
+
+export interface TextSectionProps {
+  readonly edited: EditedFile
+  readonly file: WholeFile
+  readonly users: readonly FileUser[]
+}
+
+export function TextSection({ edited, file, users }: TextSectionProps) {
+  const view = useRef<EditorView | null>(null)
+  const [line] = useAddressField('line')
+  const checked = useSignal<Checked | null>(null)
+  const isChecking = useSignal(false)
+  const groupId = useSignal<string | null>(null)
+  const { state } = edited
+  // Until one is chosen an include is checked where it is used.
+  const chosenId = groupId.value ?? String(users[0]?.id ?? '')
+  const group = users.find(({ id }) => String(id) === chosenId) ?? null
+
+  useEffect(() => {
+    if (view.current && Number(line) > 0) goToLine(view.current, Number(line))
+  }, [line])
+
+  const check = async (): Promise<void> => {
+    if (isChecking.peek()) return
+    isChecking.value = true
+    const now = await checkText(file, state.peek()?.doc.toString() ?? '', group)
+    checked.value = now
+    isChecking.value = false
+    const own = problemsOf(now).filter((problem) => problem.file === file.name)
+    if (view.current) markProblems(view.current, own)
+  }
+
+  const text = state.value?.doc.toString() ?? ''
+  return (
+    <div class="file-desk">
+      <div class="file-main">
+        {mayWrite('file') && (
+          <div class="file-deeds">
+            <Button
+              kind="main"
+              disabled={!edited.isChanged}
+              isBusy={edited.isBusy}
+              onClick={() => void edited.save()}
+            >
+              Save
+            </Button>
+            {mayRead('agent') && (
+              <Button isBusy={isChecking.value} onClick={() => void check()}>
+                {isChecking.value ? 'Checking…' : 'Check'}
+              </Button>
+            )}
+            {mayRead('agent') && users.length > 0 && (
+              <CheckAs value={chosenId} users={users} onChoose={(id) => (groupId.value = id)} />
+            )}
+            <span class="quiet file-keys from-wide">
+              <kbd>Ctrl S</kbd> saves, <kbd>Ctrl F</kbd> searches, <kbd>Esc</kbd> <kbd>Tab</kbd>{' '}
+              leaves
+            </span>
+          </div>
+        )}
+        {state.value && (
+          <Editor
+            key={file.id}
+            state={state.value}
+            onState={(now) => (state.value = now)}
+            onView={(now) => (view.current = now)}
+          />
+        )}
+        {checked.value && (
+          <CheckResult
+            checked={checked.value}
+            file={file}
+            onLine={(number) => {
+              if (view.current) goToLine(view.current, number)
+            }}
+          />
+        )}
+      </div>
+      <div class="file-side">
+        <Includes file={file} text={text} />
+        <UsedBy users={users} />
+      </div>
+    </div>
+  )
+}
+
+function CheckAs(props: {
+  readonly value: string
+  readonly users: readonly FileUser[]
+  readonly onChoose: (id: string) => void
+}) {
+  return (
+    <label class="file-check-as">
+      <span>as part of</span>
+      <select
+        class="field-input"
+        value={props.value}
+        onChange={(event) => {
+          props.onChoose(event.currentTarget.value)
+        }}
+      >
+        {props.users.map(({ id, name }) => (
+          <option key={id} value={String(id)}>
+            {name}
+          </option>
+        ))}
+        <option value="alone">no group</option>
+      </select>
+    </label>
+  )
+}
