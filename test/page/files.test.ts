@@ -1,20 +1,21 @@
 /** Files and their editor, in a browser on a coordinator with a real cache: make, edit, check, save, compare, delete. */
-import type { Page } from 'playwright-core'
+
 import t from 'tap'
-import { findBarriers, keepScreenshot, logInPage, openPage, startBrowser } from '../support/browser.js'
-import { startAgent, startCoordinator } from '../support/daemon.js'
-import { eventually } from '../support/eventually.js'
+import { keepScreenshot, logInPage, openPage, startBrowser } from '../support/browser.js'
+import { makeStateDir, startAgent, startCoordinator } from '../support/daemon.js'
 import { startVarnishd } from '../support/varnishd.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
 const shared = `sub vcl_deliver {\n    set resp.http.X-Hostile = "${hostile}";\n}\n`
-const main = 'vcl 4.1;\nbackend default none;\ninclude "shared.vcl";\nsub vcl_recv {\n    return (hash);\n}\n'
+const main =
+  'vcl 4.1;\nbackend default none;\ninclude "shared.vcl";\nsub vcl_recv {\n    return (hash);\n}\n'
 
 void t.test('files', async (t) => {
   const { base, api } = await startCoordinator(t)
   const cache = await startVarnishd(t)
   startAgent(t, cache, {
-    ...{ base, name: 'edge', tags: 'here' },
+    ...{ coordinatorUrl: base.replace('http', 'ws'), name: 'edge', tags: ['here'] },
+    stateDir: await makeStateDir(t),
     joinToken: await api.makeJoinToken(),
   })
   const sharedId = await api.makeFile('shared.vcl', shared, 2)

@@ -54,7 +54,9 @@ const frame = EditorView.theme({
     fontSize: '0.8125rem',
   },
   '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
-  '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { backgroundColor: 'var(--bad-soft) !important' },
+  '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': {
+    backgroundColor: 'var(--bad-soft) !important',
+  },
   '.cm-changedText, &.cm-merge-a .cm-changedText, .cm-deletedText': {
     background: 'none !important',
     textDecoration: 'underline',

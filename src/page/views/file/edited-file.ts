@@ -39,8 +39,10 @@ export interface EditedFile {
   readonly load: () => Promise<void>
   /** Over `base`, or over what another version is by now. */
   readonly save: (over?: Newest) => Promise<void>
-  /** Text, name or another field of it, over what was read last; the text in the editor stays. */
+  /** Its name or another field, over what was read last; the text in the editor stays. */
   readonly change: (body: object) => Promise<Outcome<WholeFile>>
+  /** Another text in its place; in the editor too, unless something unsaved stands there. */
+  readonly replace: (body: Pick<WholeFile, 'source' | 'encoded'>) => Promise<Outcome<WholeFile>>
   /** The text begins anew from there. */
   readonly restart: (from: Newest) => void
   readonly closeConflict: () => void
@@ -59,6 +61,10 @@ export function useEditedFile(id: string): EditedFile {
   const latest = useRef<() => void>(() => undefined)
 
   const path = `/files/${encodeURIComponent(id)}`
+  const hasChanges = (): boolean =>
+    state.peek() !== null &&
+    newest.peek() !== null &&
+    !isSameText(readText(), newest.peek()?.file.source ?? '')
   const readText = (): string => state.peek()?.doc.toString() ?? ''
 
   const begin = (from: Newest, text: string, over: Base): void => {
@@ -89,6 +95,16 @@ export function useEditedFile(id: string): EditedFile {
     if (outcome.ok) take({ file: outcome.value, etag: outcome.etag }, before)
     return outcome
   }
+  const replace: EditedFile['replace'] = async (body) => {
+    const wasChanged = hasChanges()
+    const before = newest.peek()
+    const outcome = await call<WholeFile>('PUT', path, { body, ifMatch: before?.etag ?? null })
+    if (!outcome.ok) return outcome
+    const now = { file: outcome.value, etag: outcome.etag }
+    if (wasChanged) newest.value = now
+    else restart(now)
+    return outcome
+  }
   /** What we changed ourselves is no conflict with our text. */
   const take = (now: Newest, before: Newest | null): void => {
     newest.value = now
@@ -100,7 +116,10 @@ export function useEditedFile(id: string): EditedFile {
     isBusy.value = true
     const source = restoreLineEnds(readText(), begun.file.source)
     const ifMatch = (over ?? base.peek())?.etag ?? null
-    const outcome = await call<WholeFile>('PUT', path, { body: { source, encoded: false }, ifMatch })
+    const outcome = await call<WholeFile>('PUT', path, {
+      body: { source, encoded: false },
+      ifMatch,
+    })
     if (outcome.ok) {
       newest.value = { file: outcome.value, etag: outcome.etag }
       base.value = baseOf(newest.value)
@@ -113,21 +132,17 @@ export function useEditedFile(id: string): EditedFile {
   }
   latest.current = () => void save() // never rejects
 
-  const isChanged =
-    state.value !== null &&
-    newest.value !== null &&
-    !isSameText(state.value.doc.toString(), newest.value.file.source)
-
   useEffect(() => void load(), [id])
   useUnsaved(id, () => {
     const over = base.peek()
-    return isChanged && over ? { text: readText(), ...over } : null
+    return hasChanges() && over ? { text: readText(), ...over } : null
   })
 
   return {
-    ...{ newest: newest.value, base: base.value, state, isChanged },
+    ...{ newest: newest.value, base: base.value, state },
+    isChanged: state.value !== null && hasChanges(),
     ...{ conflict: conflict.value, error: error.value, isBusy: isBusy.value },
-    ...{ load, save, change, restart },
+    ...{ load, save, change, replace, restart },
     closeConflict: () => {
       conflict.value = null
     },

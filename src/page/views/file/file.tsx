@@ -17,14 +17,21 @@ import { mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
 import { Conflict } from './conflict.js'
 import { useEditedFile, type EditedFile } from './edited-file.js'
+import { CompareSection } from './compare.js'
+import { useRunningVersions } from './read-running.js'
+import { useVersions, type Versions } from './read-versions.js'
 import { Rename } from './rename.js'
+import type { RunningVersion } from './running-versions.js'
 import { TextSection } from './text-section.js'
+import { VersionsSection } from './versions.js'
 
 export function View({ params }: ViewProps) {
   const id = params['id'] ?? ''
   const edited = useEditedFile(id)
   const users = useUsers(id)
   const { newest, error } = edited
+  const versions = useVersions(id, newest?.file.version ?? 0)
+  const running = useRunningVersions(Number(id), users)
   if (!newest)
     return (
       <>
@@ -42,10 +49,12 @@ export function View({ params }: ViewProps) {
         label="Parts of the file"
         items={[
           { href: here, title: 'Text' },
+          { href: `${here}/versions`, title: 'Versions' },
+          ...(newest.file.encoded ? [] : [{ href: `${here}/compare`, title: 'Compare' }]),
         ]}
       />
       {error && <ErrorNote error={error} />}
-      <Section name={params['section'] ?? ''} {...{ edited, users }} />
+      <Section name={params['section'] ?? ''} {...{ edited, users, versions, running }} />
       <Conflict edited={edited} />
     </>
   )
@@ -57,8 +66,10 @@ function Section(props: {
   readonly name: string
   readonly edited: EditedFile
   readonly users: readonly FileUser[]
+  readonly versions: Versions
+  readonly running: readonly RunningVersion[]
 }) {
-  const { name, edited, users } = props
+  const { name, edited, users, versions, running } = props
   const { newest, state } = edited
   if (!newest) return null
   if (name === '')
@@ -69,6 +80,10 @@ function Section(props: {
         <p>Its versions are kept all the same; an upload of its name in the list makes the next.</p>
       </Empty>
     )
+  const shared = { edited, versions, running }
+  if (name === 'versions') return <VersionsSection {...shared} file={newest.file} />
+  if (name === 'compare' && !newest.file.encoded)
+    return <CompareSection {...shared} newest={newest.file.version} />
   return <Empty icon="search" title="There is nothing at this address" />
 }
 
