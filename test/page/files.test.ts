@@ -1,8 +1,15 @@
 /** Files and their editor, in a browser on a coordinator with a real cache: make, edit, check, save, compare, delete. */
-
+import type { Page } from 'playwright-core'
 import t from 'tap'
-import { keepScreenshot, logInPage, openPage, startBrowser } from '../support/browser.js'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  openPage,
+  startBrowser,
+} from '../support/browser.js'
 import { makeStateDir, startAgent, startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
@@ -20,22 +27,157 @@ void t.test('files', async (t) => {
   })
   const sharedId = await api.makeFile('shared.vcl', shared, 2)
   const mainId = await api.makeFile('shop.vcl', main, 1)
+  await eventually('the cache runs', async () => (await api.findAgent('edge'))?.state === 1)
+  const deployment = await api.makeDeployment('here', await api.findTag('here'))
+  const parts = { name: `shop ${hostile}`, mainFile: mainId, includes: [sharedId], deployment }
+  const group = await api.makeGroup(parts)
+  t.equal((await api.act(group, 'deploy', '?wait=60')).status, 200)
   const browser = await startBrowser(t)
-  const { page, wrongs } = await openPage(browser, base, { path: '/files' })
+  const { page, wrongs, openTab } = await openPage(browser, base, { path: '/files' })
   await logInPage(page)
+  const text = page.getByRole('textbox', { name: 'Text of shop.vcl', exact: true })
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const type = async (words: string): Promise<void> => {
+    await text.press('Control+Home')
+    await page.keyboard.type(words)
+    await page.getByText('not saved').waitFor()
+  }
 
-  await t.test('a text is written, checked with the message at its line, and saved', async (t) => {
-    await page.getByRole('link', { name: 'shop.vcl' }).click()
-    const text = page.getByRole('textbox', { name: 'Text of shop.vcl' })
-    await text.waitFor()
-    await keepScreenshot(page, 'file')
-    await text.press('Control+End')
-    await page.keyboard.type('sub vcl_hash { nonsense; ')
-    await page.getByRole('button', { name: 'Check' }).click()
-    await page.getByRole('alert').waitFor()
-    await keepScreenshot(page, 'file-wrong')
-    t.same(wrongs, [])
+  await t.test('the list tells who uses a file, and filters', async (t) => {
+    await page.getByRole('row').filter({ hasText: 'shop.vcl' }).getByText(hostile).waitFor()
+    await press('Include 1')
+    await page.getByRole('link', { name: 'shop.vcl' }).waitFor({ state: 'detached' })
+    t.equal(await page.getByRole('link', { name: 'shared.vcl' }).count(), 1)
+    await press('All 2')
   })
-  await page.context().close()
-  t.ok(sharedId < mainId)
+
+  await t.test(
+    'a mistake is told at its line, also in an include, which is a link away',
+    async (t) => {
+      await page.getByRole('link', { name: 'shop.vcl' }).click()
+      await text.waitFor()
+      await page.getByRole('link', { name: 'shared.vcl' }).waitFor()
+      await type('nonsense ')
+
+      await press('Check')
+
+      await page.getByRole('alert').getByText('shop.vcl line 1 pos 1').waitFor()
+      await page.locator('.cm-lint-marker-error').waitFor()
+      await page.getByRole('button', { name: 'shop.vcl line 1', exact: true }).click()
+      await text.press('Control+z')
+      await press('Check')
+      await page.getByText('It compiles on edge.').waitFor()
+      t.equal(await page.locator('.cm-lint-marker-error').count(), 0)
+      await api.editFile(sharedId, `${shared}nonsense\n`)
+      await press('Check')
+      await page.getByRole('link', { name: /^shared.vcl line 4/ }).click()
+      await page.getByRole('textbox', { name: 'Text of shared.vcl' }).getByText(hostile).waitFor()
+      await api.editFile(sharedId, shared)
+    },
+  )
+
+  await t.test('what is not saved survives a reload, and a save makes a version', async (t) => {
+    await page.goto(`/files/${mainId}`)
+    await text.waitFor()
+    await type('# mine')
+    page.once('dialog', (dialog) => void dialog.accept())
+    await page.reload()
+    await page.getByText('not saved').waitFor()
+    await text.getByText('# mine').waitFor()
+
+    await text.press('Control+s')
+
+    await page.getByText('Saved as version 2.').waitFor()
+    await page.getByText('not saved').waitFor({ state: 'detached' })
+    t.match((await api.call('GET', `/files/${mainId}`)).text, /# mine/)
+  })
+
+  await t.test(
+    'when somebody else saved first both are shown, and the person chooses',
+    async (t) => {
+      await type('# my next')
+      await api.editFile(mainId, `# theirs\n${main}`)
+
+      await press('Save')
+
+      const dialog = page.getByRole('dialog', { name: 'Somebody else saved this file' })
+      await dialog.getByText('# theirs').waitFor()
+      await dialog.getByText('# my next').waitFor()
+      await look('conflict', page)
+      await press('Go on editing')
+      await press('Save')
+      await press('Save mine as the next version')
+      await page.getByText('Saved as version 4.').waitFor()
+      t.match((await api.call('GET', `/files/${mainId}`)).text, /# my next/)
+    },
+  )
+
+  await t.test(
+    'versions are compared with each other and with what runs, and restored',
+    async (t) => {
+      await page.getByRole('link', { name: 'Versions' }).click()
+      await page.getByText(`edge (shop ${hostile})`).waitFor()
+      await look('versions', page)
+      await page.getByRole('link', { name: 'Version 3', exact: true }).click()
+      await page.getByText('# theirs').waitFor()
+      await page.getByLabel('From').selectOption(`Version 1, on edge (shop ${hostile})`)
+      await page.getByText('# mine').waitFor({ state: 'detached' })
+      await look('compare', page)
+      await page.getByRole('link', { name: 'Versions' }).click()
+      await page.getByRole('row').filter({ hasText: 'Version 1' }).getByRole('button').click()
+      await page.getByText('Version 1 is version 5 now.').waitFor()
+      t.equal(JSON.parse((await api.call('GET', `/files/${mainId}`)).text).source, main)
+    },
+  )
+
+  await t.test('a file is made, uploaded, renamed, and deleted by its name', async (t) => {
+    await page.getByRole('link', { name: 'VCL' }).first().click()
+    await press('New file')
+    await page.getByLabel('Name', { exact: true }).fill('shop.vcl')
+    await press('Make')
+    await page.getByText(/shop\.vcl.*(taken|already|exists)/).waitFor()
+    await page.getByLabel('Name', { exact: true }).fill(hostile)
+    await press('Make')
+    await page.getByRole('heading', { name: hostile }).waitFor()
+    await press('Rename')
+    await page.getByLabel('Name', { exact: true }).fill('plain.vcl')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('heading', { name: 'plain.vcl' }).waitFor()
+    await press('Delete')
+    await page.getByLabel('Type plain.vcl to go on').fill('plain.vcl')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('plain.vcl is deleted.').waitFor()
+    await page.getByLabel('Files to upload').setInputFiles([
+      { name: 'shop.vcl', mimeType: 'text/plain', buffer: Buffer.from(`# up\n${main}`) },
+      { name: 'logo.bin', mimeType: 'image/png', buffer: Buffer.from([0, 255, 1]) },
+    ])
+    await page.getByRole('dialog').getByRole('button', { name: 'Upload' }).click()
+    await page.getByText('version 6').waitFor()
+    await press('Done')
+    await page.getByRole('link', { name: 'logo.bin' }).waitFor()
+  })
+
+  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+    await look('files', page)
+    const one = await openTab(`/files/${mainId}`)
+    await one.page.getByRole('link', { name: 'shared.vcl' }).waitFor()
+    await look('file', one.page)
+    t.same([...wrongs, ...one.wrongs], [])
+    t.equal(await page.locator('img').count(), 0)
+  })
 })
+
+async function look(name: string, page: Page): Promise<void> {
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 1280],
+    ['dark', 390],
+    ['light', 390],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 800 })
+    await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
+    t.same(await findBarriers(page), [], `${name} ${colorScheme} ${width}`)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+}

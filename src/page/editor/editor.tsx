@@ -1,6 +1,6 @@
 /** A text that is edited: CodeMirror in a shadow root, which is what the page's policy lets it style itself in. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
-import { bracketMatching, foldGutter, indentUnit } from '@codemirror/language'
+import { bracketMatching, indentUnit } from '@codemirror/language'
 import { lintGutter } from '@codemirror/lint'
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
 import { EditorState } from '@codemirror/state'
@@ -29,7 +29,7 @@ export function makeState({ text, label, isReadOnly, onSave }: EditedState): Edi
   return EditorState.create({
     doc: text,
     extensions: [
-      ...[lineNumbers(), foldGutter(), lintGutter(), history(), drawSelection()],
+      ...[lineNumbers(), lintGutter(), history(), drawSelection()],
       ...[bracketMatching(), highlightActiveLine(), highlightActiveLineGutter()],
       ...[highlightSelectionMatches(), search(), vcl, look],
       ...[indentUnit.of('    '), EditorState.tabSize.of(8), EditorState.readOnly.of(isReadOnly)],
@@ -50,7 +50,7 @@ export function makeState({ text, label, isReadOnly, onSave }: EditedState): Edi
 }
 
 export interface EditorProps {
-  /** Of `makeState`; another one is shown in its place. */
+  /** Of `makeState`. What it is first is shown; another text needs another `key`. */
   readonly state: EditorState
   /** Each time that it is another. */
   readonly onState: (state: EditorState) => void
@@ -60,7 +60,6 @@ export interface EditorProps {
 
 export function Editor({ state, onState, onView }: EditorProps) {
   const place = useRef<HTMLDivElement>(null)
-  const shown = useRef<EditorView | null>(null)
   useEffect(() => {
     const host = place.current
     if (!host) return
@@ -72,16 +71,11 @@ export function Editor({ state, onState, onView }: EditorProps) {
         onState(view.state)
       },
     })
-    shown.current = view
     onView(view)
     return () => {
-      shown.current = null
       onView(null)
       view.destroy()
     }
   }, [])
-  useEffect(() => {
-    if (shown.current && shown.current.state !== state) shown.current.setState(state)
-  }, [state])
   return <div class="editor" ref={place} />
 }

@@ -24,7 +24,7 @@ export function CheckResult({ checked, file, onLine }: CheckResultProps) {
       </p>
     )
   return (
-    <div class="stack">
+    <div class="file-result">
       <ErrorNote error={outcome.error} />
       <ul class="file-problems" aria-label="Places">
         {problemsOf(checked).map((problem, place) => (

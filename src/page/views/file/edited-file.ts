@@ -31,6 +31,8 @@ export interface EditedFile {
   readonly base: Base | null
   /** Null: it is no text. */
   readonly state: Signal<EditorState | null>
+  /** Another number for each text that is begun. */
+  readonly beginning: number
   readonly isChanged: boolean
   /** Somebody else's, saved since `base`. */
   readonly conflict: Newest | null
@@ -55,6 +57,7 @@ export function useEditedFile(id: string): EditedFile {
   const newest = useSignal<Newest | null>(null)
   const base = useSignal<Base | null>(null)
   const state = useSignal<EditorState | null>(null)
+  const beginning = useSignal(0)
   const conflict = useSignal<Newest | null>(null)
   const error = useSignal<CallError | null>(null)
   const isBusy = useSignal(false)
@@ -70,6 +73,7 @@ export function useEditedFile(id: string): EditedFile {
   const begin = (from: Newest, text: string, over: Base): void => {
     newest.value = from
     base.value = over
+    beginning.value++
     state.value = from.file.encoded ? null : makeState({ text, ...about(from.file, latest) })
   }
   const restart = (from: Newest): void => {
@@ -139,7 +143,7 @@ export function useEditedFile(id: string): EditedFile {
   })
 
   return {
-    ...{ newest: newest.value, base: base.value, state },
+    ...{ newest: newest.value, base: base.value, state, beginning: beginning.value },
     isChanged: state.value !== null && hasChanges(),
     ...{ conflict: conflict.value, error: error.value, isBusy: isBusy.value },
     ...{ load, save, change, replace, restart },

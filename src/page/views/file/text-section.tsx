@@ -67,15 +67,11 @@ export function TextSection({ edited, file, users }: TextSectionProps) {
             {mayRead('agent') && users.length > 0 && (
               <CheckAs value={chosenId} users={users} onChoose={(id) => (groupId.value = id)} />
             )}
-            <span class="quiet file-keys from-wide">
-              <kbd>Ctrl S</kbd> saves, <kbd>Ctrl F</kbd> searches, <kbd>Esc</kbd> <kbd>Tab</kbd>{' '}
-              leaves
-            </span>
           </div>
         )}
         {state.value && (
           <Editor
-            key={file.id}
+            key={edited.beginning}
             state={state.value}
             onState={(now) => (state.value = now)}
             onView={(now) => (view.current = now)}
@@ -90,6 +86,10 @@ export function TextSection({ edited, file, users }: TextSectionProps) {
             }}
           />
         )}
+        <p class="quiet file-keys from-medium">
+          <kbd>Ctrl S</kbd> saves, <kbd>Ctrl F</kbd> searches, <kbd>Esc</kbd> and <kbd>Tab</kbd>{' '}
+          leave the text
+        </p>
       </div>
       <div class="file-side">
         <Includes file={file} text={text} />
