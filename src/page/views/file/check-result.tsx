@@ -25,7 +25,6 @@ export function CheckResult({ checked, file, onLine }: CheckResultProps) {
     )
   return (
     <div class="file-result">
-      <ErrorNote error={outcome.error} />
       <ul class="file-problems" aria-label="Places">
         {problemsOf(checked).map((problem, place) => (
           <li key={place}>
@@ -34,6 +33,7 @@ export function CheckResult({ checked, file, onLine }: CheckResultProps) {
           </li>
         ))}
       </ul>
+      <ErrorNote error={outcome.error} />
     </div>
   )
 }

@@ -11,8 +11,8 @@ export function Conflict({ edited }: { readonly edited: EditedFile }) {
   return (
     <Dialog title="Somebody else saved this file" isWide onClose={edited.closeConflict}>
       <p>
-        Your text was begun from version {base?.version}; by now there is version {version}. On the
-        left is theirs, on the right yours.
+        Your text was begun from version {base?.version}; by now there is version {version}. Theirs
+        stands first, on the left or above; yours follows.
       </p>
       <Comparison
         left={{ label: `Version ${version}, theirs`, text: source }}
@@ -22,7 +22,7 @@ export function Conflict({ edited }: { readonly edited: EditedFile }) {
         <Button onClick={edited.closeConflict}>Go on editing</Button>
         <Button
           onClick={() => {
-            edited.restart(conflict)
+            edited.drop(conflict)
           }}
         >
           Take theirs, drop mine

@@ -45,8 +45,8 @@ export interface EditedFile {
   readonly change: (body: object) => Promise<Outcome<WholeFile>>
   /** Another text in its place; in the editor too, unless something unsaved stands there. */
   readonly replace: (body: Pick<WholeFile, 'source' | 'encoded'>) => Promise<Outcome<WholeFile>>
-  /** The text begins anew from there. */
-  readonly restart: (from: Newest) => void
+  /** The text begins anew from there; what stood in the editor can be had back for a while. */
+  readonly drop: (from: Newest) => void
   readonly closeConflict: () => void
   readonly tell: (error: CallError) => void
   /** The file is gone: there is nothing to keep. */
@@ -79,6 +79,18 @@ export function useEditedFile(id: string): EditedFile {
   const restart = (from: Newest): void => {
     begin(from, from.file.source, baseOf(from))
     conflict.value = null
+  }
+  const drop = (from: Newest): void => {
+    const text = readText()
+    const over = base.peek()
+    restart(from)
+    if (!over) return
+    const undo = (): void => {
+      begin(newest.peek() ?? from, text, over)
+      // Who left the view meanwhile finds it there again.
+      keepDraft(draftKeyOf(id), { text, ...over })
+    }
+    toast('Your text is dropped.', { undo })
   }
   const read = async (): Promise<Newest | null> => {
     const outcome = await call<WholeFile>('GET', path)
@@ -146,7 +158,7 @@ export function useEditedFile(id: string): EditedFile {
     ...{ newest: newest.value, base: base.value, state, beginning: beginning.value },
     isChanged: state.value !== null && hasChanges(),
     ...{ conflict: conflict.value, error: error.value, isBusy: isBusy.value },
-    ...{ load, save, change, replace, restart },
+    ...{ load, save, change, replace, drop },
     closeConflict: () => {
       conflict.value = null
     },

@@ -10,7 +10,7 @@ export interface Problem {
 /** Chosen by us: nobody mends more at once. */
 const problemsMost = 100
 const place =
-  /^(?<at>at )?(?<file>.+) line (?<line>\d{1,9}) pos (?<position>\d{1,9})(?:: (?<words>.*))?$/
+  /^(?<at>at )?(?<file>.+?) line (?<line>\d{1,9}) pos (?<position>\d{1,9})(?:: (?<words>.*))?$/
 
 /** Only of these files: a line that is shown of a source may look like a place. */
 export function readProblems(text: string, files: ReadonlySet<string>): readonly Problem[] {

@@ -10,7 +10,7 @@ import { mayRead, mayWrite } from '../../session/rights.js'
 import { useAddressField } from '../../shell/address.js'
 import { checkText, type Checked } from './check.js'
 import { CheckResult, problemsOf } from './check-result.js'
-import type { EditedFile } from './edited-file.js'
+import type { EditedFile, Newest } from './edited-file.js'
 import { Includes } from './includes.js'
 import { UsedBy } from './used-by.js'
 
@@ -59,6 +59,7 @@ export function TextSection({ edited, file, users }: TextSectionProps) {
             >
               Save
             </Button>
+            {edited.isChanged && edited.newest && <Discard edited={edited} from={edited.newest} />}
             {mayRead('agent') && (
               <Button isBusy={isChecking.value} onClick={() => void check()}>
                 {isChecking.value ? 'Checking…' : 'Check'}
@@ -96,6 +97,18 @@ export function TextSection({ edited, file, users }: TextSectionProps) {
         <UsedBy users={users} />
       </div>
     </div>
+  )
+}
+
+function Discard({ edited, from }: { readonly edited: EditedFile; readonly from: Newest }) {
+  return (
+    <Button
+      onClick={() => {
+        edited.drop(from)
+      }}
+    >
+      Discard
+    </Button>
   )
 }
 

@@ -100,7 +100,12 @@ function columnsOf(
       show: ({ created }) => <Time at={created} isAgo />,
       sortBy: ({ created }) => created,
     },
-    { title: 'By', show: ({ account }) => account, sortBy: ({ account }) => account },
+    {
+      title: 'By',
+      from: 'medium',
+      show: ({ account }) => account,
+      sortBy: ({ account }) => account,
+    },
     { title: 'Runs on', from: 'medium', show: ({ where }) => <Labels words={where} /> },
     {
       title: 'SHA-256',
