@@ -33,7 +33,8 @@ void t.test('files', async (t) => {
   const group = await api.makeGroup(parts)
   t.equal((await api.act(group, 'deploy', '?wait=60')).status, 200)
   const browser = await startBrowser(t)
-  const { page, wrongs, openTab } = await openPage(browser, base, { path: '/files' })
+  const list = await openPage(browser, base, { path: '/files' })
+  const { page, wrongs } = list
   await logInPage(page)
   const text = page.getByRole('textbox', { name: 'Text of shop.vcl', exact: true })
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -136,11 +137,12 @@ void t.test('files', async (t) => {
       await page.getByRole('link', { name: 'Versions' }).click()
       await page.getByRole('row').filter({ hasText: 'Version 1' }).getByRole('button').click()
       await page.getByText('Version 1 is version 5 now.').waitFor()
-      t.equal(JSON.parse((await api.call('GET', `/files/${mainId}`)).text).source, main)
+      const restored = await api.call('GET', `/files/${mainId}`)
+      t.match(JSON.parse(restored.text), { source: main })
     },
   )
 
-  await t.test('a file is made, uploaded, renamed, and deleted by its name', async (t) => {
+  await t.test('a file is made, uploaded, renamed, and deleted by its name', async () => {
     await press('Delete')
     await page.getByLabel('Type shop.vcl to go on').fill('shop.vcl')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
@@ -173,7 +175,7 @@ void t.test('files', async (t) => {
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
     await look('files', page)
-    const one = await openTab(`/files/${mainId}`)
+    const one = await list.openTab(`/files/${mainId}`)
     await one.page.getByRole('link', { name: 'shared.vcl' }).waitFor()
     await look('file', one.page)
     t.same([...wrongs, ...one.wrongs], [])

@@ -16,7 +16,7 @@ import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
 import { Conflict } from './conflict.js'
-import { useEditedFile, type EditedFile } from './edited-file.js'
+import { useEditedFile, type EditedFile, type Newest } from './edited-file.js'
 import { CompareSection } from './compare.js'
 import { useRunningVersions } from './read-running.js'
 import { useVersions, type Versions } from './read-versions.js'
@@ -43,7 +43,7 @@ export function View({ params }: ViewProps) {
   return (
     <>
       <ViewHead title={newest.file.name} beside={<Beside edited={edited} />} back={back}>
-        {mayWrite('file') && <Deeds edited={edited} />}
+        {mayWrite('file') && <Deeds edited={edited} newest={newest} />}
       </ViewHead>
       <Sections
         label="Parts of the file"
@@ -97,12 +97,12 @@ function Beside({ edited }: { readonly edited: EditedFile }) {
   )
 }
 
-function Deeds({ edited }: { readonly edited: EditedFile }) {
+function Deeds(props: { readonly edited: EditedFile; readonly newest: Newest }) {
+  const { edited, newest } = props
+  const { file, etag } = newest
   const isRenaming = useSignal(false)
   const [, go] = useLocation()
-  const file = edited.newest?.file
   const remove = async (): Promise<void> => {
-    if (!file) return
     const isSure = await confirmDestruction({
       title: `Delete ${file.name}?`,
       text: `Its ${file.version} versions go with it, and do not come back. What is deployed stays on its caches.`,
@@ -110,10 +110,11 @@ function Deeds({ edited }: { readonly edited: EditedFile }) {
       name: file.name,
     })
     if (!isSure) return
-    const outcome = await call('DELETE', `/files/${file.id}`, {
-      ifMatch: edited.newest?.etag ?? null,
-    })
-    if (!outcome.ok) return edited.tell(outcome.error)
+    const outcome = await call('DELETE', `/files/${file.id}`, { ifMatch: etag })
+    if (!outcome.ok) {
+      edited.tell(outcome.error)
+      return
+    }
     edited.forget()
     toast(`${file.name} is deleted.`)
     go('/files')

@@ -23,53 +23,19 @@ export interface TextSectionProps {
 export function TextSection({ edited, file, users }: TextSectionProps) {
   const view = useRef<EditorView | null>(null)
   const [line] = useAddressField('line')
-  const checked = useSignal<Checked | null>(null)
-  const isChecking = useSignal(false)
-  const groupId = useSignal<string | null>(null)
+  const check = useCheck(edited, file, view)
   const { state } = edited
-  // Until one is chosen an include is checked where it is used.
-  const chosenId = groupId.value ?? String(users[0]?.id ?? '')
-  const group = users.find(({ id }) => String(id) === chosenId) ?? null
-
+  const goTo = (number: number): void => {
+    if (view.current) goToLine(view.current, number)
+  }
   useEffect(() => {
-    if (view.current && Number(line) > 0) goToLine(view.current, Number(line))
+    if (Number(line) > 0) goTo(Number(line))
   }, [line])
 
-  const check = async (): Promise<void> => {
-    if (isChecking.peek()) return
-    isChecking.value = true
-    const now = await checkText(file, state.peek()?.doc.toString() ?? '', group)
-    checked.value = now
-    isChecking.value = false
-    const own = problemsOf(now).filter((problem) => problem.file === file.name)
-    if (view.current) markProblems(view.current, own)
-  }
-
-  const text = state.value?.doc.toString() ?? ''
   return (
     <div class="file-desk">
       <div class="file-main">
-        {mayWrite('file') && (
-          <div class="file-deeds">
-            <Button
-              kind="main"
-              disabled={!edited.isChanged}
-              isBusy={edited.isBusy}
-              onClick={() => void edited.save()}
-            >
-              Save
-            </Button>
-            {edited.isChanged && edited.newest && <Discard edited={edited} from={edited.newest} />}
-            {mayRead('agent') && (
-              <Button isBusy={isChecking.value} onClick={() => void check()}>
-                {isChecking.value ? 'Checking…' : 'Check'}
-              </Button>
-            )}
-            {mayRead('agent') && users.length > 0 && (
-              <CheckAs value={chosenId} users={users} onChoose={(id) => (groupId.value = id)} />
-            )}
-          </div>
-        )}
+        {mayWrite('file') && <Deeds {...{ edited, users, check }} />}
         {state.value && (
           <Editor
             key={edited.beginning}
@@ -78,24 +44,74 @@ export function TextSection({ edited, file, users }: TextSectionProps) {
             onView={(now) => (view.current = now)}
           />
         )}
-        {checked.value && (
-          <CheckResult
-            checked={checked.value}
-            file={file}
-            onLine={(number) => {
-              if (view.current) goToLine(view.current, number)
-            }}
-          />
-        )}
+        {check.result && <CheckResult checked={check.result} file={file} onLine={goTo} />}
         <p class="quiet file-keys from-medium">
           <kbd>Ctrl S</kbd> saves, <kbd>Ctrl F</kbd> searches, <kbd>Esc</kbd> and <kbd>Tab</kbd>{' '}
           leave the text
         </p>
       </div>
       <div class="file-side">
-        <Includes file={file} text={text} />
+        <Includes file={file} text={state.value?.doc.toString() ?? ''} />
         <UsedBy users={users} />
       </div>
+    </div>
+  )
+}
+
+interface Check {
+  readonly result: Checked | null
+  readonly isBusy: boolean
+  readonly run: (group: FileUser | null) => Promise<void>
+}
+
+function useCheck(
+  edited: EditedFile,
+  file: WholeFile,
+  view: { readonly current: EditorView | null },
+): Check {
+  const result = useSignal<Checked | null>(null)
+  const isBusy = useSignal(false)
+  const run = async (group: FileUser | null): Promise<void> => {
+    if (isBusy.peek()) return
+    isBusy.value = true
+    const now = await checkText(file, edited.state.peek()?.doc.toString() ?? '', group)
+    result.value = now
+    isBusy.value = false
+    const own = problemsOf(now).filter((problem) => problem.file === file.name)
+    if (view.current) markProblems(view.current, own)
+  }
+  return { result: result.value, isBusy: isBusy.value, run }
+}
+
+function Deeds(props: {
+  readonly edited: EditedFile
+  readonly users: readonly FileUser[]
+  readonly check: Check
+}) {
+  const { edited, users, check } = props
+  const groupId = useSignal<string | null>(null)
+  // Until one is chosen a file is checked where it is used.
+  const chosen = groupId.value ?? String(users[0]?.id ?? '')
+  const group = users.find(({ id }) => String(id) === chosen) ?? null
+  return (
+    <div class="file-deeds">
+      <Button
+        kind="main"
+        disabled={!edited.isChanged}
+        isBusy={edited.isBusy}
+        onClick={() => void edited.save()}
+      >
+        Save
+      </Button>
+      {edited.isChanged && edited.newest && <Discard edited={edited} from={edited.newest} />}
+      {mayRead('agent') && (
+        <Button isBusy={check.isBusy} onClick={() => void check.run(group)}>
+          {check.isBusy ? 'Checking…' : 'Check'}
+        </Button>
+      )}
+      {mayRead('agent') && users.length > 0 && (
+        <CheckAs value={chosen} users={users} onChoose={(id) => (groupId.value = id)} />
+      )}
     </div>
   )
 }

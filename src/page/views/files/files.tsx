@@ -1,10 +1,7 @@
 /** The files: VCL and what it includes, with their versions and who uses them. */
-import { useSignal } from '@preact/signals'
-import { useMemo, useRef } from 'preact/hooks'
-import { useLocation } from 'wouter-preact'
+import { useMemo } from 'preact/hooks'
 import type { FileUser, FleetFile } from '../../api/file.js'
 import { useList } from '../../api/list.js'
-import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
@@ -15,10 +12,8 @@ import { Time } from '../../parts/time.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
-import { useKey } from '../../shell/keys.js'
-import { NewFile } from './new-file.js'
+import { MakeFiles } from './make-files.js'
 import { countTypes, fileTypeNames, findUsers, pickFiles } from './pick-files.js'
-import { Upload } from './upload.js'
 
 interface Row extends FleetFile {
   readonly users: readonly string[]
@@ -28,10 +23,6 @@ export function View() {
   const { rows, phase, error, reload } = useList<FleetFile>('/files')
   const text = useSearchText()
   const [type, setType] = useAddressField('type')
-  const [, go] = useLocation()
-  const isMaking = useSignal(false)
-  const chosen = useSignal<readonly File[]>([])
-  const mayChange = mayWrite('file')
   const users = useUsers()
   const shown = useMemo(
     () =>
@@ -43,12 +34,7 @@ export function View() {
   return (
     <>
       <ViewHead title="VCL">
-        {mayChange && (
-          <>
-            <UploadButton onChoose={(files) => (chosen.value = files)} />
-            <NewButton onPress={() => (isMaking.value = true)} />
-          </>
-        )}
+        {mayWrite('file') && <MakeFiles known={rows} onMade={reload} />}
       </ViewHead>
       {error && <ErrorNote error={error} onRetry={reload} />}
       {phase === 'loading' && <Loading />}
@@ -70,31 +56,17 @@ export function View() {
           fills
         />
       )}
-      {isEmpty && rows.length > 0 && <Empty icon="search" title="No file fits these filters" />}
-      {isEmpty && rows.length === 0 && (
-        <Empty icon="file" title="No files yet">
-          <p>Make one here, or upload the *.vcl of a cache; a VCL group then puts it on caches.</p>
-        </Empty>
-      )}
-      {isMaking.value && (
-        <NewFile
-          onClose={() => (isMaking.value = false)}
-          onMade={(id) => {
-            go(`/files/${id}`)
-          }}
-        />
-      )}
-      {chosen.value.length > 0 && (
-        <Upload
-          files={chosen.value}
-          known={rows}
-          onClose={() => {
-            chosen.value = []
-            reload()
-          }}
-        />
-      )}
+      {isEmpty && <NoFiles areAny={rows.length > 0} />}
     </>
+  )
+}
+
+function NoFiles({ areAny }: { readonly areAny: boolean }) {
+  if (areAny) return <Empty icon="search" title="No file fits these filters" />
+  return (
+    <Empty icon="file" title="No files yet">
+      <p>Make one here, or upload the *.vcl of a cache; a VCL group then puts it on caches.</p>
+    </Empty>
   )
 }
 
@@ -102,36 +74,6 @@ export function View() {
 function useUsers(): ReadonlyMap<number, readonly string[]> {
   const groups = useList<FileUser>('/vclgroups')
   return useMemo(() => findUsers(groups.rows), [groups.rows])
-}
-
-function NewButton({ onPress }: { readonly onPress: () => void }) {
-  useKey('n', 'New file', onPress)
-  return (
-    <Button kind="main" icon="add" onClick={onPress}>
-      New file
-    </Button>
-  )
-}
-
-function UploadButton({ onChoose }: { readonly onChoose: (files: readonly File[]) => void }) {
-  const place = useRef<HTMLInputElement>(null)
-  return (
-    <>
-      <input
-        ref={place}
-        type="file"
-        multiple
-        hidden
-        aria-label="Files to upload"
-        onChange={(event) => {
-          onChoose([...(event.currentTarget.files ?? [])])
-          // The same ones again are a choice too.
-          event.currentTarget.value = ''
-        }}
-      />
-      <Button onClick={() => place.current?.click()}>Upload…</Button>
-    </>
-  )
 }
 
 const columns: readonly Column<Row>[] = [
