@@ -74,7 +74,14 @@ void t.test('files', async (t) => {
       await press('Check')
       await page.getByRole('link', { name: /^shared.vcl line 4/ }).click()
       await page.getByRole('textbox', { name: 'Text of shared.vcl' }).getByText(hostile).waitFor()
+      await page.getByLabel('as part of').selectOption('no group')
+      await press('Check')
+      await page.getByRole('alert').getByText('shared.vcl line 4 pos 1').waitFor()
       await api.editFile(sharedId, shared)
+      await page.goto(`/files/${mainId}`)
+      await page.getByLabel('as part of').selectOption('no group')
+      await press('Check')
+      await page.getByText('It compiles on edge.').waitFor()
     },
   )
 
@@ -177,6 +184,8 @@ void t.test('files', async (t) => {
     await look('files', page)
     const one = await list.openTab(`/files/${mainId}`)
     await one.page.getByRole('link', { name: 'shared.vcl' }).waitFor()
+    await one.page.getByRole('textbox', { name: 'Text of shop.vcl' }).press('Control+f')
+    await one.page.keyboard.type('sub')
     await look('file', one.page)
     t.same([...wrongs, ...one.wrongs], [])
     t.equal(await page.locator('img').count(), 0)

@@ -103,7 +103,7 @@ function Deeds(props: {
       >
         Save
       </Button>
-      {edited.isChanged && edited.newest && <Discard edited={edited} from={edited.newest} />}
+      {edited.newest && <Discard edited={edited} from={edited.newest} />}
       {mayRead('agent') && (
         <Button isBusy={check.isBusy} onClick={() => void check.run(group)}>
           {check.isBusy ? 'Checking…' : 'Check'}
@@ -119,6 +119,7 @@ function Deeds(props: {
 function Discard({ edited, from }: { readonly edited: EditedFile; readonly from: Newest }) {
   return (
     <Button
+      disabled={!edited.isChanged}
       onClick={() => {
         edited.drop(from)
       }}
