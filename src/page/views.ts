@@ -36,6 +36,14 @@ export const views: readonly ViewEntry[] = [
   },
   // What is deployed
   // VCL
+  {
+    path: '/files',
+    needs: 'file',
+    load: () => import('./views/files/files.js'),
+    menu: { title: 'VCL', icon: 'file' },
+    search: 'Search files',
+  },
+  { path: '/files/:id/:section?', needs: 'file', load: () => import('./views/file/file.js') },
   // Invalidations
   // Graphs
   // Administration

@@ -1,18 +1,50 @@
-/** What the first load weighs: all that index.html names, packed (issue: at most 80 KB). */
-import { readFileSync } from 'node:fs'
+/** What the page weighs, packed: all that index.html names (issue: at most 80 KB), and with an editor (at most 220 KB). */
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 const folder = fileURLToPath(new URL('../../dist/page/', import.meta.url))
 const firstLoadMost = 80_000
+const withEditorMost = 220_000
 
 void t.test('the first load is at most 80 KB', (t) => {
-  const start = readFileSync(`${folder}index.html`, 'utf8')
-  const parts = [...start.matchAll(/(?:src|href)="\/([^"]+)"/g)].map(([, path = '']) => path)
-  const sizes = parts.map((path) => readFileSync(`${folder}${path}.gz`).length)
-  const sum = start.length + sizes.reduce((bytes, size) => bytes + size, 0)
+  const parts = listFirstLoad()
+  const bytes = weigh(parts)
 
   t.ok(parts.length >= 3, parts.join())
-  t.ok(sum <= firstLoadMost, `${sum} bytes`)
+  t.ok(bytes <= firstLoadMost, `${bytes} bytes`)
   t.end()
 })
+
+void t.test('with the editor it is at most 220 KB', (t) => {
+  const views = readdirSync(`${folder}assets`).filter((name) => /^file-\w+\.js$/.test(name))
+  const parts = new Set(listFirstLoad())
+  for (const name of views) followImports(name, parts)
+  const bytes = weigh([...parts])
+
+  t.equal(views.length, 1)
+  t.ok(bytes > 100_000, 'the editor is among it')
+  t.ok(bytes <= withEditorMost, `${bytes} bytes`)
+  t.end()
+})
+
+function listFirstLoad(): readonly string[] {
+  const start = readFileSync(`${folder}index.html`, 'utf8')
+  return [...start.matchAll(/(?:src|href)="\/([^"]+)"/g)].map(([, path = '']) => path)
+}
+
+/** What the script cannot start without, into `found`. */
+function followImports(name: string, found: Set<string>): void {
+  const path = `assets/${name}`
+  if (found.has(path)) return
+  found.add(path)
+  const text = readFileSync(`${folder}${path}`, 'utf8')
+  for (const [, next = ''] of text.matchAll(/(?:from|import)"\.\/([\w.-]+)"/g))
+    followImports(next, found)
+}
+
+function weigh(parts: readonly string[]): number {
+  const start = readFileSync(`${folder}index.html`).length
+  const sizes = parts.map((path) => readFileSync(`${folder}${path}.gz`).length)
+  return start + sizes.reduce((bytes, size) => bytes + size, 0)
+}

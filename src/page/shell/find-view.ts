@@ -23,6 +23,9 @@ export function findView(path: string, parser: Parser): FoundView | null {
 
 function toTexts(params: object): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [name, String(value)] as const),
+    // What is optional and left out is there without a value.
+    Object.entries(params).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as const] : [],
+    ),
   )
 }

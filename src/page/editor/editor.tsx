@@ -1,0 +1,81 @@
+/** A text that is edited: CodeMirror in a shadow root, which is what the page's policy lets it style itself in. */
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { bracketMatching, indentUnit } from '@codemirror/language'
+import { lintGutter } from '@codemirror/lint'
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
+import { EditorState } from '@codemirror/state'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
+import { useEffect, useRef } from 'preact/hooks'
+import { look } from './look.js'
+import { vcl } from './vcl-language.js'
+
+export interface EditedState {
+  readonly text: string
+  /** What it is, for who does not see it. */
+  readonly label: string
+  readonly isReadOnly: boolean
+  readonly onSave: () => void
+}
+
+/** A state outlives its editor: with it the text, its history and the selection come back. */
+export function makeState({ text, label, isReadOnly, onSave }: EditedState): EditorState {
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      ...[lineNumbers(), lintGutter(), history(), drawSelection()],
+      ...[bracketMatching(), highlightActiveLine(), highlightActiveLineGutter()],
+      ...[highlightSelectionMatches(), search(), vcl, look],
+      ...[indentUnit.of('    '), EditorState.tabSize.of(8), EditorState.readOnly.of(isReadOnly)],
+      EditorView.contentAttributes.of({ 'aria-label': label }),
+      keymap.of([
+        {
+          key: 'Mod-s',
+          preventDefault: true,
+          run: () => {
+            onSave()
+            return true
+          },
+        },
+        ...[...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab],
+      ]),
+    ],
+  })
+}
+
+export interface EditorProps {
+  /** Of `makeState`. What it is first is shown; another text needs another `key`. */
+  readonly state: EditorState
+  /** Each time that it is another. */
+  readonly onState: (state: EditorState) => void
+  /** Null: it is gone. */
+  readonly onView: (view: EditorView | null) => void
+}
+
+export function Editor({ state, onState, onView }: EditorProps) {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const host = place.current
+    if (!host) return
+    const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
+    const view = new EditorView({
+      ...{ state, root, parent: root },
+      dispatchTransactions: (transactions) => {
+        view.update(transactions)
+        onState(view.state)
+      },
+    })
+    onView(view)
+    return () => {
+      onView(null)
+      view.destroy()
+    }
+  }, [])
+  return <div class="editor" ref={place} />
+}

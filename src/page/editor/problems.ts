@@ -1,0 +1,28 @@
+/** Marks at lines, with what is wrong there. */
+import { setDiagnostics, type Diagnostic } from '@codemirror/lint'
+import type { EditorView } from '@codemirror/view'
+import { columnAt } from './column-at.js'
+
+export interface LineProblem {
+  /** From 1. */
+  readonly line: number
+  readonly position: number
+  readonly message: string
+}
+
+export function markProblems(view: EditorView, problems: readonly LineProblem[]): void {
+  const { doc } = view.state
+  const marks = problems.map(({ line, position, message }): Diagnostic => {
+    const { from, to, text } = doc.line(Math.min(Math.max(line, 1), doc.lines))
+    const start = Math.min(from + columnAt(text, position), to)
+    const word = /^(?:[\w.-]+|.)?/u.exec(text.slice(start - from))?.[0] ?? ''
+    return { from: start, to: start + word.length, severity: 'error', message }
+  })
+  view.dispatch(setDiagnostics(view.state, marks))
+}
+
+export function goToLine(view: EditorView, line: number): void {
+  const { from } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines))
+  view.dispatch({ selection: { anchor: from }, scrollIntoView: true })
+  view.focus()
+}

@@ -1,0 +1,101 @@
+/** Asks a cache whether a text would compile: as part of a group, or alone with what it includes. */
+import { call } from '../../api/call.js'
+import type { FileUser, FleetFile, WholeFile } from '../../api/file.js'
+import type { Outcome } from '../../api/http.js'
+import type { Reference } from '../../api/whoami.js'
+import { quotePattern, readIncludes } from './read-includes.js'
+
+export interface Checked {
+  readonly outcome: Outcome<{ readonly agents: readonly Reference[] }>
+  /** By name: the files that it may speak of. */
+  readonly files: ReadonlyMap<string, number>
+}
+
+/** Chosen by us: far more than one VCL is made of. */
+const includesMost = 200
+
+export async function checkText(
+  file: FleetFile,
+  text: string,
+  group: FileUser | null,
+): Promise<Checked> {
+  const edited = { name: file.name, source: text }
+  if (!group) return checkAlone(file, edited)
+  const others = [group.mainVCL, ...group.includes].filter(({ id }) => id !== file.id)
+  const body = {
+    root: group.root,
+    mainVCL: group.mainVCL.id === file.id ? edited : toReference(group.mainVCL),
+    includes: group.includes.map((one) => (one.id === file.id ? edited : { id: one.id })),
+    ...(await chooseAgent(group)),
+  }
+  return compile(file, body, others)
+}
+
+function toReference({ id, version }: FileUser['mainVCL']) {
+  return version === undefined ? { id } : { id, version }
+}
+
+/** Where the group stands, or would; where that is not known the coordinator chooses. */
+async function chooseAgent(
+  group: FileUser,
+): Promise<{ readonly agents?: readonly { readonly id: number }[] }> {
+  const placed = group.agentStates.find(({ state }) => state === 'applied')
+  if (placed) return { agents: [{ id: placed.agent.id }] }
+  const placement = await call<readonly { readonly agent: Reference; readonly chosen: boolean }[]>(
+    'GET',
+    `/vclgroups/${group.id}/placement`,
+  )
+  const chosen = placement.ok ? placement.value.find((one) => one.chosen) : undefined
+  return chosen ? { agents: [{ id: chosen.agent.id }] } : {}
+}
+
+async function checkAlone(
+  file: FleetFile,
+  edited: { readonly name: string; readonly source: string },
+): Promise<Checked> {
+  const included = await gatherIncludes(file, edited.source)
+  const includes = included.map(({ id }) => ({ id }))
+  if (file.fileType === 1) return compile(file, { mainVCL: edited, includes }, included)
+  // An include is compiled in the smallest VCL that there is.
+  const source = `vcl 4.1;\nbackend cachefleet_check none;\ninclude "${file.name}";\n`
+  const mainVCL = { name: `${file.name} alone`, source }
+  return compile(file, { mainVCL, includes: [edited, ...includes] }, included)
+}
+
+async function compile(
+  file: FleetFile,
+  body: object,
+  others: readonly Reference[],
+): Promise<Checked> {
+  const files = new Map([...others, file].map(({ id, name }) => [name, id]))
+  return { files, outcome: await call('POST', '/files/compile', { body }) }
+}
+
+/** What is included, and by that in turn; names that are not there are left to the compiler to tell. */
+async function gatherIncludes(file: FleetFile, text: string): Promise<readonly WholeFile[]> {
+  const found = new Map<string, WholeFile>()
+  let names = readIncludes(text).filter((name) => name !== file.name)
+  while (names.length > 0 && found.size < includesMost) {
+    const files = await findByNames(file, names)
+    const read = await Promise.all(files.map(({ id }) => call<WholeFile>('GET', `/files/${id}`)))
+    const whole = read.flatMap((one) => (one.ok ? [one.value] : []))
+    for (const one of whole) found.set(one.name, one)
+    const next = whole.filter(({ encoded }) => !encoded).flatMap((one) => readIncludes(one.source))
+    names = [...new Set(next)].filter((name) => name !== file.name && !found.has(name))
+    if (whole.length === 0) break
+  }
+  return [...found.values()]
+}
+
+/** Of the file's own organization; names that do not exist are missing. */
+export async function findByNames(
+  file: FleetFile,
+  names: readonly string[],
+): Promise<readonly FleetFile[]> {
+  if (names.length === 0) return []
+  const pattern = names.slice(0, includesMost).map(quotePattern).join(',')
+  const query = new URLSearchParams({ name: pattern, take: '1000' })
+  const outcome = await call<readonly FleetFile[]>('GET', `/files?${query}`)
+  if (!outcome.ok) return []
+  return outcome.value.filter(({ organization }) => organization?.id === file.organization?.id)
+}

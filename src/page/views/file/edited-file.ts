@@ -1,0 +1,209 @@
+/**
+ * One file while it is edited: what the coordinator has, what stands in the editor, and how the two meet. The text is
+ * written over the version that it was begun from; when somebody else saved meanwhile, both are put before the person.
+ */
+import type { EditorState } from '@codemirror/state'
+import { useSignal, type Signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { call } from '../../api/call.js'
+import type { WholeFile } from '../../api/file.js'
+import type { CallError, Outcome } from '../../api/http.js'
+import { makeState } from '../../editor/editor.js'
+import { toast } from '../../parts/toasts.js'
+import { mayWrite } from '../../session/rights.js'
+import { draftKeyOf, keepDraft, readDraft } from './draft.js'
+import { isSameText, restoreLineEnds } from './line-ends.js'
+
+/** As it was read last. */
+export interface Newest {
+  readonly file: WholeFile
+  readonly etag: string | null
+}
+
+/** What the text was begun from. */
+export interface Base {
+  readonly etag: string | null
+  readonly version: number
+}
+
+export interface EditedFile {
+  readonly newest: Newest | null
+  readonly base: Base | null
+  /** Null: it is no text. */
+  readonly state: Signal<EditorState | null>
+  /** Another number for each text that is begun. */
+  readonly beginning: number
+  readonly isChanged: boolean
+  /** Somebody else's, saved since `base`. */
+  readonly conflict: Newest | null
+  readonly error: CallError | null
+  readonly isBusy: boolean
+  readonly load: () => Promise<void>
+  /** Over `base`, or over what another version is by now. */
+  readonly save: (over?: Newest) => Promise<void>
+  /** Its name or another field, over what was read last; the text in the editor stays. */
+  readonly change: (body: object) => Promise<Outcome<WholeFile>>
+  /** Another text in its place; in the editor too, unless something unsaved stands there. */
+  readonly replace: (body: Pick<WholeFile, 'source' | 'encoded'>) => Promise<Outcome<WholeFile>>
+  /** The text begins anew from there; what stood in the editor can be had back for a while. */
+  readonly drop: (from: Newest) => void
+  readonly closeConflict: () => void
+  readonly tell: (error: CallError) => void
+  /** The file is gone: there is nothing to keep. */
+  readonly forget: () => void
+}
+
+export function useEditedFile(id: string): EditedFile {
+  const newest = useSignal<Newest | null>(null)
+  const base = useSignal<Base | null>(null)
+  const state = useSignal<EditorState | null>(null)
+  const beginning = useSignal(0)
+  const conflict = useSignal<Newest | null>(null)
+  const error = useSignal<CallError | null>(null)
+  const isBusy = useSignal(false)
+  const latest = useRef<() => void>(() => undefined)
+
+  const path = `/files/${encodeURIComponent(id)}`
+  const hasChanges = (): boolean =>
+    state.peek() !== null &&
+    newest.peek() !== null &&
+    !isSameText(readText(), newest.peek()?.file.source ?? '')
+  const readText = (): string => state.peek()?.doc.toString() ?? ''
+
+  const begin = (from: Newest, text: string, over: Base): void => {
+    newest.value = from
+    base.value = over
+    beginning.value++
+    state.value = from.file.encoded ? null : makeState({ text, ...about(from.file, latest) })
+  }
+  const restart = (from: Newest): void => {
+    begin(from, from.file.source, baseOf(from))
+    conflict.value = null
+  }
+  const drop = (from: Newest): void => {
+    const text = readText()
+    const over = base.peek()
+    restart(from)
+    if (!over) return
+    const undo = (): void => {
+      begin(newest.peek() ?? from, text, over)
+      // Who left the view meanwhile finds it there again.
+      keepDraft(draftKeyOf(id), { text, ...over })
+    }
+    toast('Your text is dropped.', { undo })
+  }
+  const read = async (): Promise<Newest | null> => {
+    const outcome = await call<WholeFile>('GET', path)
+    error.value = outcome.ok ? null : outcome.error
+    return outcome.ok ? { file: outcome.value, etag: outcome.etag } : null
+  }
+  const load = async (): Promise<void> => {
+    const found = await read()
+    if (!found) return
+    const draft = readDraft(draftKeyOf(id))
+    if (draft && !isSameText(draft.text, found.file.source))
+      begin(found, draft.text, { etag: draft.etag, version: draft.version })
+    else restart(found)
+  }
+  const change = async (body: object): Promise<Outcome<WholeFile>> => {
+    const before = newest.peek()
+    const outcome = await call<WholeFile>('PUT', path, { body, ifMatch: before?.etag ?? null })
+    if (outcome.ok) take({ file: outcome.value, etag: outcome.etag }, before)
+    return outcome
+  }
+  const replace: EditedFile['replace'] = async (body) => {
+    const wasChanged = hasChanges()
+    const before = newest.peek()
+    const outcome = await call<WholeFile>('PUT', path, { body, ifMatch: before?.etag ?? null })
+    if (!outcome.ok) return outcome
+    const now = { file: outcome.value, etag: outcome.etag }
+    if (wasChanged) newest.value = now
+    else restart(now)
+    return outcome
+  }
+  /** What we changed ourselves is no conflict with our text. */
+  const take = (now: Newest, before: Newest | null): void => {
+    newest.value = now
+    if (base.peek()?.etag === before?.etag) base.value = baseOf(now)
+  }
+  const save = async (over?: Newest): Promise<void> => {
+    const begun = newest.peek()
+    if (isBusy.peek() || !begun || state.peek()?.readOnly !== false) return
+    isBusy.value = true
+    const source = restoreLineEnds(readText(), begun.file.source)
+    const ifMatch = (over ?? base.peek())?.etag ?? null
+    const outcome = await call<WholeFile>('PUT', path, {
+      body: { source, encoded: false },
+      ifMatch,
+    })
+    if (outcome.ok) {
+      newest.value = { file: outcome.value, etag: outcome.etag }
+      base.value = baseOf(newest.value)
+      conflict.value = null
+      error.value = null
+      toast(`Saved as version ${outcome.value.version}.`)
+    } else if (outcome.error.status === 412) conflict.value = await read()
+    else error.value = outcome.error
+    isBusy.value = false
+  }
+  latest.current = () => void save() // never rejects
+
+  useEffect(() => void load(), [id])
+  useUnsaved(id, () => {
+    const over = base.peek()
+    return hasChanges() && over ? { text: readText(), ...over } : null
+  })
+
+  return {
+    ...{ newest: newest.value, base: base.value, state, beginning: beginning.value },
+    isChanged: state.value !== null && hasChanges(),
+    ...{ conflict: conflict.value, error: error.value, isBusy: isBusy.value },
+    ...{ load, save, change, replace, drop },
+    closeConflict: () => {
+      conflict.value = null
+    },
+    tell: (wrong) => {
+      error.value = wrong
+    },
+    forget: () => {
+      state.value = null
+    },
+  }
+}
+
+function baseOf({ etag, file }: Newest): Base {
+  return { etag, version: file.version }
+}
+
+function about(file: WholeFile, latest: { readonly current: () => void }) {
+  return {
+    label: `Text of ${file.name}`,
+    isReadOnly: !mayWrite('file'),
+    onSave: () => {
+      latest.current()
+    },
+  }
+}
+
+/** Warns before the page goes, and keeps the text when it does, or when the view is left. */
+function useUnsaved(id: string, read: () => Parameters<typeof keepDraft>[1]): void {
+  const latest = useRef(read)
+  latest.current = read
+  useEffect(() => {
+    const key = draftKeyOf(id)
+    const keep = (): void => {
+      keepDraft(key, latest.current())
+    }
+    const warn = (event: BeforeUnloadEvent): void => {
+      keep()
+      if (latest.current()) event.preventDefault()
+    }
+    addEventListener('beforeunload', warn)
+    addEventListener('pagehide', keep)
+    return () => {
+      removeEventListener('beforeunload', warn)
+      removeEventListener('pagehide', keep)
+      keep()
+    }
+  }, [id])
+}

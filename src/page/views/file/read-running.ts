@@ -1,0 +1,36 @@
+/** Where the file's versions run, as the groups' histories tell it. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { call } from '../../api/call.js'
+import type { FileUse, FileUser } from '../../api/file.js'
+import { findRunningVersions, type RunningVersion } from './running-versions.js'
+
+/** Chosen by us: a file that more groups share is compared by its versions. */
+const groupsMost = 20
+
+export function useRunningVersions(
+  fileId: number,
+  users: readonly FileUser[],
+): readonly RunningVersion[] {
+  const running = useSignal<readonly RunningVersion[]>([])
+  const placed = users
+    .filter(({ agentStates }) => agentStates.some(({ revision }) => revision !== null))
+    .slice(0, groupsMost)
+  const key = JSON.stringify(placed.map(({ id, agentStates }) => [id, agentStates]))
+  useEffect(() => {
+    const abort = new AbortController()
+    void Promise.all(placed.map((group) => readHistory(group, abort.signal))).then((groups) => {
+      if (!abort.signal.aborted) running.value = findRunningVersions(fileId, groups)
+    })
+    return () => {
+      abort.abort()
+    }
+  }, [fileId, key])
+  return running.value
+}
+
+async function readHistory(group: FileUser, signal: AbortSignal) {
+  const path = `/vclgroups/${group.id}/history`
+  const outcome = await call<readonly FileUse[]>('GET', path, { signal })
+  return { group, history: outcome.ok ? outcome.value : [] }
+}

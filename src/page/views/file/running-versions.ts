@@ -1,0 +1,45 @@
+/** Which version of a file runs where, by what the groups that use it were at their revisions: values in, values out. */
+import type { FileUse, FileUser } from '../../api/file.js'
+
+export interface RunningVersion {
+  readonly group: string
+  readonly version: number
+  readonly agents: readonly string[]
+}
+
+export function findRunningVersions(
+  fileId: number,
+  groups: readonly { readonly group: FileUser; readonly history: readonly FileUse[] }[],
+): readonly RunningVersion[] {
+  return groups.flatMap(({ group, history }) => {
+    const versions = new Map<number, string[]>()
+    for (const { agent, revision } of group.agentStates) {
+      const version = findVersion(fileId, history, revision)
+      if (version === undefined) continue
+      const known = versions.get(version)
+      if (known) known.push(agent.name)
+      else versions.set(version, [agent.name])
+    }
+    return [...versions].map(([version, agents]) => ({ group: group.name, version, agents }))
+  })
+}
+
+function findVersion(
+  fileId: number,
+  history: readonly FileUse[],
+  revision: number | null,
+): number | undefined {
+  if (revision === null) return undefined
+  const entry = history.find((one) => one.revision === revision)
+  return entry && [entry.mainVCL, ...entry.includes].find(({ id }) => id === fileId)?.version
+}
+
+/** Chosen by us: more names say no more. */
+const namesMost = 3
+
+/** "edge-1, edge-2, edge-3 and 40 more (shop)". */
+export function sayWhere({ agents, group }: RunningVersion): string {
+  const more = agents.length - namesMost
+  const names = agents.slice(0, namesMost).join(', ')
+  return `${names}${more > 0 ? ` and ${more} more` : ''} (${group})`
+}

@@ -1,0 +1,27 @@
+/** The groups that a file is part of. */
+import { Link } from 'wouter-preact'
+import type { FileUser } from '../../api/file.js'
+import { StateChip } from '../../parts/state-chip.js'
+import { mayRead } from '../../session/rights.js'
+
+export function UsedBy({ users }: { readonly users: readonly FileUser[] }) {
+  if (!mayRead('vclgroup')) return null
+  return (
+    <section class="panel" aria-labelledby="file-users">
+      <h2 id="file-users">Used by</h2>
+      {users.length === 0 && (
+        <p class="quiet">No group: add it to one, and it can be put on caches.</p>
+      )}
+      {users.length > 0 && (
+        <ul class="file-list">
+          {users.map(({ id, name, stateName }) => (
+            <li key={id} class="file-user">
+              <Link href={`/groups/${id}`}>{name}</Link>
+              <StateChip state={stateName} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,107 @@
+/** Files of this machine become files of the fleet, or further versions of those with their names. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { call } from '../../api/call.js'
+import type { FleetFile, WholeFile } from '../../api/file.js'
+import type { CallError } from '../../api/http.js'
+import { Button } from '../../parts/button.js'
+import { Dialog } from '../../parts/dialog.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { StateChip } from '../../parts/state-chip.js'
+import { readUpload } from './read-upload.js'
+
+export interface UploadProps {
+  readonly files: readonly File[]
+  readonly known: readonly FleetFile[]
+  readonly onClose: () => void
+}
+
+type Result = { readonly words: string } | { readonly error: CallError } | null
+
+/** Chosen by us: base64 of more is over the API's 10 MiB. */
+const bytesMost = 7_500_000
+
+export function Upload({ files, known, onClose }: UploadProps) {
+  const results = useSignal<readonly Result[]>(files.map(() => null))
+  const isBusy = useSignal(false)
+  const isDone = results.value.some((result) => result !== null) && !isBusy.value
+
+  const send = async (): Promise<void> => {
+    isBusy.value = true
+    for (const [place, file] of files.entries()) {
+      const result = await sendFile(file, known)
+      results.value = results.value.with(place, result)
+    }
+    isBusy.value = false
+  }
+  useEffect(() => {
+    // Nothing of these names is there: nothing to decide.
+    if (!files.some((file) => findSame(file, known))) void send() // never rejects
+  }, [])
+
+  return (
+    <Dialog title="Upload" onClose={onClose}>
+      <ul class="upload">
+        {files.map((file, place) => (
+          <li key={place} class="upload-file">
+            <span class="upload-name">{file.name}</span>
+            <Outcome file={file} known={known} result={results.value[place] ?? null} />
+          </li>
+        ))}
+      </ul>
+      <div class="dialog-foot">
+        {!isDone && <Button onClick={onClose}>Cancel</Button>}
+        {isDone ? (
+          <Button kind="main" onClick={onClose}>
+            Done
+          </Button>
+        ) : (
+          <Button kind="main" isBusy={isBusy.value} onClick={() => void send()}>
+            Upload
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+function Outcome(props: {
+  readonly file: File
+  readonly known: readonly FleetFile[]
+  readonly result: Result
+}) {
+  const { file, known, result } = props
+  if (result === null) {
+    const same = findSame(file, known)
+    return <span class="quiet">{same ? 'a new version, if it differs' : 'a new file'}</span>
+  }
+  return 'error' in result ? (
+    <ErrorNote error={result.error} />
+  ) : (
+    <StateChip state={result.words} tone="good" />
+  )
+}
+
+function findSame(file: File, known: readonly FleetFile[]): FleetFile | undefined {
+  return known.find(({ name }) => name === file.name)
+}
+
+async function sendFile(file: File, known: readonly FleetFile[]): Promise<Result> {
+  if (file.size > bytesMost)
+    return { error: refuse(`${file.name} has ${file.size} bytes; at most ${bytesMost} are taken`) }
+  const read = await file.arrayBuffer().catch(() => null)
+  if (!read) return { error: refuse(`${file.name} cannot be read`) }
+  const body = readUpload(new Uint8Array(read))
+  const same = findSame(file, known)
+  const outcome = same
+    ? await call<WholeFile>('PUT', `/files/${same.id}`, { body })
+    : await call<WholeFile>('POST', '/files', { body: { ...body, name: file.name } })
+  if (!outcome.ok) return { error: outcome.error }
+  const { version } = outcome.value
+  return { words: same?.version === version ? 'unchanged' : `version ${version}` }
+}
+
+/** Not sent at all. */
+function refuse(errorMsg: string): CallError {
+  return { status: 0, errorKey: 'file', errorMsg, traceId: '', retryAfterSeconds: null }
+}

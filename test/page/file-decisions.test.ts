@@ -1,0 +1,157 @@
+/** What the views of files decide, in Node: includes, places of errors, line ends, uploads, what runs where, colours. */
+import fc from 'fast-check'
+import t from 'tap'
+import { columnAt } from '../../src/page/editor/column-at.js'
+import { vcl } from '../../src/page/editor/vcl-language.js'
+import { isSameText, restoreLineEnds } from '../../src/page/views/file/line-ends.js'
+import { quotePattern, readIncludes } from '../../src/page/views/file/read-includes.js'
+import { readProblems } from '../../src/page/views/file/read-problems.js'
+import { findRunningVersions, sayWhere } from '../../src/page/views/file/running-versions.js'
+import { findUsers, pickFiles } from '../../src/page/views/files/pick-files.js'
+import { readUpload } from '../../src/page/views/files/read-upload.js'
+
+void t.test('includes are read, but not those in comments and strings', (t) => {
+  const text = `
+    include "one.vcl"; # include "a.vcl";
+    // include "b.vcl";
+    /* include "c.vcl"; */ include
+      "two.vcl";
+    set req.http.X = {"include "d.vcl";"} + """include "e.vcl";""";
+    set req.http.Y = "include "; include "one.vcl";
+  `
+  t.same(readIncludes(text), ['one.vcl', 'two.vcl'])
+  t.equal(quotePattern('a*b,c\\d'), 'a\\*b\\,c\\\\d')
+  t.end()
+})
+
+void t.test('any text is read to its end', (t) => {
+  const words = fc.constantFrom(
+    'include',
+    ' "',
+    '"',
+    '{"',
+    '"}',
+    '/*',
+    '*/',
+    '#',
+    '\n',
+    'x.vcl',
+    ';',
+  )
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 200 }), (text) => {
+      for (const name of readIncludes(text.join(''))) t.ok(name !== '' && !name.includes('"'))
+    }),
+  )
+  t.end()
+})
+
+void t.test('places are those of the files that were sent', (t) => {
+  const told = [
+    'shop.vcl line 3 pos 5: Symbol not found: line 1 pos 1: x',
+    'other.vcl line 1 pos 1: a line of the text',
+    'at a file line 2 pos 9',
+    '(agent edge)',
+  ].join('\n')
+  const message = 'Symbol not found: line 1 pos 1: x'
+  t.same(readProblems(told, new Set(['shop.vcl', 'a file'])), [
+    { file: 'shop.vcl', line: 3, position: 5, message },
+    { file: 'a file', line: 2, position: 9, message },
+  ])
+  t.same(readProblems('no agent is Running to compile on', new Set(['shop.vcl'])), [])
+  t.end()
+})
+
+void t.test('a position of the compiler is a column, tabs up to the next eighth', (t) => {
+  t.equal(columnAt('abc', 2), 1)
+  t.equal(columnAt('\tset', 9), 1)
+  t.equal(columnAt('ab\tset', 10), 4)
+  t.equal(columnAt('abc', 99), 3)
+  t.end()
+})
+
+void t.test('line ends stay what they were', (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a', 'b', ''), { minLength: 1 }), (lines) => {
+      for (const end of ['\n', '\r\n']) {
+        const before = lines.join(end)
+        t.equal(restoreLineEnds(lines.join('\n'), before), before)
+        t.ok(isSameText(before, lines.join('\n')))
+      }
+    }),
+  )
+  t.not(isSameText('a', 'b'), true)
+  t.end()
+})
+
+void t.test('an upload is text where it can be, else its bytes', (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      const { source, encoded } = readUpload(bytes)
+      t.ok(Buffer.from(source, encoded ? 'base64' : 'utf8').equals(bytes))
+    }),
+  )
+  const long = new Uint8Array(100_001).fill(255)
+  t.equal(readUpload(long).source, Buffer.from(long).toString('base64'))
+  t.equal(readUpload(Buffer.from('\u{feff}vcl')).encoded, false)
+  t.equal(readUpload(Buffer.from('a\0')).encoded, true)
+  t.end()
+})
+
+void t.test('what runs is told by the group’s history, cache by cache', (t) => {
+  const group = {
+    ...{ id: 1, name: 'shop', root: true, stateName: 'Active' },
+    ...{ mainVCL: { id: 7, name: 'shop.vcl' }, includes: [{ id: 8, name: 'shared.vcl' }] },
+    agentStates: [
+      { agent: { id: 1, name: 'a' }, state: 'applied', revision: 3 },
+      { agent: { id: 2, name: 'b' }, state: 'failed', revision: 2 },
+      { agent: { id: 3, name: 'c' }, state: 'wanted', revision: null },
+      { agent: { id: 4, name: 'd' }, state: 'applied', revision: 3 },
+    ],
+  }
+  const use = (revision: number | null, version: number) => ({
+    ...{ revision, mainVCL: { id: 7, version: 1 }, includes: [{ id: 8, version }] },
+  })
+  const history = [use(3, 5), use(null, 4), use(2, 2)]
+  const running = findRunningVersions(8, [{ group, history }])
+  t.same(running, [
+    { group: 'shop', version: 5, agents: ['a', 'd'] },
+    { group: 'shop', version: 2, agents: ['b'] },
+  ])
+  t.same(running.map(sayWhere), ['a, d (shop)', 'b (shop)'])
+  t.equal(
+    sayWhere({ group: 'shop', version: 1, agents: ['a', 'b', 'c', 'd', 'e'] }),
+    'a, b, c and 2 more (shop)',
+  )
+  t.same(findUsers([group]).get(8), ['shop'])
+  t.end()
+})
+
+void t.test('files are picked by name and type', (t) => {
+  const files = [
+    { name: 'Shop.vcl', fileType: 1 },
+    { name: 'shared.vcl', fileType: 2 },
+  ] as const
+  t.same(pickFiles(files, { text: 'shop', type: '' }), [files[0]])
+  t.same(pickFiles(files, { text: '', type: '2' }), [files[1]])
+  t.end()
+})
+
+void t.test('VCL has its colours, also over several lines', (t) => {
+  const text = 'sub vcl_recv { # why\n set req.http.A = {"a\n sub"} + 1h; /* sub\n */ }'
+  const seen: string[] = []
+  vcl.parser.parse(text).iterate({
+    enter: ({ from, to, name, node }) => {
+      if (!node.firstChild && to > from) seen.push(`${name} ${text.slice(from, to)}`)
+    },
+  })
+  t.same(
+    seen.filter((one) => !one.startsWith('operator')),
+    [
+      ...['keyword sub', 'atom vcl_recv', 'comment # why', 'keyword set'],
+      ...['propertyName req.http.A', 'string {"a', 'string  sub"}', 'number 1h'],
+      ...['comment /* sub', 'comment  */'],
+    ],
+  )
+  t.end()
+})

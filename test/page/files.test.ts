@@ -1,0 +1,205 @@
+/** Files and their editor, in a browser on a coordinator with a real cache: make, edit, check, save, compare, delete. */
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  openPage,
+  startBrowser,
+} from '../support/browser.js'
+import { makeStateDir, startAgent, startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd } from '../support/varnishd.js'
+
+const hostile = '<img src=x onerror=alert(1)>'
+const shared = `sub vcl_deliver {\n    set resp.http.X-Hostile = "${hostile}";\n}\n`
+const main =
+  'vcl 4.1;\nbackend default none;\ninclude "shared.vcl";\nsub vcl_recv {\n    return (hash);\n}\n'
+
+void t.test('files', async (t) => {
+  const { base, api } = await startCoordinator(t)
+  const cache = await startVarnishd(t)
+  startAgent(t, cache, {
+    ...{ coordinatorUrl: base.replace('http', 'ws'), name: 'edge', tags: ['here'] },
+    stateDir: await makeStateDir(t),
+    joinToken: await api.makeJoinToken(),
+  })
+  const sharedId = await api.makeFile('shared.vcl', shared, 2)
+  const mainId = await api.makeFile('shop.vcl', main, 1)
+  await eventually('the cache runs', async () => (await api.findAgent('edge'))?.state === 1)
+  const deployment = await api.makeDeployment('here', await api.findTag('here'))
+  const parts = { name: `shop ${hostile}`, mainFile: mainId, includes: [sharedId], deployment }
+  const group = await api.makeGroup(parts)
+  t.equal((await api.act(group, 'deploy', '?wait=60')).status, 200)
+  const browser = await startBrowser(t)
+  const list = await openPage(browser, base, { path: '/files' })
+  const { page, wrongs } = list
+  await logInPage(page)
+  const text = page.getByRole('textbox', { name: 'Text of shop.vcl', exact: true })
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const type = async (words: string): Promise<void> => {
+    await text.press('Control+Home')
+    await page.keyboard.type(words)
+    await page.getByText('not saved').waitFor()
+  }
+
+  await t.test('the list tells who uses a file, and filters', async (t) => {
+    await page.getByRole('row').filter({ hasText: 'shop.vcl' }).getByText(hostile).waitFor()
+    await press('Include 1')
+    await page.getByRole('link', { name: 'shop.vcl' }).waitFor({ state: 'detached' })
+    t.equal(await page.getByRole('link', { name: 'shared.vcl' }).count(), 1)
+    await press('All 2')
+  })
+
+  await t.test(
+    'a mistake is told at its line, also in an include, which is a link away',
+    async (t) => {
+      await page.getByRole('link', { name: 'shop.vcl' }).click()
+      await text.waitFor()
+      await page.getByRole('link', { name: 'shared.vcl' }).waitFor()
+      await type('nonsense ')
+
+      await press('Check')
+
+      await page.getByRole('alert').getByText('shop.vcl line 1 pos 1').waitFor()
+      await page.locator('.cm-lint-marker-error').waitFor()
+      await look('file-wrong', page)
+      await page.getByRole('button', { name: 'shop.vcl line 1', exact: true }).click()
+      await text.press('Control+z')
+      await press('Check')
+      await page.getByText('It compiles on edge.').waitFor()
+      t.equal(await page.locator('.cm-lint-marker-error').count(), 0)
+      await api.editFile(sharedId, `${shared}nonsense\n`)
+      await press('Check')
+      await page.getByRole('link', { name: /^shared.vcl line 4/ }).click()
+      await page.getByRole('textbox', { name: 'Text of shared.vcl' }).getByText(hostile).waitFor()
+      await page.getByLabel('as part of').selectOption('no group')
+      await press('Check')
+      await page.getByRole('alert').getByText('shared.vcl line 4 pos 1').waitFor()
+      await api.editFile(sharedId, shared)
+      await page.goto(`/files/${mainId}`)
+      await page.getByLabel('as part of').selectOption('no group')
+      await press('Check')
+      await page.getByText('It compiles on edge.').waitFor()
+    },
+  )
+
+  await t.test('what is not saved survives a reload, and a save makes a version', async (t) => {
+    await page.goto(`/files/${mainId}`)
+    await text.waitFor()
+    await type('# mine')
+    const asked: string[] = []
+    page.once('dialog', (dialog) => {
+      asked.push(dialog.type())
+      void dialog.accept()
+    })
+    await page.reload()
+    await page.getByText('not saved').waitFor()
+    await text.getByText('# mine').waitFor()
+    t.same(asked, ['beforeunload'])
+    await press('Discard')
+    await page.getByText('not saved').waitFor({ state: 'detached' })
+    await press('Undo')
+    await text.getByText('# mine').waitFor()
+
+    await text.press('Control+s')
+
+    await page.getByText('Saved as version 2.').waitFor()
+    await page.getByText('not saved').waitFor({ state: 'detached' })
+    t.match((await api.call('GET', `/files/${mainId}`)).text, /# mine/)
+  })
+
+  await t.test(
+    'when somebody else saved first both are shown, and the person chooses',
+    async (t) => {
+      await type('# my next')
+      await api.editFile(mainId, `# theirs\n${main}`)
+
+      await press('Save')
+
+      const dialog = page.getByRole('dialog', { name: 'Somebody else saved this file' })
+      await dialog.getByText('# theirs').waitFor()
+      await dialog.getByText('# my next').waitFor()
+      await look('conflict', page)
+      await press('Go on editing')
+      await press('Save')
+      await press('Save mine as the next version')
+      await page.getByText('Saved as version 4.').waitFor()
+      t.match((await api.call('GET', `/files/${mainId}`)).text, /# my next/)
+    },
+  )
+
+  await t.test(
+    'versions are compared with each other and with what runs, and restored',
+    async (t) => {
+      await page.getByRole('link', { name: 'Versions' }).click()
+      await page.getByText(`edge (shop ${hostile})`).waitFor()
+      await look('versions', page)
+      await page.getByRole('link', { name: 'Version 3', exact: true }).click()
+      await page.getByText('# theirs').waitFor()
+      await page.getByLabel('From').selectOption(`Version 1, on edge (shop ${hostile})`)
+      await page.getByText('# mine').waitFor({ state: 'detached' })
+      await look('compare', page)
+      await page.getByRole('link', { name: 'Versions' }).click()
+      await page.getByRole('row').filter({ hasText: 'Version 1' }).getByRole('button').click()
+      await page.getByText('Version 1 is version 5 now.').waitFor()
+      const restored = await api.call('GET', `/files/${mainId}`)
+      t.match(JSON.parse(restored.text), { source: main })
+    },
+  )
+
+  await t.test('a file is made, uploaded, renamed, and deleted by its name', async () => {
+    await press('Delete')
+    await page.getByLabel('Type shop.vcl to go on').fill('shop.vcl')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('alert').getByText(`shop ${hostile}`).waitFor()
+    await page.getByRole('link', { name: 'VCL' }).first().click()
+    await press('New file')
+    await page.getByLabel('Name', { exact: true }).fill('shop.vcl')
+    await press('Make')
+    await page.getByText(/shop\.vcl.*(taken|already|exists)/).waitFor()
+    await page.getByLabel('Name', { exact: true }).fill(hostile)
+    await press('Make')
+    await page.getByRole('heading', { name: hostile }).waitFor()
+    await press('Rename')
+    await page.getByLabel('Name', { exact: true }).fill('plain.vcl')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('heading', { name: 'plain.vcl' }).waitFor()
+    await press('Delete')
+    await page.getByLabel('Type plain.vcl to go on').fill('plain.vcl')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('plain.vcl is deleted.').waitFor()
+    await page.getByLabel('Files to upload').setInputFiles([
+      { name: 'shop.vcl', mimeType: 'text/plain', buffer: Buffer.from(`# up\n${main}`) },
+      { name: 'logo.bin', mimeType: 'image/png', buffer: Buffer.from([0, 255, 1]) },
+    ])
+    await page.getByRole('dialog').getByRole('button', { name: 'Upload' }).click()
+    await page.getByText('version 6').waitFor()
+    await press('Done')
+    await page.getByRole('link', { name: 'logo.bin' }).waitFor()
+  })
+
+  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+    await look('files', page)
+    const one = await list.openTab(`/files/${mainId}`)
+    await one.page.getByRole('link', { name: 'shared.vcl' }).waitFor()
+    await one.page.getByRole('textbox', { name: 'Text of shop.vcl' }).press('Control+f')
+    await one.page.keyboard.type('sub')
+    await look('file', one.page)
+    t.same([...wrongs, ...one.wrongs], [])
+    t.equal(await page.locator('img').count(), 0)
+  })
+})
+
+async function look(name: string, page: Page): Promise<void> {
+  for (const [colorScheme, width] of [
+    ['dark', 390],
+    ['light', 1280],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 800 })
+    await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
+    t.same(await findBarriers(page), [], `${name} ${colorScheme} ${width}`)
+  }
+}
