@@ -1,0 +1,115 @@
+/** What a deploy would change, before its button; and how it goes, after. */
+import type { Group } from '../../api/group.js'
+import { useObject } from '../../api/object.js'
+import type { PlacementReason } from '../../api/group.js'
+import { Empty } from '../../parts/empty.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { StateChip, type Tone } from '../../parts/state-chip.js'
+import { Table, type Column } from '../../parts/table.js'
+import { DeployForm } from './deploy-form.js'
+import { FileChanges } from './file-changes.js'
+import { foreseePlaces, sayPlaces, type ForeseenPlace } from './foresee-places.js'
+import { NameChanges } from './name-changes.js'
+import { useForeseen } from './use-foreseen.js'
+import { useNextPins } from './use-next-pins.js'
+import type { Verbs } from './use-verbs.js'
+
+export function Plan({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
+  if (!group.mainVCL)
+    return (
+      <Empty icon="file" title="It has no VCL">
+        <p>A group of the console gets its VCL there.</p>
+      </Empty>
+    )
+  return (
+    <>
+      <div class="group-plan">
+        <FilesPanel group={group} />
+        {!group.root && <DomainsPanel group={group} />}
+        <CachesPanel group={group} />
+      </div>
+      <DeployForm group={group} verbs={verbs} />
+    </>
+  )
+}
+
+function FilesPanel({ group }: { readonly group: Group }) {
+  const next = useNextPins(group)
+  return (
+    <section class="panel" aria-label="Files">
+      <h2>Files</h2>
+      {group.wish && !group.deployed && (
+        <p class="quiet">It is not deployed; compared with what was deployed last.</p>
+      )}
+      {next ? (
+        <FileChanges before={group.wish} after={next} />
+      ) : (
+        <p class="quiet">
+          {group.mainVCL?.name}
+          {group.includes.length > 0 && ` and ${group.includes.length} includes`}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function DomainsPanel({ group: { wish, domains } }: { readonly group: Group }) {
+  return (
+    <section class="panel" aria-label="Domains">
+      <h2>Domains</h2>
+      <NameChanges
+        label="Domains"
+        before={(wish?.domains ?? []).map(({ fqdn }) => fqdn)}
+        after={domains.map(({ fqdn }) => fqdn)}
+        none="None."
+      />
+    </section>
+  )
+}
+
+function CachesPanel({ group }: { readonly group: Group }) {
+  const { id, agentStates, deployments } = group
+  const reasons = useObject<readonly PlacementReason[]>(`/vclgroups/${id}/placement`, {
+    follow: 'deployment',
+  })
+  const foreseen = useForeseen(group)
+  const held = new Set(agentStates.map(({ agent }) => agent.id))
+  const rows = foreseePlaces(foreseen.value, reasons.value ?? [], held)
+  const error = reasons.error ?? foreseen.error
+  return (
+    <section class="panel" aria-label="Caches">
+      <h2>Caches: {sayPlaces(rows)}</h2>
+      {error && <ErrorNote error={error} onRetry={reasons.reload} />}
+      {deployments.length === 0 && (
+        <p class="group-warning">It has no deployment: edit it, and say which caches it may use.</p>
+      )}
+      {foreseen.value?.shortage != null && <p class="group-warning">{foreseen.value.shortage}</p>}
+      {rows.length > 0 && <Table label="Caches of a deploy" rows={rows} columns={columns} />}
+    </section>
+  )
+}
+
+const tones: Readonly<Record<ForeseenPlace['what'], Tone>> = {
+  joins: 'good',
+  leaves: 'warn',
+  stays: 'busy',
+  'not used': 'calm',
+}
+
+const columns: readonly Column<ForeseenPlace>[] = [
+  { title: 'Cache', width: '30%', show: ({ name }) => name, sortBy: ({ name }) => name },
+  {
+    title: 'It',
+    width: '7.5rem',
+    show: ({ what }) => <StateChip state={what} tone={tones[what]} />,
+    sortBy: ({ what }) => what,
+  },
+  {
+    title: 'Deployment',
+    width: '20%',
+    from: 'wide',
+    show: ({ deployment }) => deployment ?? '',
+    sortBy: ({ deployment }) => deployment,
+  },
+  { title: 'Why', show: ({ reason }) => <span title={reason}>{reason}</span> },
+]
