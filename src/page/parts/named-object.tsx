@@ -7,18 +7,17 @@ import { useDeed } from '../api/deed.js'
 import { useObject, type Shown } from '../api/object.js'
 import type { PermissionType } from '../api/whoami.js'
 import { mayWrite } from '../session/rights.js'
-import { ErrorNote } from './error-note.js'
-import { Loading } from './loading.js'
 import { NameDialog } from './name-dialog.js'
 import { ObjectDeeds } from './object-deeds.js'
 import { saveChange } from './save-change.js'
+import { Troubles } from './troubles.js'
 import { useDelete } from './use-delete.js'
 import { ViewHead } from './view-head.js'
 
 /** What is the same of all objects of one kind. */
 export interface NamedKind {
   /** As "tag"; `title` is its list's. */
-  readonly noun: PermissionType & string
+  readonly noun: PermissionType
   readonly title: string
   /** Of the list, in the API and in the page. */
   readonly path: string
@@ -32,19 +31,19 @@ export interface NamedObjectProps<T> {
   readonly id: string
   readonly wordOf: (object: T) => string
   /** May be changed at all, by whoever may. */
-  readonly isOpen?: (object: T) => boolean
+  readonly isOpen: (object: T) => boolean
   /** What is gone with it. */
   readonly loss: string
   readonly children: (object: T) => ComponentChildren
 }
 
 export function NamedObject<T>(props: NamedObjectProps<T>) {
-  const { kind, id, wordOf, isOpen = () => true, loss, children } = props
+  const { kind, id, wordOf, isOpen, loss, children } = props
   const path = `${kind.path}/${id}`
   const shown = useObject<T>(path)
   const isRenaming = useSignal(false)
   const deletion = useDelete()
-  const { value, error, reload } = shown
+  const { value } = shown
   const rename = (isAsked: boolean): void => {
     isRenaming.value = isAsked
   }
@@ -69,9 +68,7 @@ export function NamedObject<T>(props: NamedObjectProps<T>) {
           />
         )}
       </ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {deletion.error && <ErrorNote error={deletion.error} />}
-      {!value && !error && <Loading />}
+      <Troubles of={shown} deed={deletion} />
       {value && children(value)}
       {value && isRenaming.value && (
         <Rename

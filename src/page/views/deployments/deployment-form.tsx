@@ -29,10 +29,11 @@ export function toDeploymentFields({ name, min, max, tags }: Deployment) {
 export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFormProps) {
   const was = before?.deployment
   const deed = useDeed()
-  const name = useSignal(was?.name ?? '')
-  const min = useSignal(String(was?.min ?? 1))
-  const max = useSignal(String(was?.max ?? 1))
-  const tags = useSignal<readonly number[]>(was?.tags.map(({ id }) => id) ?? [])
+  const start = was ?? { name: '', min: 1, max: 1, tags: [] }
+  const name = useSignal(start.name)
+  const min = useSignal(String(start.min))
+  const max = useSignal(String(start.max))
+  const tags = useSignal<readonly number[]>(start.tags.map(({ id }) => id))
   const isForced = useSignal(false)
   const { rows } = useList<Tag>('/tags')
   const options = pickOwned(rows, owner, { shared: true })

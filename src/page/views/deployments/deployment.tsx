@@ -2,13 +2,12 @@
 import { useSignal } from '@preact/signals'
 import type { Deployment } from '../../api/deployment.js'
 import { useObject } from '../../api/object.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
 import { ObjectDeeds } from '../../parts/object-deeds.js'
 import { sayCount } from '../../parts/quantity.js'
 import { ReferenceList } from '../../parts/reference-list.js'
 import { tellSaved } from '../../parts/save-change.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
+import { Troubles } from '../../parts/troubles.js'
 import { UsedBy } from '../../parts/used-by.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
@@ -19,7 +18,7 @@ import { DeploymentForm, toDeploymentFields } from './deployment-form.js'
 export function View({ params }: ViewProps) {
   const path = `/deployments/${params['id'] ?? ''}`
   const shown = useObject<Deployment>(path, { follow: 'deployment', id: Number(params['id']) })
-  const { value: deployment, etag, error, reload } = shown
+  const { value: deployment, etag, reload } = shown
   const isEditing = useSignal(false)
   const deletion = useDelete()
   const edit = (isAsked: boolean): void => {
@@ -48,9 +47,7 @@ export function View({ params }: ViewProps) {
           />
         )}
       </ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {deletion.error && <ErrorNote error={deletion.error} />}
-      {!deployment && !error && <Loading />}
+      <Troubles of={shown} deed={deletion} />
       {deployment && <Facts deployment={deployment} />}
       {deployment && isEditing.value && (
         <DeploymentForm

@@ -90,6 +90,7 @@ const columns: readonly Column<Deployment>[] = [
   {
     title: 'Caches',
     width: '6.5rem',
+    from: 'medium',
     isEnd: true,
     show: ({ agents }) => sayCount(agents.length),
     sortBy: ({ agents }) => agents.length,

@@ -12,6 +12,7 @@ export function View({ params }: ViewProps) {
       kind={domainKind}
       id={params['id'] ?? ''}
       wordOf={({ fqdn }) => fqdn}
+      isOpen={() => true}
       loss="A domain that a group has stays."
     >
       {(domain) =>

@@ -7,7 +7,8 @@ import { tellSaved } from '../../parts/save-change.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { mayWrite } from '../../session/rights.js'
-import { GroupForm, toGroupFields } from './group-form.js'
+import { readGroupFields, toGroupBody } from './group-fields.js'
+import { GroupForm, listChoosable } from './group-form.js'
 import type { Verbs } from './use-verbs.js'
 
 export interface GroupDeedsProps {
@@ -75,7 +76,8 @@ export function GroupDeeds({ group, etag, verbs, reload }: GroupDeedsProps) {
           before={{ group, etag }}
           onSaved={() => {
             edit(false)
-            tellSaved({ path, before: toGroupFields(group), then: reload })
+            const before = toGroupBody(readGroupFields(group), listChoosable())
+            tellSaved({ path, before, then: reload })
           }}
           onClose={() => {
             edit(false)

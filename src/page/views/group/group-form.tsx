@@ -15,6 +15,7 @@ import { Form } from '../../parts/form.js'
 import { PickField } from '../../parts/pick-field.js'
 import { pickOwned } from '../../parts/pick-owned.js'
 import { mayRead, readWho } from '../../session/rights.js'
+import { readGroupFields, toGroupBody, type Choosable, type GroupFields } from './group-fields.js'
 
 export interface GroupFormProps {
   /** Null: a new one. */
@@ -23,53 +24,18 @@ export interface GroupFormProps {
   readonly onClose: () => void
 }
 
-/** What people change, as the API takes it. */
-export function toGroupFields({ name, keepOnFailure, mainVCL, ...lists }: Group) {
-  return {
-    ...{ name, keepOnFailure },
-    mainVCL: { id: mainVCL?.id, version: mainVCL?.version ?? null },
-    includes: toReferences(lists.includes.map(({ id }) => id)),
-    domains: toReferences(lists.domains.map(({ id }) => id)),
-    deployments: toReferences(lists.deployments.map(({ id }) => id)),
-  }
-}
-
-function toReferences(ids: readonly number[]): readonly { readonly id: number }[] {
-  return ids.map((id) => ({ id }))
-}
-
 export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
-  const was = before?.group
+  const was = before?.group ?? null
   const deed = useDeed()
-  const owner = was ? was.organization : (readWho()?.organization ?? null)
-  const name = useSignal(was?.name ?? '')
-  const main = useSignal<readonly number[]>(was?.mainVCL ? [was.mainVCL.id] : [])
-  const version = useSignal(String(was?.mainVCL?.version ?? ''))
-  const includes = useSignal<readonly number[]>(was?.includes.map(({ id }) => id) ?? [])
-  const domains = useSignal<readonly number[]>(was?.domains.map(({ id }) => id) ?? [])
-  const deployments = useSignal<readonly number[]>(was?.deployments.map(({ id }) => id) ?? [])
-  const keepOnFailure = useSignal(was?.keepOnFailure ?? true)
-
-  /** What may not be read cannot be chosen, and stays as it is. */
+  const owner = findOwner(was)
+  const isDeployed = before?.group.deployed ?? false
+  const fields = useGroupFields(was)
   const save = (): Promise<Outcome<Group>> => {
-    const body = {
-      ...{ name: name.value, keepOnFailure: keepOnFailure.value },
-      ...(mayRead('file') && {
-        mainVCL: {
-          id: main.value[0],
-          version: version.value === '' ? null : Number(version.value),
-        },
-        includes: toReferences(includes.value),
-      }),
-      ...(mayRead('domain') && { domains: toReferences(domains.value) }),
-      ...(mayRead('deployment') && { deployments: toReferences(deployments.value) }),
-    }
-    const ifMatch = before?.etag ?? null
+    const body = toGroupBody(fields.read(), listChoosable())
     return was
-      ? call<Group>('PUT', `/vclgroups/${was.id}`, { body, ifMatch })
+      ? call<Group>('PUT', `/vclgroups/${was.id}`, { body, ifMatch: before?.etag ?? null })
       : call<Group>('POST', '/vclgroups', { body })
   }
-
   return (
     <Dialog title={was ? 'Edit the group' : 'New group'} onClose={onClose} isWide>
       <Form
@@ -79,23 +45,54 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
         onSubmit={() => void deed.run(save, onSaved)}
         onCancel={onClose}
       >
-        <TextField label="Name" name="name" value={name} error={deed.error} autoFocus required />
+        <TextField
+          {...{ label: 'Name', name: 'name', value: fields.name, error: deed.error }}
+          autoFocus
+          required
+        />
         <div class="group-form">
-          {mayRead('file') && <FileFields {...{ owner, main, version, includes }} />}
-          {mayRead('deployment') && <DeploymentField {...{ owner, value: deployments }} />}
-          {mayRead('domain') && <DomainField {...{ owner, value: domains }} />}
+          {mayRead('file') && <FileFields owner={owner} {...fields} />}
+          {mayRead('deployment') && <DeploymentField owner={owner} value={fields.deployments} />}
+          {mayRead('domain') && <DomainField owner={owner} value={fields.domains} />}
         </div>
         <CheckField
           label="Keep the old VCL where a deploy fails"
           hint="otherwise such a cache drops the group"
-          value={keepOnFailure}
+          value={fields.keepOnFailure}
         />
-        {was?.deployed === true && (
-          <p class="quiet">What is deployed stays as it is until the next deploy.</p>
-        )}
+        {isDeployed && <p class="quiet">What is deployed stays as it is until the next deploy.</p>}
       </Form>
     </Dialog>
   )
+}
+
+/** Of a new one: who makes it. */
+function findOwner(group: Group | null): Owner {
+  return group ? group.organization : (readWho()?.organization ?? null)
+}
+
+export function listChoosable(): Choosable {
+  return {
+    ...{ file: mayRead('file'), domain: mayRead('domain') },
+    deployment: mayRead('deployment'),
+  }
+}
+
+function useGroupFields(was: Group | null) {
+  const start = readGroupFields(was)
+  const name = useSignal(start.name)
+  const main = useSignal(start.main)
+  const version = useSignal(start.version)
+  const includes = useSignal(start.includes)
+  const domains = useSignal(start.domains)
+  const deployments = useSignal(start.deployments)
+  const keepOnFailure = useSignal(start.keepOnFailure)
+  const read = (): GroupFields => ({
+    ...{ name: name.value, main: main.value, version: version.value },
+    ...{ includes: includes.value, domains: domains.value, deployments: deployments.value },
+    keepOnFailure: keepOnFailure.value,
+  })
+  return { name, main, version, includes, domains, deployments, keepOnFailure, read }
 }
 
 type Owner = Group['organization']

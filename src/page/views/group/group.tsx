@@ -1,10 +1,9 @@
 /** One group: what it is, what a deploy would change, how a deploy goes, what happened before. */
 import type { Group } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
+import { Troubles } from '../../parts/troubles.js'
 import { ViewHead } from '../../parts/view-head.js'
 import type { ViewProps } from '../../views.js'
 import { GroupDeeds } from './group-deeds.js'
@@ -16,10 +15,9 @@ import { Stage } from './stage.js'
 import { useVerbs, type Verbs } from './use-verbs.js'
 
 export function View({ params }: ViewProps) {
-  const id = params['id'] ?? ''
-  const { value, etag, error, reload } = useObject<Group>(`/vclgroups/${id}`, {
-    follow: 'deployment',
-  })
+  const { id = '', section = '' } = params
+  const shown = useObject<Group>(`/vclgroups/${id}`, { follow: 'deployment' })
+  const { value, etag, reload } = shown
   const verbs = useVerbs(reload)
   return (
     <>
@@ -30,13 +28,11 @@ export function View({ params }: ViewProps) {
       >
         {value && <GroupDeeds group={value} {...{ etag, verbs, reload }} />}
       </ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {!value && !error && <Loading />}
+      <Troubles of={shown} deed={section === 'deploy' ? null : verbs} />
       {value && (
         <>
           <Sections label="Parts of the group" items={listSections(value)} />
-          {verbs.error && params['section'] !== 'deploy' && <ErrorNote error={verbs.error} />}
-          <Section group={value} verbs={verbs} name={params['section'] ?? ''} />
+          <Section group={value} verbs={verbs} name={section} />
         </>
       )}
     </>

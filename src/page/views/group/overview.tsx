@@ -32,7 +32,7 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
 }
 
 /** A deploy that failed changed nothing: only the history tells of it. */
-function LastFailure({ group: { id } }: { readonly group: Group }) {
+function LastFailure({ group: { id, deployed } }: { readonly group: Group }) {
   const history = useObject<readonly HistoryEntry[]>(`/vclgroups/${id}/history`, {
     follow: 'deployment',
   })
@@ -41,8 +41,8 @@ function LastFailure({ group: { id } }: { readonly group: Group }) {
   return (
     <section class="group-failure" aria-label="The last deploy failed">
       <p>
-        The last {newest.action} failed, <Time at={newest.at} isAgo />, by {newest.account}. What
-        was deployed before serves on.
+        The last {newest.action} failed, <Time at={newest.at} isAgo />, by {newest.account}.{' '}
+        {deployed && 'What was deployed before serves on.'}
       </p>
       <pre tabIndex={0}>{newest.result}</pre>
     </section>

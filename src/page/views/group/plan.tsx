@@ -97,7 +97,7 @@ const tones: Readonly<Record<ForeseenPlace['what'], Tone>> = {
 }
 
 const columns: readonly Column<ForeseenPlace>[] = [
-  { title: 'Cache', width: '30%', show: ({ name }) => name, sortBy: ({ name }) => name },
+  { title: 'Cache', width: '26%', show: ({ name }) => name, sortBy: ({ name }) => name },
   {
     title: 'It',
     width: '7.5rem',
@@ -106,7 +106,7 @@ const columns: readonly Column<ForeseenPlace>[] = [
   },
   {
     title: 'Deployment',
-    width: '20%',
+    width: '14%',
     from: 'wide',
     show: ({ deployment }) => deployment ?? '',
     sortBy: ({ deployment }) => deployment,

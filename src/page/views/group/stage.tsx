@@ -10,6 +10,7 @@ import { pickOwned } from '../../parts/pick-owned.js'
 import { Labels } from '../../parts/state-chip.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import { FileChanges } from './file-changes.js'
+import { toReferences } from './group-fields.js'
 import type { Verbs } from './use-verbs.js'
 
 interface StageProps {
@@ -87,11 +88,10 @@ function StageForm({ group, verbs }: StageProps) {
   const domains = useSignal<readonly number[]>(group.domains.map(({ id }) => id))
   const { rows } = useList<Tag>('/tags', { query: { sort: 'name' } })
   const stage = (): void => {
-    const refer = (ids: readonly number[]) => ids.map((id) => ({ id }))
     const body = {
-      tags: refer(tags.value),
+      tags: toReferences(tags.value),
       ...(mayRead('file') && { mainVCL: { id: main.value[0] } }),
-      ...(!group.root && mayRead('domain') && { domains: refer(domains.value) }),
+      ...(!group.root && mayRead('domain') && { domains: toReferences(domains.value) }),
     }
     verbs.act(group, { name: 'stage', body, done: 'It is staged.' })
   }

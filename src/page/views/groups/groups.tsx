@@ -92,6 +92,7 @@ const columns: readonly Column<Group>[] = [
   {
     title: 'Caches',
     width: '6.5rem',
+    from: 'medium',
     isEnd: true,
     show: (group) => sayPlaces(group),
     sortBy: ({ agentStates }) => agentStates.length,
