@@ -4,6 +4,7 @@ import type { Pins } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
 import { DiffText } from '../../parts/diff-text.js'
 import { ErrorNote } from '../../parts/error-note.js'
+import { Icon } from '../../parts/icon.js'
 import { mayRead } from '../../session/rights.js'
 import { compareFiles, isChanged, type FileChange } from './compare-pins.js'
 
@@ -43,7 +44,10 @@ function OneFile({ change }: { readonly change: FileChange }) {
         isOpen.value = currentTarget.open
       }}
     >
-      <summary class="group-file">{words}</summary>
+      <summary class="group-file">
+        <Icon name="next" />
+        {words}
+      </summary>
       {isOpen.value &&
         (from !== null && to !== null ? (
           <Difference {...{ id, name, from, to }} />

@@ -16,9 +16,11 @@ export interface GroupDeedsProps {
   readonly etag: string | null
   readonly verbs: Verbs
   readonly reload: () => void
+  /** The plan with its own button is shown. */
+  readonly isPlanning: boolean
 }
 
-export function GroupDeeds({ group, etag, verbs, reload }: GroupDeedsProps) {
+export function GroupDeeds({ group, etag, verbs, reload, isPlanning }: GroupDeedsProps) {
   const isEditing = useSignal(false)
   const deletion = useDelete()
   const { id, name } = group
@@ -29,9 +31,11 @@ export function GroupDeeds({ group, etag, verbs, reload }: GroupDeedsProps) {
   if (!mayWrite('vclgroup')) return null
   return (
     <>
-      <LinkButton kind="main" href={`/groups/${id}/deploy`}>
-        Deploy…
-      </LinkButton>
+      {!isPlanning && (
+        <LinkButton kind="main" href={`/groups/${id}/deploy`}>
+          Deploy…
+        </LinkButton>
+      )}
       {group.deployed && (
         <>
           <Button

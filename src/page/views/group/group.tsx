@@ -26,7 +26,13 @@ export function View({ params }: ViewProps) {
         beside={value && <Beside group={value} />}
         back={{ href: '/groups', title: 'Groups' }}
       >
-        {value && <GroupDeeds group={value} {...{ etag, verbs, reload }} />}
+        {value && (
+          <GroupDeeds
+            group={value}
+            {...{ etag, verbs, reload }}
+            isPlanning={section === 'deploy'}
+          />
+        )}
       </ViewHead>
       <Troubles of={shown} deed={section === 'deploy' ? null : verbs} />
       {value && (

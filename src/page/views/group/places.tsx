@@ -88,5 +88,4 @@ const columns: readonly Column<Row>[] = [
     show: ({ deployedAt }) => (deployedAt === null ? unknown : <Time at={deployedAt} isAgo />),
     sortBy: ({ deployedAt }) => deployedAt,
   },
-  { title: 'Error', from: 'wide', show: ({ error }) => error ?? '' },
 ]

@@ -107,12 +107,14 @@ const columns: readonly Column<Group>[] = [
   },
   {
     title: 'Main VCL',
-    from: 'medium',
+    width: '17%',
+    from: 'wide',
     show: ({ mainVCL }) => mainVCL?.name ?? unknown,
     sortBy: ({ mainVCL }) => mainVCL?.name ?? null,
   },
   {
     title: 'Domains',
+    width: '17%',
     from: 'wide',
     show: ({ domains }) =>
       domains.length === 0 ? (
@@ -123,6 +125,7 @@ const columns: readonly Column<Group>[] = [
   },
   {
     title: 'Deployments',
+    width: '14%',
     from: 'wide',
     show: ({ deployments }) => <Labels words={deployments.map(({ name }) => name)} />,
   },
