@@ -58,15 +58,17 @@ function listColumns(show: (row: Row) => void): readonly Column<Row>[] {
     {
       title: 'What',
       show: (row) => (
-        <Button
-          kind="quiet"
-          onClick={() => {
-            show(row)
-          }}
-        >
-          {row.action}
-          {row.revision !== null && ` · revision ${sayCount(row.revision)}`}
-        </Button>
+        <span class="group-entry">
+          <Button
+            kind="quiet"
+            onClick={() => {
+              show(row)
+            }}
+          >
+            {row.action}
+            {row.revision !== null && ` · revision ${sayCount(row.revision)}`}
+          </Button>
+        </span>
       ),
     },
     {

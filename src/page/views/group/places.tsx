@@ -7,6 +7,7 @@ import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
 import { groupFailures, stepOf, type Step } from './place-steps.js'
+import { sayNames } from './say-names.js'
 import type { Verbs } from './use-verbs.js'
 
 type Row = Place & { readonly id: number; readonly step: Step }
@@ -45,10 +46,7 @@ export function Places({ group, last }: { readonly group: Group; readonly last: 
 export function Failures({ places }: { readonly places: readonly Place[] }) {
   return groupFailures(places).map(({ error, agents }) => (
     <section class="group-failure" key={error} aria-label={`What failed on ${agents[0] ?? ''}`}>
-      <p>
-        {agents.slice(0, 5).join(', ')}
-        {agents.length > 5 && ` and ${agents.length - 5} more`}:
-      </p>
+      <p>{sayNames(agents)}:</p>
       <pre tabIndex={0}>{error}</pre>
     </section>
   ))

@@ -4,6 +4,7 @@ import { useObject } from '../../api/object.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { groupRouting } from './group-routing.js'
+import { sayNames } from './say-names.js'
 
 export function Routing({ group }: { readonly group: Group }) {
   const { value, error, reload } = useObject<{ readonly agents: readonly AgentRouting[] }>(
@@ -19,7 +20,7 @@ export function Routing({ group }: { readonly group: Group }) {
     )
   return groupRouting(value?.agents ?? []).map(({ source, agents }) => (
     <section class="panel" key={source} aria-label={`Routing on ${agents[0] ?? ''}`}>
-      <h2 class="group-agents">{agents.join(', ')}</h2>
+      <h2 class="group-agents">{sayNames(agents)}</h2>
       <pre class="group-source" tabIndex={0}>
         {source}
       </pre>
