@@ -46,6 +46,20 @@ function explain(
   return held ? 'it keeps its place' : `it has all tags of ${deployment ?? 'a deployment'}`
 }
 
+export interface AlikePlaces extends Pick<ForeseenPlace, 'what' | 'reason'> {
+  readonly count: number
+}
+
+/** Each distinct reason once, with how many caches it is about. */
+export function groupReasons(places: readonly ForeseenPlace[]): readonly AlikePlaces[] {
+  const alike = new Map<string, AlikePlaces>()
+  for (const { what, reason } of places) {
+    const key = `${what} ${reason}`
+    alike.set(key, { what, reason, count: (alike.get(key)?.count ?? 0) + 1 })
+  }
+  return [...alike.values()]
+}
+
 /** "2 join, 1 leaves, 3 stay". */
 export function sayPlaces(places: readonly ForeseenPlace[]): string {
   const count = (what: ForeseenPlace['what']): number =>

@@ -1,15 +1,16 @@
 /** What a deploy would change, before its button; and how it goes, after. */
-import type { Group } from '../../api/group.js'
+import type { Group, PlacementReason } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
-import type { PlacementReason } from '../../api/group.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
+import { sayCount } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { DeployForm } from './deploy-form.js'
 import { FileChanges } from './file-changes.js'
-import { foreseePlaces, sayPlaces, type ForeseenPlace } from './foresee-places.js'
+import { foreseePlaces, groupReasons, sayPlaces, type ForeseenPlace } from './foresee-places.js'
 import { NameChanges } from './name-changes.js'
+import { RoutingChanges } from './routing-changes.js'
 import { useForeseen } from './use-foreseen.js'
 import { useNextPins } from './use-next-pins.js'
 import type { Verbs } from './use-verbs.js'
@@ -53,7 +54,8 @@ function FilesPanel({ group }: { readonly group: Group }) {
   )
 }
 
-function DomainsPanel({ group: { wish, domains } }: { readonly group: Group }) {
+function DomainsPanel({ group }: { readonly group: Group }) {
+  const { wish, domains } = group
   return (
     <section class="panel" aria-label="Domains">
       <h2>Domains</h2>
@@ -63,6 +65,7 @@ function DomainsPanel({ group: { wish, domains } }: { readonly group: Group }) {
         after={domains.map(({ fqdn }) => fqdn)}
         none="None."
       />
+      <RoutingChanges group={group} />
     </section>
   )
 }
@@ -84,8 +87,23 @@ function CachesPanel({ group }: { readonly group: Group }) {
         <p class="group-warning">It has no deployment: edit it, and say which caches it may use.</p>
       )}
       {foreseen.value?.shortage != null && <p class="group-warning">{foreseen.value.shortage}</p>}
+      <Reasons rows={rows} />
       {rows.length > 0 && <Table label="Caches of a deploy" rows={rows} columns={columns} />}
     </section>
+  )
+}
+
+/** Few, however many caches there are; and whole, however narrow it is. */
+function Reasons({ rows }: { readonly rows: readonly ForeseenPlace[] }) {
+  return (
+    <ul class="group-reasons">
+      {groupReasons(rows).map(({ what, reason, count }) => (
+        <li key={`${what} ${reason}`}>
+          <StateChip state={`${sayCount(count)} ${what}`} tone={tones[what]} />
+          <span>{reason}</span>
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -97,7 +115,7 @@ const tones: Readonly<Record<ForeseenPlace['what'], Tone>> = {
 }
 
 const columns: readonly Column<ForeseenPlace>[] = [
-  { title: 'Cache', width: '26%', show: ({ name }) => name, sortBy: ({ name }) => name },
+  { title: 'Cache', show: ({ name }) => name, sortBy: ({ name }) => name },
   {
     title: 'It',
     width: '7.5rem',
@@ -106,10 +124,15 @@ const columns: readonly Column<ForeseenPlace>[] = [
   },
   {
     title: 'Deployment',
-    width: '14%',
+    width: '18%',
     from: 'wide',
     show: ({ deployment }) => deployment ?? '',
     sortBy: ({ deployment }) => deployment,
   },
-  { title: 'Why', show: ({ reason }) => <span title={reason}>{reason}</span> },
+  {
+    title: 'Why',
+    width: '40%',
+    from: 'medium',
+    show: ({ reason }) => <span title={reason}>{reason}</span>,
+  },
 ]
