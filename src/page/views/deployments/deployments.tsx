@@ -3,10 +3,10 @@ import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import type { Deployment } from '../../api/deployment.js'
 import { useList } from '../../api/list.js'
-import { Button } from '../../parts/button.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
+import { NewButton } from '../../parts/new-button.js'
 import { sayCount } from '../../parts/quantity.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
@@ -32,15 +32,12 @@ export function View() {
     <>
       <ViewHead title="Deployments">
         {mayWrite('deployment') && (
-          <Button
-            kind="main"
-            icon="add"
-            onClick={() => {
+          <NewButton
+            noun="deployment"
+            onPress={() => {
               ask(true)
             }}
-          >
-            New deployment
-          </Button>
+          />
         )}
       </ViewHead>
       {error && <ErrorNote error={error} onRetry={reload} />}

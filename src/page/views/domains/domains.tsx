@@ -2,11 +2,11 @@
 import { useSignal } from '@preact/signals'
 import type { Domain } from '../../api/domain.js'
 import { useList } from '../../api/list.js'
-import { Button } from '../../parts/button.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { NewNamed } from '../../parts/named-object.js'
+import { NewButton } from '../../parts/new-button.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { ViewHead } from '../../parts/view-head.js'
@@ -25,11 +25,7 @@ export function View() {
   return (
     <>
       <ViewHead title="Domains">
-        {mayWrite('domain') && (
-          <Button kind="main" icon="add" onClick={make}>
-            New domain
-          </Button>
-        )}
+        {mayWrite('domain') && <NewButton noun="domain" onPress={make} />}
       </ViewHead>
       {error && <ErrorNote error={error} onRetry={reload} />}
       {phase === 'loading' && <Loading />}

@@ -5,8 +5,8 @@ import { Button } from '../../parts/button.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { SelectField } from '../../parts/field.js'
 import { mayWrite } from '../../session/rights.js'
-import { measureProgress } from './place-steps.js'
 import { Places } from './places.js'
+import { ProgressLine } from './progress-line.js'
 import type { Verbs } from './use-verbs.js'
 
 const waits = [
@@ -24,7 +24,7 @@ const percents = [
 export function DeployForm({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const wait = useSignal('60')
   const percent = useSignal('100')
-  const { name, stateName } = group
+  const { name } = group
   const { isBusy, error, last } = verbs
   const query = { wait: wait.value, percent: percent.value }
   return (
@@ -35,7 +35,7 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
         old VCL serves on.
       </p>
       {error && <ErrorNote error={error} />}
-      {(isBusy || stateName === 'Deploying') && <ProgressLine group={group} last={last} />}
+      <ProgressLine group={group} verbs={verbs} />
       {last && !error && last.name !== 'validate' && <Places group={group} last={last} />}
       {mayWrite('vclgroup') && (
         <div class="group-choices">
@@ -79,28 +79,5 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
         </Button>
       </div>
     </section>
-  )
-}
-
-const doing = {
-  ...{ deploy: 'Deploying', undeploy: 'Undeploying', reload: 'Reloading' },
-  ...{ rollback: 'Rolling back', promote: 'Promoting', stage: 'Staging' },
-  ...{ delstage: 'Dropping the stage', validate: 'Compiling' },
-} as const
-
-function ProgressLine({ group, last }: { readonly group: Group; readonly last: Verbs['last'] }) {
-  const isPlacing = last?.name !== 'validate' && last?.name !== 'undeploy'
-  const progress = isPlacing ? measureProgress(group, last?.revisionBefore ?? null) : null
-  const word = doing[last?.name ?? 'deploy']
-  if (!progress) return <p role="status">{word}…</p>
-  const { done, all, verb, failed } = progress
-  return (
-    <div class="group-progress">
-      <p role="status">
-        {word}: {done} of {all} {verb}
-        {failed > 0 && `, ${failed} failed`}
-      </p>
-      <progress max={all} value={done} aria-label={`${done} of ${all} ${verb}`} />
-    </div>
   )
 }

@@ -81,7 +81,9 @@ function Difference({ id, name, from, to }: DifferenceProps) {
   const path = `/files/${id}/diff?from=${from}&to=${to}`
   const { value, error, reload } = useObject<{ readonly diff: string }>(path)
   if (error) return <ErrorNote error={error} onRetry={reload} />
-  return value && <DiffText text={value.diff} label={`What changes in ${name}`} />
+  // As high as a small change, so that little moves when it comes.
+  if (!value) return <div class="group-waiting" />
+  return <DiffText text={value.diff} label={`What changes in ${name}`} />
 }
 
 function Source(props: { readonly id: number; readonly name: string; readonly version: number }) {

@@ -10,6 +10,7 @@ import { GroupDeeds } from './group-deeds.js'
 import { History } from './history.js'
 import { Overview } from './overview.js'
 import { Plan } from './plan.js'
+import { ProgressLine } from './progress-line.js'
 import { Routing } from './routing.js'
 import { Stage } from './stage.js'
 import { useVerbs, type Verbs } from './use-verbs.js'
@@ -38,6 +39,7 @@ export function View({ params }: ViewProps) {
       {value && (
         <>
           <Sections label="Parts of the group" items={listSections(value)} />
+          {section !== 'deploy' && <ProgressLine group={value} verbs={verbs} />}
           <Section group={value} verbs={verbs} name={section} />
         </>
       )}

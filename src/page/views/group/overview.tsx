@@ -1,9 +1,10 @@
 /** What a group is, and how it is on its caches. */
 import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
-import type { Group, HistoryEntry } from '../../api/group.js'
+import type { Group, HistoryEntry, Pins } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
 import type { PermissionType } from '../../api/whoami.js'
+import { Loading } from '../../parts/loading.js'
 import { ReferenceList } from '../../parts/reference-list.js'
 import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
@@ -13,10 +14,17 @@ import { useNextPins } from './use-next-pins.js'
 import type { Verbs } from './use-verbs.js'
 
 export function Overview({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
+  const history = useObject<readonly HistoryEntry[]>(`/vclgroups/${group.id}/history`, {
+    follow: 'deployment',
+  })
+  const next = useNextPins(group)
+  // All at once: what comes later would push away what is being read.
+  if (!next.isKnown || (!history.value && !history.error)) return <Loading />
+  const newest = history.value?.[0]
   return (
     <>
-      <LastFailure group={group} />
-      <Undeployed group={group} />
+      {newest && isFailed(newest) && <LastFailure entry={newest} isServing={group.deployed} />}
+      <Undeployed group={group} next={next.pins} />
       {group.wish?.pending === true && (
         <p class="group-warning">
           It is wished for on more caches than there are: those that come get it by themselves.
@@ -31,27 +39,31 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
   )
 }
 
+function isFailed({ revision, result }: HistoryEntry): boolean {
+  return revision === null && result !== 'ok'
+}
+
+interface LastFailureProps {
+  readonly entry: HistoryEntry
+  readonly isServing: boolean
+}
+
 /** A deploy that failed changed nothing: only the history tells of it. */
-function LastFailure({ group: { id, deployed } }: { readonly group: Group }) {
-  const history = useObject<readonly HistoryEntry[]>(`/vclgroups/${id}/history`, {
-    follow: 'deployment',
-  })
-  const newest = history.value?.[0]
-  if (!newest || newest.revision !== null || newest.result === 'ok') return null
+function LastFailure({ entry, isServing }: LastFailureProps) {
+  const { action, at, account, result } = entry
   return (
     <section class="group-failure" aria-label="The last deploy failed">
       <p>
-        The last {newest.action} failed, <Time at={newest.at} isAgo />, by {newest.account}.{' '}
-        {deployed && 'What was deployed before serves on.'}
+        The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
+        {isServing && 'What was deployed before serves on.'}
       </p>
-      <pre tabIndex={0}>{newest.result}</pre>
+      <pre tabIndex={0}>{result}</pre>
     </section>
   )
 }
 
-function Undeployed({ group }: { readonly group: Group }) {
+function Undeployed({ group, next }: { readonly group: Group; readonly next: Pins | null }) {
   const { id, wish, deployed } = group
-  const next = useNextPins(group)
   if (!deployed || !wish) return null
   const changes =
     (next ? compareFiles(wish, next).filter(isChanged).length : 0) +

@@ -1,8 +1,9 @@
 /** What a deploy would change, before its button; and how it goes, after. */
-import type { Group, PlacementReason } from '../../api/group.js'
+import type { Group, Pins, PlacementReason } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
 import { sayCount } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
@@ -10,22 +11,25 @@ import { DeployForm } from './deploy-form.js'
 import { FileChanges } from './file-changes.js'
 import { foreseePlaces, groupReasons, sayPlaces, type ForeseenPlace } from './foresee-places.js'
 import { NameChanges } from './name-changes.js'
+import { nameDeployments } from './name-deployments.js'
 import { RoutingChanges } from './routing-changes.js'
 import { useForeseen } from './use-foreseen.js'
 import { useNextPins } from './use-next-pins.js'
 import type { Verbs } from './use-verbs.js'
 
 export function Plan({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
+  const next = useNextPins(group)
   if (!group.mainVCL)
     return (
       <Empty icon="file" title="It has no VCL">
         <p>A group of the console gets its VCL there.</p>
       </Empty>
     )
+  if (!next.isKnown) return <Loading />
   return (
     <>
       <div class="group-plan">
-        <FilesPanel group={group} />
+        <FilesPanel group={group} next={next.pins} />
         {!group.root && <DomainsPanel group={group} />}
         <CachesPanel group={group} />
       </div>
@@ -34,8 +38,7 @@ export function Plan({ group, verbs }: { readonly group: Group; readonly verbs: 
   )
 }
 
-function FilesPanel({ group }: { readonly group: Group }) {
-  const next = useNextPins(group)
+function FilesPanel({ group, next }: { readonly group: Group; readonly next: Pins | null }) {
   return (
     <section class="panel" aria-label="Files">
       <h2>Files</h2>
@@ -83,6 +86,7 @@ function CachesPanel({ group }: { readonly group: Group }) {
     <section class="panel" aria-label="Caches">
       <h2>Caches: {sayPlaces(rows)}</h2>
       {error && <ErrorNote error={error} onRetry={reasons.reload} />}
+      <DeploymentChanges group={group} reasons={reasons.value ?? []} />
       {deployments.length === 0 && (
         <p class="group-warning">It has no deployment: edit it, and say which caches it may use.</p>
       )}
@@ -91,6 +95,19 @@ function CachesPanel({ group }: { readonly group: Group }) {
       {rows.length > 0 && <Table label="Caches of a deploy" rows={rows} columns={columns} />}
     </section>
   )
+}
+
+interface DeploymentChangesProps {
+  readonly group: Group
+  readonly reasons: readonly PlacementReason[]
+}
+
+function DeploymentChanges({ group: { wish, deployments }, reasons }: DeploymentChangesProps) {
+  if (!wish) return null
+  const names = nameDeployments(wish, deployments, reasons)
+  const after = deployments.map(({ name }) => name)
+  if (names.join('\n') === after.join('\n')) return null
+  return <NameChanges label="Deployments" before={names} after={after} none="" />
 }
 
 /** Few, however many caches there are; and whole, however narrow it is. */

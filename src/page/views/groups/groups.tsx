@@ -3,11 +3,11 @@ import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import type { Group } from '../../api/group.js'
 import { useList } from '../../api/list.js'
-import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
+import { NewButton } from '../../parts/new-button.js'
 import { sayCount, unknown } from '../../parts/quantity.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
@@ -32,15 +32,12 @@ export function View() {
     <>
       <ViewHead title="Groups">
         {mayWrite('vclgroup') && (
-          <Button
-            kind="main"
-            icon="add"
-            onClick={() => {
+          <NewButton
+            noun="group"
+            onPress={() => {
               ask(true)
             }}
-          >
-            New group
-          </Button>
+          />
         )}
       </ViewHead>
       {error && <ErrorNote error={error} onRetry={reload} />}

@@ -2,11 +2,11 @@
 import { useSignal } from '@preact/signals'
 import { useList } from '../../api/list.js'
 import type { Tag } from '../../api/tag.js'
-import { Button } from '../../parts/button.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { NewNamed } from '../../parts/named-object.js'
+import { NewButton } from '../../parts/new-button.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { ViewHead } from '../../parts/view-head.js'
@@ -24,13 +24,7 @@ export function View() {
   }
   return (
     <>
-      <ViewHead title="Tags">
-        {mayWrite('tag') && (
-          <Button kind="main" icon="add" onClick={make}>
-            New tag
-          </Button>
-        )}
-      </ViewHead>
+      <ViewHead title="Tags">{mayWrite('tag') && <NewButton noun="tag" onPress={make} />}</ViewHead>
       {error && <ErrorNote error={error} onRetry={reload} />}
       {phase === 'loading' && <Loading />}
       {shown.length > 0 && (
