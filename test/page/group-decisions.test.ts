@@ -8,8 +8,14 @@ import {
   isChanged,
   pinGroup,
 } from '../../src/page/views/group/compare-pins.js'
-import { foreseePlaces, sayPlaces } from '../../src/page/views/group/foresee-places.js'
+import {
+  foreseePlaces,
+  groupReasons,
+  sayPlaces,
+} from '../../src/page/views/group/foresee-places.js'
+import { compareRouting } from '../../src/page/views/group/compare-routing.js'
 import { readGroupFields, toGroupBody } from '../../src/page/views/group/group-fields.js'
+import { nameDeployments } from '../../src/page/views/group/name-deployments.js'
 import { groupFailures, measureProgress, stepOf } from '../../src/page/views/group/place-steps.js'
 import { sayNames } from '../../src/page/views/group/say-names.js'
 import { countPlaces, pickGroups } from '../../src/page/views/groups/pick-groups.js'
@@ -88,10 +94,46 @@ void t.test('each cache is told once, with where it goes and why', (t) => {
   ])
   t.equal(sayPlaces(rows), '1 joins, 1 leaves, 1 stays')
   t.equal(sayPlaces([]), 'no cache')
+  const [joins] = rows
+  t.match(groupReasons(joins ? [joins, joins, ...rows.slice(1)] : []), [
+    { what: 'joins', count: 2 },
+    { what: 'leaves', count: 1 },
+    { what: 'stays', count: 1 },
+    { what: 'not used', count: 1 },
+  ])
   const reasons = [
     { agent: agent(1), deployment: null, chosen: true, reason: 'it keeps its place' },
   ]
   t.match(foreseePlaces(null, reasons, new Set([1])), [{ what: 'stays' }], 'without a foresight')
+  t.end()
+})
+
+void t.test('the lines of the routing that go and come are told, alike caches together', (t) => {
+  const on = (id: number, ...lines: readonly string[]) => ({
+    agent: { id, name: `edge-${id}` },
+    source: ['vcl 4.0;', ...lines].join('\n'),
+  })
+
+  const changes = compareRouting(
+    [on(1, 'if a', 'if b'), on(2, 'if a', 'if b'), on(3, 'if a'), on(4, 'if b')],
+    [on(1, 'if a', 'if c'), on(2, 'if a', 'if c'), on(3, 'if a'), on(5, 'if c')],
+  )
+
+  t.same(changes, [
+    { diff: '-if b\n+if c', agents: ['edge-1', 'edge-2'] },
+    { diff: '-vcl 4.0;\n-if b', agents: ['edge-4'] },
+    { diff: '+vcl 4.0;\n+if c', agents: ['edge-5'] },
+  ])
+  t.end()
+})
+
+void t.test('deployments that were pinned are named by what is known of them', (t) => {
+  const pinned = { deployments: [{ id: 1 }, { id: 2 }, { id: 3 }] }
+  const reasons = [{ deployment: { id: 2, name: 'us' } }, { deployment: null }]
+
+  const names = nameDeployments(pinned, [{ id: 1, name: 'eu' }], reasons)
+
+  t.same(names, ['eu', 'us', 'deployment 3'])
   t.end()
 })
 
@@ -123,7 +165,7 @@ void t.test('what failed alike is told once, with its caches', (t) => {
     { error: 'b', agents: ['edge-3'] },
   ])
   t.equal(sayNames(['a', 'b']), 'a, b')
-  t.equal(sayNames([...'abcdefg']), 'a, b, c, d, e and 2 more')
+  t.equal(sayNames(['a', 'b', 'c', 'd', 'e', 'f', 'g']), 'a, b, c, d, e and 2 more')
   t.end()
 })
 

@@ -43,6 +43,7 @@ void t.test('what groups are made of, in the page', async (t) => {
 
   await t.test('who may only look is offered nothing else', async (t) => {
     const { page, wrongs } = await openPage(browser, base, { path: '/groups' })
+    await page.getByLabel('Organization').fill('red')
     await logInPage(page, await makeReader(api))
     await lookOnly(t, page)
     t.same(wrongs, [])

@@ -16,6 +16,11 @@ import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
 
+const looks = [
+  ['light', 1280],
+  ['dark', 390],
+] as const
+
 interface Stand extends OpenPage {
   readonly api: ApiClient
   readonly cache: Varnishd
@@ -161,13 +166,12 @@ async function look(t: Test, { page }: Stand): Promise<void> {
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(path)
     await page.getByText(shown).first().waitFor()
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [1280, 390]) {
-        await page.emulateMedia({ colorScheme })
-        await page.setViewportSize({ width, height: 800 })
-        await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
-        t.same(await findBarriers(page), [], `${name} ${colorScheme} ${width}`)
-      }
+    for (const [colorScheme, width] of looks) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 800 })
+      await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
+      t.same(await findBarriers(page), [], `${name} ${colorScheme} ${width}`)
+    }
     const wide = 'document.documentElement.scrollWidth > innerWidth'
     t.equal(await page.evaluate(wide), false, `nothing sticks out of ${name}`)
   }

@@ -16,11 +16,11 @@ export interface GroupDeedsProps {
   readonly etag: string | null
   readonly verbs: Verbs
   readonly reload: () => void
-  /** The plan with its own button is shown. */
-  readonly isPlanning: boolean
+  /** The part that is shown: it may have a main button of its own. */
+  readonly section: string
 }
 
-export function GroupDeeds({ group, etag, verbs, reload, isPlanning }: GroupDeedsProps) {
+export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsProps) {
   const isEditing = useSignal(false)
   const deletion = useDelete()
   const { id, name } = group
@@ -31,8 +31,8 @@ export function GroupDeeds({ group, etag, verbs, reload, isPlanning }: GroupDeed
   if (!mayWrite('vclgroup')) return null
   return (
     <>
-      {!isPlanning && (
-        <LinkButton kind="main" href={`/groups/${id}/deploy`}>
+      {section !== 'deploy' && (
+        <LinkButton kind={section === 'stage' ? 'plain' : 'main'} href={`/groups/${id}/deploy`}>
           Deploy…
         </LinkButton>
       )}

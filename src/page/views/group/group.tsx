@@ -27,13 +27,7 @@ export function View({ params }: ViewProps) {
         beside={value && <Beside group={value} />}
         back={{ href: '/groups', title: 'Groups' }}
       >
-        {value && (
-          <GroupDeeds
-            group={value}
-            {...{ etag, verbs, reload }}
-            isPlanning={section === 'deploy'}
-          />
-        )}
+        {value && <GroupDeeds group={value} {...{ etag, verbs, reload }} section={section} />}
       </ViewHead>
       <Troubles of={shown} deed={section === 'deploy' ? null : verbs} />
       {value && (
