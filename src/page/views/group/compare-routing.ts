@@ -26,10 +26,15 @@ export function compareRouting(
 
 /** Each line of a routing VCL that matters stands in it once: a name, and where it leads. */
 function compareLines(now: string, next: string): string {
-  const [before, after] = [now.split('\n'), next.split('\n')]
+  const before = linesOf(now)
+  const after = linesOf(next)
   const [known, coming] = [new Set(before), new Set(after)]
   return [
     ...before.filter((line) => !coming.has(line)).map((line) => `-${line}`),
     ...after.filter((line) => !known.has(line)).map((line) => `+${line}`),
   ].join('\n')
+}
+
+function linesOf(source: string): readonly string[] {
+  return source.split('\n').filter((line) => line !== '')
 }
