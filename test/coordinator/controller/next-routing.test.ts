@@ -1,7 +1,9 @@
 /** `GET /vclgroups/{id}/routing?next=true`: how requests would be routed if a group were deployed as it is now. */
 import t from 'tap'
+import { readNextRouting } from '../../../src/coordinator/state-service/deploying/next-routing.js'
 import { createPlacement } from '../../../src/coordinator/state-service/placing/placing.js'
 import { savePlacements } from '../../../src/store/placements.js'
+import { findGroup } from '../../../src/store/vcl-groups.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
 void t.test('the routing of the next deploy is told before it, and nothing is kept', async (t) => {
@@ -41,18 +43,55 @@ void t.test('the routing of the next deploy is told before it, and nothing is ke
   t.match(await client.expect(400, 'GET', `${at}/routing?next=maybe`), { errorMsg: /next/ })
 })
 
-async function makeGroup(
-  client: Client,
-  { fqdn, tag }: { readonly fqdn: string; readonly tag: Json | undefined },
-): Promise<Json> {
-  const file = await client.expect(201, 'POST', '/vcls', { name: fqdn, source: 'vcl 4.1;\n' })
-  const domain = await client.expect(201, 'POST', '/domains', { fqdn })
+void t.test('an organization sees no names of others on a shared agent', async (t) => {
+  const client = await startClient(t)
+  const edge = await enrol(client, 'edge', { tags: ['here'] })
+  const [tag] = await client.list('/tags?name=here')
+  const other = await makeGroup(client, { fqdn: 'other.example', tag })
+  await place(client, other, edge, ['other.example'])
+  const { id } = await client.expect(201, 'POST', '/organizations', { name: 'red' })
+  const organization = { id: Number(id) }
+  const own = await makeGroup(client, { fqdn: 'own.example', tag, organization })
+  const group = await findGroup(client.service.store.queries, { kind: 'all' }, Number(own['id']))
+  if (!group) throw new Error('it was made')
+  const member = {
+    accountId: 1,
+    accountName: 'x',
+    sessionId: 1,
+    role: 'regular',
+    grants: {},
+  } as const
+  const read = (organizationId: number | null) =>
+    readNextRouting(client.service, { ...member, organizationId }, group)
+
+  const seen = JSON.stringify(await read(organization.id))
+  const whole = JSON.stringify(await read(null))
+
+  t.ok(seen.includes('own.example') && !seen.includes('other.example'), seen)
+  t.ok(whole.includes('own.example') && whole.includes('other.example'), 'the administrator')
+})
+
+interface Parts {
+  readonly fqdn: string
+  readonly tag: Json | undefined
+  readonly organization?: { readonly id: number }
+}
+
+async function makeGroup(client: Client, { fqdn, tag, organization }: Parts): Promise<Json> {
+  const owner = organization ? { organization } : {}
+  const file = await client.expect(201, 'POST', '/vcls', {
+    name: fqdn,
+    source: 'vcl 4.1;\n',
+    ...owner,
+  })
+  const domain = await client.expect(201, 'POST', '/domains', { fqdn, ...owner })
   const deployment = await client.expect(201, 'POST', '/deployments', {
     name: fqdn,
     tags: [{ id: tag?.['id'] }],
+    ...owner,
   })
   return client.expect(201, 'POST', '/vclgroups', {
-    ...{ name: fqdn, mainVCL: { id: file['id'] } },
+    ...{ name: fqdn, mainVCL: { id: file['id'] }, ...owner },
     domains: [{ id: domain['id'] }],
     deployments: [{ id: deployment['id'] }],
   })
