@@ -1,5 +1,6 @@
 /** The button of a deploy, a check before it, and its progress. */
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Group } from '../../api/group.js'
 import { Button } from '../../parts/button.js'
 import { ErrorNote } from '../../parts/error-note.js'
@@ -26,6 +27,10 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
   const percent = useSignal('100')
   const { name } = group
   const { isBusy, error, last } = verbs
+  const outcome = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (isBusy || error) outcome.current?.scrollIntoView({ block: 'nearest' })
+  }, [isBusy, error])
   const query = { wait: wait.value, percent: percent.value }
   return (
     <section class="panel" aria-label="Deploy">
@@ -34,9 +39,6 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
         All caches load and compile it first. Only when enough could do they switch; otherwise the
         old VCL serves on.
       </p>
-      {error && <ErrorNote error={error} />}
-      <ProgressLine group={group} verbs={verbs} />
-      {last && !error && last.name !== 'validate' && <Places group={group} last={last} />}
       {mayWrite('vclgroup') && (
         <div class="group-choices">
           <SelectField label="Wait" value={wait} options={waits} />
@@ -77,6 +79,12 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
         >
           Compile on all
         </Button>
+      </div>
+      {/* Below the buttons, which stay under the pointer. */}
+      <div class="group-outcome" ref={outcome}>
+        {error && <ErrorNote error={error} />}
+        <ProgressLine group={group} verbs={verbs} />
+        {last && !error && last.name !== 'validate' && <Places group={group} last={last} />}
       </div>
     </section>
   )

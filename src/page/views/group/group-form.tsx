@@ -106,8 +106,11 @@ interface FileFieldsProps {
 }
 
 function FileFields({ owner, main, version, includes }: FileFieldsProps) {
-  const { rows } = useList<GroupFile>('/files', { query: { fileType: '1,2', sort: 'name' } })
+  const { rows, phase } = useList<GroupFile>('/files', {
+    query: { fileType: '1,2', sort: 'name' },
+  })
   const files = pickOwned(rows, owner)
+  const isNone = phase === 'ready' && files.length === 0
   return (
     <>
       <div class="stack">
@@ -116,7 +119,7 @@ function FileFields({ owner, main, version, includes }: FileFieldsProps) {
           options={files.filter(({ id, fileType }) => fileType === 1 || main.value.includes(id))}
           value={main}
           isSingle
-          hint="What the caches compile"
+          hint={isNone ? 'Make a VCL file first' : 'What the caches compile'}
         />
         {main.value[0] !== undefined && (
           <VersionField key={main.value[0]} file={main.value[0]} value={version} />
@@ -161,13 +164,13 @@ function VersionField({
 }
 
 function DeploymentField({ owner, value }: { readonly owner: Owner; readonly value: Ids }) {
-  const { rows } = useList<Deployment>('/deployments', { query: { sort: 'name' } })
+  const { rows, phase } = useList<Deployment>('/deployments', { query: { sort: 'name' } })
+  const options = pickOwned(rows, owner)
+  const isNone = phase === 'ready' && options.length === 0
   return (
     <PickField
-      label="Deployments"
-      options={pickOwned(rows, owner)}
-      value={value}
-      hint="Which caches it may use, and how many"
+      {...{ label: 'Deployments', options, value }}
+      hint={isNone ? 'Make a deployment first' : 'Which caches it may use, and how many'}
     />
   )
 }

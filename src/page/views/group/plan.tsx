@@ -15,6 +15,7 @@ import { nameDeployments } from './name-deployments.js'
 import { RoutingChanges } from './routing-changes.js'
 import { useForeseen } from './use-foreseen.js'
 import { useNextPins } from './use-next-pins.js'
+import { useSettled } from './use-settled.js'
 import type { Verbs } from './use-verbs.js'
 
 export function Plan({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
@@ -75,9 +76,8 @@ function DomainsPanel({ group }: { readonly group: Group }) {
 
 function CachesPanel({ group }: { readonly group: Group }) {
   const { id, agentStates, deployments } = group
-  const reasons = useObject<readonly PlacementReason[]>(`/vclgroups/${id}/placement`, {
-    follow: 'deployment',
-  })
+  const reasons = useObject<readonly PlacementReason[]>(`/vclgroups/${id}/placement`)
+  useSettled(group, reasons.reload)
   const foreseen = useForeseen(group)
   const held = new Set(agentStates.map(({ agent }) => agent.id))
   const rows = foreseePlaces(foreseen.value, reasons.value ?? [], held)

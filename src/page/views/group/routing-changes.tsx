@@ -5,6 +5,7 @@ import { DiffText } from '../../parts/diff-text.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { compareRouting } from './compare-routing.js'
 import { sayNames } from './say-names.js'
+import { useSettled } from './use-settled.js'
 
 interface Answer {
   readonly agents: readonly AgentRouting[]
@@ -12,8 +13,12 @@ interface Answer {
 
 export function RoutingChanges({ group }: { readonly group: Group }) {
   const path = `/vclgroups/${group.id}/routing`
-  const now = useObject<Answer>(path, { follow: 'deployment' })
-  const next = useObject<Answer>(`${path}?next=true`, { follow: 'deployment' })
+  const now = useObject<Answer>(path)
+  const next = useObject<Answer>(`${path}?next=true`)
+  useSettled(group, () => {
+    now.reload()
+    next.reload()
+  })
   const error = now.error ?? next.error
   if (error) return <ErrorNote error={error} onRetry={next.reload} />
   if (!now.value || !next.value) return null

@@ -5,12 +5,13 @@ import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { groupRouting } from './group-routing.js'
 import { sayNames } from './say-names.js'
+import { useSettled } from './use-settled.js'
 
 export function Routing({ group }: { readonly group: Group }) {
   const { value, error, reload } = useObject<{ readonly agents: readonly AgentRouting[] }>(
     `/vclgroups/${group.id}/routing`,
-    { follow: 'deployment' },
   )
+  useSettled(group, reload)
   if (error) return <ErrorNote error={error} onRetry={reload} />
   if (value?.agents.length === 0)
     return (

@@ -7,6 +7,7 @@ import type { ForeseenPlaces, Group } from '../../api/group.js'
 import type { CallError } from '../../api/http.js'
 import { useObject } from '../../api/object.js'
 import { mayRead, readWho } from '../../session/rights.js'
+import { useSettled } from './use-settled.js'
 
 export interface Foreseen {
   /** Null: not known yet, or it may not be asked. */
@@ -23,8 +24,8 @@ export function useForeseen(group: Group): Foreseen {
   const isAsked = isOwn && mayRead('deployment') && ids.length > 0
   const deployments = useObject<readonly Deployment[]>(
     isAsked ? `/deployments?id=${ids.join(',')}` : null,
-    { follow: 'deployment' },
   )
+  useSettled(group, deployments.reload)
   const fields = deployments.value?.map((one) => {
     const { min, max, tags } = one
     return { id: one.id, name: one.name, min, max, tags: tags.map((tag) => ({ id: tag.id })) }
