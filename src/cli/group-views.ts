@@ -2,7 +2,7 @@
 import { isFields, nameOf, requireList } from './api-shapes.js'
 import { findId } from './find-object.js'
 import { showList, showObject, showText } from './output.js'
-import { word, type Invocation, type Named } from './verb.js'
+import { isSet, word, type Invocation, type Named } from './verb.js'
 
 export async function showState(invocation: Invocation, group: Named): Promise<undefined> {
   const api = await invocation.openApi()
@@ -26,7 +26,8 @@ export async function showPlacement(invocation: Invocation, group: Named): Promi
 export async function showRouting(invocation: Invocation, group: Named): Promise<undefined> {
   const api = await invocation.openApi()
   const id = await findId(api, group, word(invocation, 0))
-  const answer = await api.readObject(`${group.path}/${id}/routing`)
+  const query = isSet(invocation, 'next') ? '?next=true' : ''
+  const answer = await api.readObject(`${group.path}/${id}/routing${query}`)
   const agentsOf = new Map<string, string[]>()
   for (const { agent, source } of requireList(answer['agents'])) {
     if (!isFields(agent) || typeof source !== 'string') continue

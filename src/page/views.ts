@@ -35,6 +35,46 @@ export const views: readonly ViewEntry[] = [
     load: () => import('./views/cache/cache.js'),
   },
   // What is deployed
+  {
+    path: '/groups',
+    needs: 'vclgroup',
+    load: () => import('./views/groups/groups.js'),
+    menu: { title: 'Groups', icon: 'group' },
+    search: 'Search groups',
+  },
+  {
+    path: '/groups/:id/:section?',
+    needs: 'vclgroup',
+    load: () => import('./views/group/group.js'),
+  },
+  {
+    path: '/deployments',
+    needs: 'deployment',
+    load: () => import('./views/deployments/deployments.js'),
+    menu: { title: 'Deployments', icon: 'deployment' },
+    search: 'Search deployments',
+  },
+  {
+    path: '/deployments/:id',
+    needs: 'deployment',
+    load: () => import('./views/deployments/deployment.js'),
+  },
+  {
+    path: '/domains',
+    needs: 'domain',
+    load: () => import('./views/domains/domains.js'),
+    menu: { title: 'Domains', icon: 'domain' },
+    search: 'Search domains',
+  },
+  { path: '/domains/:id', needs: 'domain', load: () => import('./views/domains/domain.js') },
+  {
+    path: '/tags',
+    needs: 'tag',
+    load: () => import('./views/tags/tags.js'),
+    menu: { title: 'Tags', icon: 'tag' },
+    search: 'Search tags',
+  },
+  { path: '/tags/:id', needs: 'tag', load: () => import('./views/tags/tag.js') },
   // VCL
   {
     path: '/files',

@@ -194,7 +194,8 @@ export const vclGroups: Noun = {
       name: 'routing',
       summary: 'shows the generated VCL that routes to a group, on each agent',
       arguments: ['<id|name>'],
-      example: 'vclgroups routing site',
+      flags: [{ form: '--next', summary: 'as a deploy would make it now' }],
+      example: 'vclgroups routing site --next',
       run: async (invocation) => (await import('../group-views.js')).showRouting(invocation, group),
     },
     {

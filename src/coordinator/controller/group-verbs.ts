@@ -12,6 +12,7 @@ import {
 import { dropStage } from '../state-service/deploying/delstage.js'
 import { explainGroupPlacement } from '../state-service/deploying/group-state.js'
 import { readGroupHistory } from '../state-service/deploying/history.js'
+import { readNextRouting } from '../state-service/deploying/next-routing.js'
 import { promoteVclGroup } from '../state-service/deploying/promote.js'
 import { readGroupRouting } from '../state-service/deploying/routing.js'
 import { reloadVclGroup } from '../state-service/deploying/reload.js'
@@ -55,6 +56,15 @@ const waitQuery = Type.Object(
         maximum: 100,
         description: 'Answer early once this share of the placed agents has applied; default 100',
       }),
+    ),
+  },
+  closed,
+)
+
+const routingQuery = Type.Object(
+  {
+    next: Type.Optional(
+      Type.Boolean({ description: 'As a deploy would make it now, where it would be placed' }),
     ),
   },
   closed,
@@ -241,11 +251,12 @@ function readingRoutes(service: StateService): readonly Route[] {
       errorKey: 'vclgroup',
       permission: read,
       find,
+      query: routingQuery,
       answers: { 200: routingSchema },
-      handle: async ({ actor, object }) => ({
-        status: 200,
-        body: { agents: await readGroupRouting(service, actor, object) },
-      }),
+      handle: async ({ actor, object, query }) => {
+        const readRouting = query.next === true ? readNextRouting : readGroupRouting
+        return { status: 200, body: { agents: await readRouting(service, actor, object) } }
+      },
     }),
     route({
       method: 'GET',

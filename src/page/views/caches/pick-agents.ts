@@ -29,7 +29,7 @@ export function pickAgents<T extends Filtered>(
 
 /** The states that there are, the ill ones last as the API numbers them. */
 export function countStates(
-  agents: readonly Pick<Agent, 'state' | 'stateName'>[],
+  agents: readonly { readonly state: number; readonly stateName: string }[],
 ): readonly { readonly value: string; readonly title: string; readonly count: number }[] {
   const counts = new Map<string, { readonly state: number; count: number }>()
   for (const { state, stateName } of agents) {

@@ -1,0 +1,25 @@
+/** Other objects that belong to one, each a link to it: where it is used. */
+import { Link } from 'wouter-preact'
+
+export interface ReferenceListProps {
+  readonly items: readonly { readonly id: number; readonly name: string }[]
+  /** Left out: this person may not see them. */
+  readonly hrefOf?: ((id: number) => string) | undefined
+  /** When there are none. */
+  readonly none: string
+}
+
+/** Chosen by us: the rest is counted. */
+const shownMost = 200
+
+export function ReferenceList({ items, hrefOf, none }: ReferenceListProps) {
+  if (items.length === 0) return <p class="quiet reference-none">{none}</p>
+  return (
+    <ul class="references">
+      {items.slice(0, shownMost).map(({ id, name }) => (
+        <li key={id}>{hrefOf ? <Link href={hrefOf(id)}>{name}</Link> : name}</li>
+      ))}
+      {items.length > shownMost && <li class="quiet">and {items.length - shownMost} more</li>}
+    </ul>
+  )
+}

@@ -1,0 +1,28 @@
+/** A panel of the objects that use one, each a link. */
+import { useList } from '../api/list.js'
+import type { EventType } from '../api/live-event.js'
+import type { Reference } from '../api/whoami.js'
+import { ErrorNote } from './error-note.js'
+import { ReferenceList } from './reference-list.js'
+
+export interface UsedByProps {
+  readonly title: string
+  /** Of the API's list, and its filter. */
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  readonly follow?: readonly EventType[]
+  readonly hrefOf: (id: number) => string
+  /** When there are none. */
+  readonly none: string
+}
+
+export function UsedBy({ title, path, query, follow = [], hrefOf, none }: UsedByProps) {
+  const { rows, phase, error, reload } = useList<Reference>(path, { query, follow })
+  return (
+    <section class="panel">
+      <h2>{title}</h2>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {phase === 'ready' && !error && <ReferenceList items={rows} {...{ hrefOf, none }} />}
+    </section>
+  )
+}

@@ -1,0 +1,88 @@
+/** Makes or changes a deployment: its tags, its min and its max. */
+import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import type { Deployment } from '../../api/deployment.js'
+import type { Method, Outcome } from '../../api/http.js'
+import { useList } from '../../api/list.js'
+import type { Tag } from '../../api/tag.js'
+import type { Reference } from '../../api/whoami.js'
+import { Dialog } from '../../parts/dialog.js'
+import { CheckField, TextField } from '../../parts/field.js'
+import { Form } from '../../parts/form.js'
+import { PickField } from '../../parts/pick-field.js'
+import { pickOwned } from '../../parts/pick-owned.js'
+
+export interface DeploymentFormProps {
+  /** Null: a new one. */
+  readonly before: { readonly deployment: Deployment; readonly etag: string | null } | null
+  readonly owner: Reference | null
+  readonly onSaved: (deployment: Deployment) => void
+  readonly onClose: () => void
+}
+
+/** What people change. */
+export function toDeploymentFields({ name, min, max, tags }: Deployment) {
+  return { name, min, max, tags: tags.map(({ id }) => ({ id })) }
+}
+
+export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFormProps) {
+  const was = before?.deployment
+  const deed = useDeed()
+  const start = was ?? { name: '', min: 1, max: 1, tags: [] }
+  const name = useSignal(start.name)
+  const min = useSignal(String(start.min))
+  const max = useSignal(String(start.max))
+  const tags = useSignal<readonly number[]>(start.tags.map(({ id }) => id))
+  const isForced = useSignal(false)
+  const { rows } = useList<Tag>('/tags')
+  const options = pickOwned(rows, owner, { shared: true })
+  const { error } = deed
+  const isShort = was !== undefined && error?.status === 409 && error.errorMsg.includes('force')
+
+  const save = (): Promise<Outcome<Deployment>> => {
+    const body = {
+      ...{ name: name.value, min: Number(min.value), max: Number(max.value) },
+      tags: tags.value.map((id) => ({ id })),
+    }
+    const [method, path]: readonly [Method, string] = was
+      ? ['PUT', `/deployments/${was.id}${isForced.value ? '?force=true' : ''}`]
+      : ['POST', '/deployments']
+    return call<Deployment>(method, path, { body, ifMatch: before?.etag ?? null })
+  }
+
+  return (
+    <Dialog title={was ? 'Edit the deployment' : 'New deployment'} onClose={onClose}>
+      <Form
+        deed={deed}
+        verb={was ? 'Save' : 'Make'}
+        names={['name', 'min', 'max']}
+        onSubmit={() => void deed.run(save, onSaved)}
+        onCancel={onClose}
+      >
+        <TextField label="Name" name="name" value={name} error={error} autoFocus required />
+        <PickField
+          label="Tags"
+          options={options}
+          value={tags}
+          hint="A cache must bear all of them. Caches with other tags are not used."
+        />
+        <TextField
+          {...{ label: 'Min', name: 'min', type: 'number', value: min, error, required: true }}
+          hint="Nothing switches unless so many caches have loaded the new VCL"
+        />
+        <TextField
+          {...{ label: 'Max', name: 'max', type: 'number', value: max, error, required: true }}
+          hint="At most so many caches are used"
+        />
+        {isShort && (
+          <CheckField
+            label="Change it all the same"
+            hint="deployed groups then serve from fewer caches than they ask for"
+            value={isForced}
+          />
+        )}
+      </Form>
+    </Dialog>
+  )
+}

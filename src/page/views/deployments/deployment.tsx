@@ -1,0 +1,111 @@
+/** One deployment: what it asks for, the caches that it has, the groups that use it. */
+import { useSignal } from '@preact/signals'
+import type { Deployment } from '../../api/deployment.js'
+import { useObject } from '../../api/object.js'
+import { ObjectDeeds } from '../../parts/object-deeds.js'
+import { sayCount } from '../../parts/quantity.js'
+import { ReferenceList } from '../../parts/reference-list.js'
+import { tellSaved } from '../../parts/save-change.js'
+import { Labels, StateChip } from '../../parts/state-chip.js'
+import { Troubles } from '../../parts/troubles.js'
+import { UsedBy } from '../../parts/used-by.js'
+import { useDelete } from '../../parts/use-delete.js'
+import { ViewHead } from '../../parts/view-head.js'
+import { mayRead, mayWrite } from '../../session/rights.js'
+import type { ViewProps } from '../../views.js'
+import { DeploymentForm, toDeploymentFields } from './deployment-form.js'
+
+export function View({ params }: ViewProps) {
+  const path = `/deployments/${params['id'] ?? ''}`
+  const shown = useObject<Deployment>(path, { follow: 'deployment', id: Number(params['id']) })
+  const { value: deployment, etag, reload } = shown
+  const isEditing = useSignal(false)
+  const deletion = useDelete()
+  const edit = (isAsked: boolean): void => {
+    isEditing.value = isAsked
+  }
+  return (
+    <>
+      <ViewHead
+        title={deployment?.name ?? 'Deployment'}
+        beside={deployment && <StateChip state={deployment.stateName} />}
+        back={{ href: '/deployments', title: 'Deployments' }}
+      >
+        {deployment && mayWrite('deployment') && (
+          <ObjectDeeds
+            verb="Edit"
+            isDeleting={deletion.isBusy}
+            onEdit={() => {
+              edit(true)
+            }}
+            onDelete={() =>
+              void deletion.ask({
+                ...{ path, noun: 'deployment', name: deployment.name, home: '/deployments' },
+                text: 'A deployment that a group uses stays.',
+              })
+            }
+          />
+        )}
+      </ViewHead>
+      <Troubles of={shown} deed={deletion} />
+      {deployment && <Facts deployment={deployment} />}
+      {deployment && isEditing.value && (
+        <DeploymentForm
+          before={{ deployment, etag }}
+          owner={deployment.organization}
+          onSaved={() => {
+            edit(false)
+            tellSaved({ path, before: toDeploymentFields(deployment), then: reload })
+          }}
+          onClose={() => {
+            edit(false)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function Facts({ deployment }: { readonly deployment: Deployment }) {
+  const { id, min, max, tags, agents } = deployment
+  return (
+    <div class="panels">
+      <section class="panel">
+        <h2>What it asks for</h2>
+        <dl class="facts">
+          <div>
+            <dt>Tags</dt>
+            <dd>
+              <Labels words={tags.map(({ name }) => name)} />
+            </dd>
+          </div>
+          <div>
+            <dt>Min</dt>
+            <dd>{sayCount(min)}</dd>
+          </div>
+          <div>
+            <dt>Max</dt>
+            <dd>{sayCount(max)}</dd>
+          </div>
+        </dl>
+      </section>
+      {mayRead('vclgroup') && (
+        <UsedBy
+          title="Groups that use it"
+          path="/vclgroups"
+          query={{ 'deployments.id': String(id) }}
+          hrefOf={(one) => `/groups/${one}`}
+          none="None yet: add it to a group."
+        />
+      )}
+      <section class="panel">
+        <h2>Caches that it has</h2>
+        <ReferenceList
+          items={agents}
+          hrefOf={mayRead('agent') ? (one) => `/caches/${one}` : undefined}
+          none="None: no group is deployed by it."
+        />
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+/** One domain, and the groups that answer for it. */
+import type { Domain } from '../../api/domain.js'
+import { NamedObject } from '../../parts/named-object.js'
+import { UsedBy } from '../../parts/used-by.js'
+import { mayRead } from '../../session/rights.js'
+import type { ViewProps } from '../../views.js'
+import { domainKind } from './domain-kind.js'
+
+export function View({ params }: ViewProps) {
+  return (
+    <NamedObject<Domain>
+      kind={domainKind}
+      id={params['id'] ?? ''}
+      wordOf={({ fqdn }) => fqdn}
+      isOpen={() => true}
+      loss="A domain that a group has stays."
+    >
+      {(domain) =>
+        mayRead('vclgroup') && (
+          <UsedBy
+            title="Groups that answer for it"
+            path="/vclgroups"
+            query={{ 'domains.id': String(domain.id) }}
+            hrefOf={(id) => `/groups/${id}`}
+            none="None yet: add it to a group, then deploy the group."
+          />
+        )
+      }
+    </NamedObject>
+  )
+}

@@ -1,0 +1,91 @@
+/** The button of a deploy, a check before it, and its progress. */
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Group } from '../../api/group.js'
+import { Button } from '../../parts/button.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { SelectField } from '../../parts/field.js'
+import { mayWrite } from '../../session/rights.js'
+import { Places } from './places.js'
+import { ProgressLine } from './progress-line.js'
+import type { Verbs } from './use-verbs.js'
+
+const waits = [
+  { value: '60', title: 'at most a minute' },
+  { value: '300', title: 'at most five minutes' },
+  { value: '600', title: 'at most ten minutes' },
+  { value: '0', title: 'not at all' },
+]
+const percents = [
+  { value: '100', title: 'all caches have it' },
+  { value: '75', title: 'three quarters have it' },
+  { value: '50', title: 'half of them have it' },
+]
+
+export function DeployForm({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
+  const wait = useSignal('60')
+  const percent = useSignal('100')
+  const { name } = group
+  const { isBusy, error, last } = verbs
+  const outcome = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (isBusy || error) outcome.current?.scrollIntoView({ block: 'nearest' })
+  }, [isBusy, error])
+  const query = { wait: wait.value, percent: percent.value }
+  return (
+    <section class="panel" aria-label="Deploy">
+      <h2>Deploy</h2>
+      <p class="quiet">
+        All caches load and compile it first. Only when enough could do they switch; otherwise the
+        old VCL serves on.
+      </p>
+      {mayWrite('vclgroup') && (
+        <div class="group-choices">
+          <SelectField label="Wait" value={wait} options={waits} />
+          <SelectField label="Until" value={percent} options={percents} />
+        </div>
+      )}
+      <div class="row">
+        {mayWrite('vclgroup') && (
+          <Button
+            kind="main"
+            isBusy={isBusy}
+            onClick={() => {
+              verbs.act(group, { name: 'deploy', query, done: `${name} is deployed.` })
+            }}
+          >
+            Deploy
+          </Button>
+        )}
+        <Button
+          isBusy={isBusy}
+          onClick={() => {
+            verbs.act(group, {
+              ...{ name: 'validate', query: { agents: 'one' } },
+              done: 'It compiles on a cache that it would be placed on.',
+            })
+          }}
+        >
+          Compile on one cache
+        </Button>
+        <Button
+          isBusy={isBusy}
+          onClick={() => {
+            verbs.act(group, {
+              ...{ name: 'validate', query: { agents: 'all' } },
+              done: 'It compiles on all caches that it would be placed on.',
+            })
+          }}
+        >
+          Compile on all
+        </Button>
+      </div>
+      {/* Below the buttons, which stay under the pointer. */}
+      <div class="group-outcome" ref={outcome}>
+        {error && <ErrorNote error={error} />}
+        <ProgressLine group={group} verbs={verbs} />
+        {last && !error && last.name !== 'validate' && <Places group={group} last={last} />}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,101 @@
+/** The files of a deploy beside those of another: which are new, which changed and how, which go. */
+import { useSignal } from '@preact/signals'
+import type { Pins } from '../../api/group.js'
+import { useObject } from '../../api/object.js'
+import { DiffText } from '../../parts/diff-text.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Icon } from '../../parts/icon.js'
+import { mayRead } from '../../session/rights.js'
+import { compareFiles, isChanged, type FileChange } from './compare-pins.js'
+
+export interface FileChangesProps {
+  /** Null: nothing was there. */
+  readonly before: Pins | null
+  readonly after: Pins
+}
+
+export function FileChanges({ before, after }: FileChangesProps) {
+  return (
+    <ul class="group-files">
+      {compareFiles(before, after).map((change) => (
+        <li key={`${change.isMain ? 'main' : 'include'} ${change.id}`}>
+          <OneFile change={change} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function OneFile({ change }: { readonly change: FileChange }) {
+  const { id, name, isMain, from, to } = change
+  const isOpen = useSignal(isChanged(change) && from !== null && to !== null)
+  const words = (
+    <>
+      <span class="group-file-name">{name}</span>
+      <span class="quiet">{isMain ? 'main VCL' : 'include'}</span>
+      <span class={`group-change group-${what(change)}`}>{sayChange(change)}</span>
+    </>
+  )
+  if (!isChanged(change) || !mayRead('file')) return <p class="group-file">{words}</p>
+  return (
+    <details
+      open={isOpen.value}
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open
+      }}
+    >
+      <summary class="group-file">
+        <Icon name="next" />
+        {words}
+      </summary>
+      {isOpen.value &&
+        (from !== null && to !== null ? (
+          <Difference {...{ id, name, from, to }} />
+        ) : (
+          <Source {...{ id, name, version: to ?? from ?? 1 }} />
+        ))}
+    </details>
+  )
+}
+
+function what({ from, to }: FileChange): 'added' | 'removed' | 'changed' | 'kept' {
+  if (from === to) return 'kept'
+  if (from === null) return 'added'
+  return to === null ? 'removed' : 'changed'
+}
+
+function sayChange({ from, to }: FileChange): string {
+  if (from === to) return `version ${to ?? ''}, unchanged`
+  if (from === null) return `new, version ${to ?? ''}`
+  return to === null ? `goes, was version ${from}` : `version ${from} → ${to}`
+}
+
+interface DifferenceProps {
+  readonly id: number
+  readonly name: string
+  readonly from: number
+  readonly to: number
+}
+
+function Difference({ id, name, from, to }: DifferenceProps) {
+  const path = `/files/${id}/diff?from=${from}&to=${to}`
+  const { value, error, reload } = useObject<{ readonly diff: string }>(path)
+  if (error) return <ErrorNote error={error} onRetry={reload} />
+  // As high as a small change, so that little moves when it comes.
+  if (!value) return <div class="group-waiting" />
+  return <DiffText text={value.diff} label={`What changes in ${name}`} />
+}
+
+function Source(props: { readonly id: number; readonly name: string; readonly version: number }) {
+  const { id, name, version } = props
+  const path = `/files/${id}/versions/${version}`
+  const { value, error, reload } = useObject<{ readonly source: string }>(path)
+  if (error) return <ErrorNote error={error} onRetry={reload} />
+  return (
+    value && (
+      <pre class="group-source" tabIndex={0} role="region" aria-label={`The text of ${name}`}>
+        {value.source}
+      </pre>
+    )
+  )
+}

@@ -1,0 +1,74 @@
+/** Where a deploy would put a group, with the reasons: values in, values out. */
+import type { ForeseenPlaces, PlacementReason } from '../../api/group.js'
+
+export interface ForeseenPlace {
+  readonly id: number
+  readonly name: string
+  readonly what: 'joins' | 'stays' | 'leaves' | 'not used'
+  readonly deployment: string | null
+  readonly reason: string
+}
+
+const order = ['joins', 'leaves', 'stays', 'not used'] as const
+
+/**
+ * `foreseen` is the group as it is now; `reasons` tell of the others why not, judged by what is deployed. Without
+ * `foreseen` (it may not be asked) the reasons alone.
+ */
+export function foreseePlaces(
+  foreseen: ForeseenPlaces | null,
+  reasons: readonly PlacementReason[],
+  held: ReadonlySet<number>,
+): readonly ForeseenPlace[] {
+  const reasonOf = new Map(reasons.map((row) => [row.agent.id, row]))
+  const places: ForeseenPlace[] = (foreseen?.agents ?? []).map((place) => {
+    const { agent, deployment } = place
+    const what = deployment === null ? 'leaves' : place.held ? 'stays' : 'joins'
+    return { ...agent, what, deployment, reason: explain(place, reasonOf.get(agent.id)) }
+  })
+  const known = new Set(places.map(({ id }) => id))
+  for (const { agent, deployment, chosen, reason } of reasons) {
+    if (known.has(agent.id)) continue
+    const isHeld = held.has(agent.id)
+    const isChosen = foreseen === null && chosen
+    const what = isChosen ? (isHeld ? 'stays' : 'joins') : 'not used'
+    places.push({ ...agent, what, deployment: deployment?.name ?? null, reason })
+  }
+  return places.sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what))
+}
+
+function explain(
+  { deployment, held, reason }: ForeseenPlaces['agents'][number],
+  row: PlacementReason | undefined,
+): string {
+  if (reason !== null) return reason
+  if (row?.chosen === true && row.deployment?.name === deployment) return row.reason
+  return held ? 'it keeps its place' : `it has all tags of ${deployment ?? 'a deployment'}`
+}
+
+export interface AlikePlaces extends Pick<ForeseenPlace, 'what' | 'reason'> {
+  readonly count: number
+}
+
+/** Each distinct reason once, with how many caches it is about. */
+export function groupReasons(places: readonly ForeseenPlace[]): readonly AlikePlaces[] {
+  const alike = new Map<string, AlikePlaces>()
+  for (const { what, reason } of places) {
+    const key = `${what} ${reason}`
+    alike.set(key, { what, reason, count: (alike.get(key)?.count ?? 0) + 1 })
+  }
+  return [...alike.values()]
+}
+
+/** "2 join, 1 leaves, 3 stay". */
+export function sayPlaces(places: readonly ForeseenPlace[]): string {
+  const count = (what: ForeseenPlace['what']): number =>
+    places.filter((place) => place.what === what).length
+  const [joins, leaves, stays] = [count('joins'), count('leaves'), count('stays')]
+  const parts = [
+    joins > 0 ? `${joins} ${joins === 1 ? 'joins' : 'join'}` : '',
+    leaves > 0 ? `${leaves} ${leaves === 1 ? 'leaves' : 'leave'}` : '',
+    stays > 0 ? `${stays} ${stays === 1 ? 'stays' : 'stay'}` : '',
+  ].filter((part) => part !== '')
+  return parts.length === 0 ? 'no cache' : parts.join(', ')
+}

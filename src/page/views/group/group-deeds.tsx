@@ -1,0 +1,108 @@
+/** What can be done to the whole of a group. */
+import { useSignal } from '@preact/signals'
+import type { Group } from '../../api/group.js'
+import { Button, LinkButton } from '../../parts/button.js'
+import { confirmDestruction } from '../../parts/confirm.js'
+import { tellSaved } from '../../parts/save-change.js'
+import { useDelete } from '../../parts/use-delete.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { mayWrite } from '../../session/rights.js'
+import { readGroupFields, toGroupBody } from './group-fields.js'
+import { GroupForm, listChoosable } from './group-form.js'
+import type { Verbs } from './use-verbs.js'
+
+export interface GroupDeedsProps {
+  readonly group: Group
+  readonly etag: string | null
+  readonly verbs: Verbs
+  readonly reload: () => void
+  /** The part that is shown: it may have a main button of its own. */
+  readonly section: string
+}
+
+export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsProps) {
+  const isEditing = useSignal(false)
+  const deletion = useDelete()
+  const { id, name } = group
+  const path = `/vclgroups/${id}`
+  const edit = (isAsked: boolean): void => {
+    isEditing.value = isAsked
+  }
+  if (!mayWrite('vclgroup')) return null
+  return (
+    <>
+      {section !== 'deploy' && (
+        <LinkButton kind={section === 'stage' ? 'plain' : 'main'} href={`/groups/${id}/deploy`}>
+          Deploy…
+        </LinkButton>
+      )}
+      {group.deployed && (
+        <>
+          <Button
+            icon="refresh"
+            isBusy={verbs.isBusy}
+            onClick={() => {
+              verbs.act(group, { name: 'reload', done: `${name} is compiled anew.` })
+            }}
+          >
+            Reload
+          </Button>
+          <Button isBusy={verbs.isBusy} onClick={() => void undeploy(group, verbs)}>
+            Undeploy
+          </Button>
+        </>
+      )}
+      <Button
+        icon="edit"
+        onClick={() => {
+          edit(true)
+        }}
+      >
+        Edit
+      </Button>
+      {!group.deployed && !group.staged && (
+        <Button
+          icon="remove"
+          isBusy={deletion.isBusy}
+          onClick={() =>
+            void deletion.ask({
+              ...{ path, noun: 'group', name, home: '/groups' },
+              text: 'Its history goes too. Files, domains and deployments stay.',
+            })
+          }
+        >
+          Delete
+        </Button>
+      )}
+      {deletion.error && <ErrorNote error={deletion.error} />}
+      {isEditing.value && (
+        <GroupForm
+          before={{ group, etag }}
+          onSaved={() => {
+            edit(false)
+            const before = toGroupBody(readGroupFields(group), listChoosable())
+            tellSaved({ path, before, then: reload })
+          }}
+          onClose={() => {
+            edit(false)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+async function undeploy(group: Group, verbs: Verbs): Promise<void> {
+  const { name, agentStates, root, domains } = group
+  const caches = `${agentStates.length} ${agentStates.length === 1 ? 'cache' : 'caches'}`
+  const what = root
+    ? 'They answer 503 until another group is there.'
+    : `Nothing answers for ${domains.map(({ fqdn }) => fqdn).join(', ')} there any more.`
+  const isSure = await confirmDestruction({
+    title: `Undeploy the group ${name}?`,
+    text: `It is taken from ${caches}. ${what} A later deploy brings it back.`,
+    verb: 'Undeploy',
+    name,
+  })
+  if (isSure) verbs.act(group, { name: 'undeploy', done: `${name} is taken from all caches.` })
+}

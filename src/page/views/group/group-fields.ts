@@ -1,0 +1,57 @@
+/** What people change of a group, as its form holds it and as the API takes it: values in, values out. */
+import type { Group } from '../../api/group.js'
+
+export interface GroupFields {
+  readonly name: string
+  /** Ids; of the main VCL one at most. */
+  readonly main: readonly number[]
+  /** Empty: the newest at each deploy. */
+  readonly version: string
+  readonly includes: readonly number[]
+  readonly domains: readonly number[]
+  readonly deployments: readonly number[]
+  readonly keepOnFailure: boolean
+}
+
+const empty: GroupFields = {
+  ...{ name: '', main: [], version: '', includes: [], domains: [], deployments: [] },
+  keepOnFailure: true,
+}
+
+export function readGroupFields(group: Group | null): GroupFields {
+  if (group === null) return empty
+  const { name, keepOnFailure, mainVCL, includes, domains, deployments } = group
+  return {
+    ...{ name, keepOnFailure },
+    main: mainVCL === null ? [] : [mainVCL.id],
+    version: String(mainVCL?.version ?? ''),
+    includes: includes.map(({ id }) => id),
+    domains: domains.map(({ id }) => id),
+    deployments: deployments.map(({ id }) => id),
+  }
+}
+
+/** Which kinds of objects may be referred to. */
+export interface Choosable {
+  readonly file: boolean
+  readonly domain: boolean
+  readonly deployment: boolean
+}
+
+/** What may not be read cannot be chosen, and stays as it is. */
+export function toGroupBody(fields: GroupFields, may: Choosable): object {
+  const { name, keepOnFailure, main, version, includes, domains, deployments } = fields
+  return {
+    ...{ name, keepOnFailure },
+    ...(may.file && {
+      mainVCL: { id: main[0], version: version === '' ? null : Number(version) },
+      includes: toReferences(includes),
+    }),
+    ...(may.domain && { domains: toReferences(domains) }),
+    ...(may.deployment && { deployments: toReferences(deployments) }),
+  }
+}
+
+export function toReferences(ids: readonly number[]): readonly { readonly id: number }[] {
+  return ids.map((id) => ({ id }))
+}

@@ -1,0 +1,188 @@
+/** Makes or changes a group. Nothing is deployed by that. */
+import { useSignal, type Signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import type { Deployment } from '../../api/deployment.js'
+import type { Domain } from '../../api/domain.js'
+import type { Group, GroupFile } from '../../api/group.js'
+import type { Outcome } from '../../api/http.js'
+import { useList } from '../../api/list.js'
+import { useObject } from '../../api/object.js'
+import { Dialog } from '../../parts/dialog.js'
+import { CheckField, SelectField, TextField } from '../../parts/field.js'
+import { Form } from '../../parts/form.js'
+import { PickField } from '../../parts/pick-field.js'
+import { pickOwned } from '../../parts/pick-owned.js'
+import { mayRead, readWho } from '../../session/rights.js'
+import { readGroupFields, toGroupBody, type Choosable, type GroupFields } from './group-fields.js'
+
+export interface GroupFormProps {
+  /** Null: a new one. */
+  readonly before: { readonly group: Group; readonly etag: string | null } | null
+  readonly onSaved: (group: Group) => void
+  readonly onClose: () => void
+}
+
+export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
+  const was = before?.group ?? null
+  const deed = useDeed()
+  const owner = findOwner(was)
+  const isDeployed = before?.group.deployed ?? false
+  const fields = useGroupFields(was)
+  const save = (): Promise<Outcome<Group>> => {
+    const body = toGroupBody(fields.read(), listChoosable())
+    return was
+      ? call<Group>('PUT', `/vclgroups/${was.id}`, { body, ifMatch: before?.etag ?? null })
+      : call<Group>('POST', '/vclgroups', { body })
+  }
+  return (
+    <Dialog title={was ? 'Edit the group' : 'New group'} onClose={onClose} isWide>
+      <Form
+        deed={deed}
+        verb={was ? 'Save' : 'Make'}
+        names={['name']}
+        onSubmit={() => void deed.run(save, onSaved)}
+        onCancel={onClose}
+      >
+        <TextField
+          {...{ label: 'Name', name: 'name', value: fields.name, error: deed.error }}
+          autoFocus
+          required
+        />
+        <div class="group-form">
+          {mayRead('file') && <FileFields owner={owner} {...fields} />}
+          {mayRead('deployment') && <DeploymentField owner={owner} value={fields.deployments} />}
+          {mayRead('domain') && <DomainField owner={owner} value={fields.domains} />}
+        </div>
+        <CheckField
+          label="Keep the old VCL where a deploy fails"
+          hint="otherwise such a cache drops the group"
+          value={fields.keepOnFailure}
+        />
+        {isDeployed && <p class="quiet">What is deployed stays as it is until the next deploy.</p>}
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Of a new one: who makes it. */
+function findOwner(group: Group | null): Owner {
+  return group ? group.organization : (readWho()?.organization ?? null)
+}
+
+export function listChoosable(): Choosable {
+  return {
+    ...{ file: mayRead('file'), domain: mayRead('domain') },
+    deployment: mayRead('deployment'),
+  }
+}
+
+function useGroupFields(was: Group | null) {
+  const start = readGroupFields(was)
+  const name = useSignal(start.name)
+  const main = useSignal(start.main)
+  const version = useSignal(start.version)
+  const includes = useSignal(start.includes)
+  const domains = useSignal(start.domains)
+  const deployments = useSignal(start.deployments)
+  const keepOnFailure = useSignal(start.keepOnFailure)
+  const read = (): GroupFields => ({
+    ...{ name: name.value, main: main.value, version: version.value },
+    ...{ includes: includes.value, domains: domains.value, deployments: deployments.value },
+    keepOnFailure: keepOnFailure.value,
+  })
+  return { name, main, version, includes, domains, deployments, keepOnFailure, read }
+}
+
+type Owner = Group['organization']
+type Ids = Signal<readonly number[]>
+
+interface FileFieldsProps {
+  readonly owner: Owner
+  readonly main: Ids
+  readonly version: Signal<string>
+  readonly includes: Ids
+}
+
+function FileFields({ owner, main, version, includes }: FileFieldsProps) {
+  const { rows, phase } = useList<GroupFile>('/files', {
+    query: { fileType: '1,2', sort: 'name' },
+  })
+  const files = pickOwned(rows, owner)
+  const isNone = phase === 'ready' && files.length === 0
+  return (
+    <>
+      <div class="stack">
+        <PickField
+          label="Main VCL"
+          options={files.filter(({ id, fileType }) => fileType === 1 || main.value.includes(id))}
+          value={main}
+          isSingle
+          hint={isNone ? 'Make a VCL file first' : 'What the caches compile'}
+        />
+        {main.value[0] !== undefined && (
+          <VersionField key={main.value[0]} file={main.value[0]} value={version} />
+        )}
+      </div>
+      <PickField
+        label="Includes"
+        options={files.filter(({ id, fileType }) => fileType === 2 || includes.value.includes(id))}
+        value={includes}
+        hint="Files that the main VCL includes by their names"
+      />
+    </>
+  )
+}
+
+function VersionField({
+  file,
+  value,
+}: {
+  readonly file: number
+  readonly value: FileFieldsProps['version']
+}) {
+  // Another file has other versions.
+  useEffect(
+    () => () => {
+      value.value = ''
+    },
+    [],
+  )
+  const versions = useObject<readonly { readonly version: number }[]>(`/files/${file}/versions`)
+  const known = (versions.value ?? []).map(({ version }) => version).toReversed()
+  return (
+    <SelectField
+      label="Its version"
+      value={value}
+      options={[
+        { value: '', title: 'the newest at each deploy' },
+        ...known.map((one) => ({ value: String(one), title: `always ${one}` })),
+      ]}
+    />
+  )
+}
+
+function DeploymentField({ owner, value }: { readonly owner: Owner; readonly value: Ids }) {
+  const { rows, phase } = useList<Deployment>('/deployments', { query: { sort: 'name' } })
+  const options = pickOwned(rows, owner)
+  const isNone = phase === 'ready' && options.length === 0
+  return (
+    <PickField
+      {...{ label: 'Deployments', options, value }}
+      hint={isNone ? 'Make a deployment first' : 'Which caches it may use, and how many'}
+    />
+  )
+}
+
+function DomainField({ owner, value }: { readonly owner: Owner; readonly value: Ids }) {
+  const { rows } = useList<Domain>('/domains', { query: { sort: 'fqdn' } })
+  return (
+    <PickField
+      label="Domains"
+      options={pickOwned(rows, owner).map(({ id, fqdn }) => ({ id, name: fqdn }))}
+      value={value}
+      hint="None: its VCL is the whole VCL of its caches"
+    />
+  )
+}

@@ -1,0 +1,76 @@
+/** One group: what it is, what a deploy would change, how a deploy goes, what happened before. */
+import type { Group } from '../../api/group.js'
+import { useObject } from '../../api/object.js'
+import { Sections } from '../../parts/sections.js'
+import { StateChip } from '../../parts/state-chip.js'
+import { Troubles } from '../../parts/troubles.js'
+import { ViewHead } from '../../parts/view-head.js'
+import type { ViewProps } from '../../views.js'
+import { GroupDeeds } from './group-deeds.js'
+import { History } from './history.js'
+import { Overview } from './overview.js'
+import { Plan } from './plan.js'
+import { ProgressLine } from './progress-line.js'
+import { Routing } from './routing.js'
+import { Stage } from './stage.js'
+import { useVerbs, type Verbs } from './use-verbs.js'
+
+export function View({ params }: ViewProps) {
+  const { id = '', section = '' } = params
+  const shown = useObject<Group>(`/vclgroups/${id}`, { follow: 'deployment' })
+  const { value, etag, reload } = shown
+  const verbs = useVerbs(reload)
+  return (
+    <>
+      <ViewHead
+        title={value?.name ?? 'Group'}
+        beside={value && <Beside group={value} />}
+        back={{ href: '/groups', title: 'Groups' }}
+      >
+        {value && <GroupDeeds group={value} {...{ etag, verbs, reload }} section={section} />}
+      </ViewHead>
+      <Troubles of={shown} deed={section === 'deploy' ? null : verbs} />
+      {value && (
+        <>
+          <Sections label="Parts of the group" items={listSections(value)} />
+          {section !== 'deploy' && <ProgressLine group={value} verbs={verbs} />}
+          <Section group={value} verbs={verbs} name={section} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Beside({ group: { stateName, revision } }: { readonly group: Group }) {
+  return (
+    <>
+      <StateChip state={stateName} />
+      {revision > 0 && <span class="group-revision">revision {revision}</span>}
+    </>
+  )
+}
+
+function listSections({ id, root, staged }: Group) {
+  const base = `/groups/${id}`
+  return [
+    { href: base, title: 'Overview' },
+    { href: `${base}/deploy`, title: 'Deploy' },
+    { href: `${base}/history`, title: 'History' },
+    { href: `${base}/stage`, title: staged ? 'Stage (1)' : 'Stage' },
+    ...(root ? [] : [{ href: `${base}/routing`, title: 'Routing' }]),
+  ]
+}
+
+interface SectionProps {
+  readonly group: Group
+  readonly verbs: Verbs
+  readonly name: string
+}
+
+function Section({ group, verbs, name }: SectionProps) {
+  if (name === 'deploy') return <Plan group={group} verbs={verbs} />
+  if (name === 'history') return <History group={group} verbs={verbs} />
+  if (name === 'stage') return <Stage group={group} verbs={verbs} />
+  if (name === 'routing') return <Routing group={group} />
+  return <Overview group={group} verbs={verbs} />
+}

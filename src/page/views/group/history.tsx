@@ -1,0 +1,125 @@
+/** What happened to a group, newest first, and the way back. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Group, HistoryEntry } from '../../api/group.js'
+import { useObject } from '../../api/object.js'
+import { Button } from '../../parts/button.js'
+import { Dialog } from '../../parts/dialog.js'
+import { Empty } from '../../parts/empty.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { sayCount, unknown } from '../../parts/quantity.js'
+import { StateChip } from '../../parts/state-chip.js'
+import { Table, type Column } from '../../parts/table.js'
+import { Time } from '../../parts/time.js'
+import { mayWrite } from '../../session/rights.js'
+import { FileChanges } from './file-changes.js'
+import type { Verbs } from './use-verbs.js'
+
+/** A number for each, stable as newer ones come. */
+type Row = HistoryEntry & { readonly id: number }
+
+export function History({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
+  const { value, error, reload } = useObject<readonly HistoryEntry[]>(
+    `/vclgroups/${group.id}/history`,
+    { follow: 'deployment' },
+  )
+  const shown = useSignal<Row | null>(null)
+  // A refusal leaves no other trace.
+  useEffect(reload, [verbs.isBusy])
+  const rows = (value ?? []).map((entry, index, all) => ({ ...entry, id: all.length - index }))
+  const columns = listColumns((row) => {
+    shown.value = row
+  })
+  if (error) return <ErrorNote error={error} onRetry={reload} />
+  if (value?.length === 0)
+    return (
+      <Empty icon="deployment" title="Nothing happened yet">
+        <p>Each deploy is listed here, with the versions that it used, and can be gone back to.</p>
+      </Empty>
+    )
+  return (
+    <>
+      {value && <Table label="History" rows={rows} columns={columns} />}
+      {shown.value && (
+        <Entry
+          {...{ group, verbs }}
+          entry={shown.value}
+          onClose={() => {
+            shown.value = null
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function listColumns(show: (row: Row) => void): readonly Column<Row>[] {
+  return [
+    {
+      title: 'What',
+      show: (row) => (
+        <span class="group-entry">
+          <Button
+            kind="quiet"
+            onClick={() => {
+              show(row)
+            }}
+          >
+            {row.action}
+            {row.revision !== null && ` · revision ${sayCount(row.revision)}`}
+          </Button>
+        </span>
+      ),
+    },
+    {
+      title: 'Result',
+      width: '7rem',
+      show: ({ result }) => <StateChip state={result === 'ok' ? 'ok' : 'failed'} />,
+    },
+    {
+      title: 'Main VCL',
+      from: 'wide',
+      show: ({ mainVCL }) => `${mainVCL.name}, version ${mainVCL.version}`,
+    },
+    { title: 'By', from: 'medium', show: ({ account }) => account || unknown },
+    { title: 'When', width: '9.5rem', show: ({ at }) => <Time at={at} isAgo /> },
+  ]
+}
+
+interface EntryProps {
+  readonly group: Group
+  readonly verbs: Verbs
+  readonly entry: Row
+  readonly onClose: () => void
+}
+
+function Entry({ group, verbs, entry, onClose }: EntryProps) {
+  const { revision, action, account, at, result } = entry
+  const isBefore = revision !== null && revision !== group.revision
+  const rollBack = (): void => {
+    onClose()
+    const done = `${group.name} is back at what revision ${revision ?? ''} was.`
+    verbs.act(group, { name: 'rollback', body: { revision }, done })
+  }
+  const title = revision === null ? `A ${action} that failed` : `Revision ${revision}, ${action}`
+  return (
+    <Dialog title={title} onClose={onClose} isWide>
+      <div class="stack">
+        <p class="quiet">
+          <Time at={at} /> by {account || 'the coordinator'}
+        </p>
+        {result !== 'ok' && <pre class="group-result">{result}</pre>}
+        <h3>{group.wish && isBefore ? 'What going back would change' : 'Its files'}</h3>
+        <FileChanges before={isBefore ? group.wish : entry} after={entry} />
+        {isBefore && mayWrite('vclgroup') && (
+          <div class="dialog-foot">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button kind="main" isBusy={verbs.isBusy} onClick={rollBack}>
+              Roll back to revision {revision}
+            </Button>
+          </div>
+        )}
+      </div>
+    </Dialog>
+  )
+}

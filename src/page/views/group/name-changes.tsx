@@ -1,0 +1,26 @@
+/** Domains or deployments of a deploy beside those of another. */
+import { compareNames } from './compare-pins.js'
+
+const signs = { added: '+', removed: '−', kept: '' } as const
+const words = { added: 'is added', removed: 'is taken away', kept: 'stays' } as const
+
+export interface NameChangesProps {
+  readonly label: string
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  readonly none: string
+}
+
+export function NameChanges({ label, before, after, none }: NameChangesProps) {
+  const changes = compareNames(before, after)
+  if (changes.length === 0) return <p class="quiet">{none}</p>
+  return (
+    <ul class="group-names" aria-label={label}>
+      {changes.map(({ name, what }) => (
+        <li key={`${what} ${name}`} class={`group-change group-${what}`}>
+          {signs[what]} {name} <span class="unseen">{words[what]}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}

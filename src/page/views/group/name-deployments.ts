@@ -1,0 +1,13 @@
+/** The names of the deployments that a deploy pinned, of which the API tells the ids: values in, values out. */
+import type { Group, PlacementReason, Wish } from '../../api/group.js'
+
+/** The reasons of a placement name those that any agent fits; another is called by its id. */
+export function nameDeployments(
+  wish: Pick<Wish, 'deployments'>,
+  known: Group['deployments'],
+  reasons: readonly Pick<PlacementReason, 'deployment'>[],
+): readonly string[] {
+  const all = [...reasons.flatMap(({ deployment }) => deployment ?? []), ...known]
+  const names = new Map(all.map(({ id, name }) => [id, name]))
+  return wish.deployments.map(({ id }) => names.get(id) ?? `deployment ${id}`)
+}

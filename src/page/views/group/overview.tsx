@@ -1,0 +1,145 @@
+/** What a group is, and how it is on its caches. */
+import type { ComponentChildren } from 'preact'
+import { Link } from 'wouter-preact'
+import type { Group, HistoryEntry, Pins } from '../../api/group.js'
+import { useObject } from '../../api/object.js'
+import type { PermissionType } from '../../api/whoami.js'
+import { Loading } from '../../parts/loading.js'
+import { ReferenceList } from '../../parts/reference-list.js'
+import { Time } from '../../parts/time.js'
+import { mayRead } from '../../session/rights.js'
+import { compareFiles, compareNames, isChanged } from './compare-pins.js'
+import { Places } from './places.js'
+import { useNextPins } from './use-next-pins.js'
+import type { Verbs } from './use-verbs.js'
+
+export function Overview({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
+  const history = useObject<readonly HistoryEntry[]>(`/vclgroups/${group.id}/history`, {
+    follow: 'deployment',
+  })
+  const next = useNextPins(group)
+  // All at once: what comes later would push away what is being read.
+  if (!next.isKnown || (!history.value && !history.error)) return <Loading />
+  const newest = history.value?.[0]
+  return (
+    <>
+      {newest && isFailed(newest) && <LastFailure entry={newest} isServing={group.deployed} />}
+      <Undeployed group={group} next={next.pins} />
+      {group.wish?.pending === true && (
+        <p class="group-warning">
+          It is wished for on more caches than there are: those that come get it by themselves.
+        </p>
+      )}
+      <Facts group={group} />
+      <section class="panel" aria-label="On its caches">
+        <h2>On its caches</h2>
+        <Places group={group} last={verbs.last} />
+      </section>
+    </>
+  )
+}
+
+function isFailed({ revision, result }: HistoryEntry): boolean {
+  return revision === null && result !== 'ok'
+}
+
+interface LastFailureProps {
+  readonly entry: HistoryEntry
+  readonly isServing: boolean
+}
+
+/** A deploy that failed changed nothing: only the history tells of it. */
+function LastFailure({ entry, isServing }: LastFailureProps) {
+  const { action, at, account, result } = entry
+  return (
+    <section class="group-failure" aria-label="The last deploy failed">
+      <p>
+        The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
+        {isServing && 'What was deployed before serves on.'}
+      </p>
+      <pre tabIndex={0}>{result}</pre>
+    </section>
+  )
+}
+
+function Undeployed({ group, next }: { readonly group: Group; readonly next: Pins | null }) {
+  const { id, wish, deployed } = group
+  if (!deployed || !wish) return null
+  const changes =
+    (next ? compareFiles(wish, next).filter(isChanged).length : 0) +
+    compareNames(fqdnsOf(wish.domains), fqdnsOf(group.domains)).filter(isOther).length +
+    compareNames(idsOf(wish.deployments), idsOf(group.deployments)).filter(isOther).length
+  if (changes === 0) return null
+  return (
+    <p class="group-hint">
+      {changes} {changes === 1 ? 'change is' : 'changes are'} not deployed.{' '}
+      <Link href={`/groups/${id}/deploy`}>Look what a deploy would do</Link>
+    </p>
+  )
+}
+
+const isOther = ({ what }: { readonly what: string }): boolean => what !== 'kept'
+const fqdnsOf = (all: readonly { readonly fqdn: string }[]) => all.map(({ fqdn }) => fqdn)
+const idsOf = (all: readonly { readonly id: number }[]) => all.map(({ id }) => String(id))
+
+function Facts({ group }: { readonly group: Group }) {
+  const { mainVCL, includes, domains, deployments, keepOnFailure, managedBy, updated } = group
+  const list = (
+    items: readonly { readonly id: number; readonly name: string }[],
+    [type, home]: readonly [PermissionType, string],
+    none: string,
+  ) => (
+    <ReferenceList
+      {...{ items, none }}
+      hrefOf={mayRead(type) ? (id) => `${home}/${id}` : undefined}
+    />
+  )
+  const main = mainVCL ? [mainVCL] : []
+  const names = domains.map(({ id, fqdn }) => ({ id, name: fqdn }))
+  return (
+    <section class="panel" aria-label="What it is">
+      <dl class="facts">
+        <Fact title="Main VCL">
+          {list(main, ['file', '/files'], 'None')}
+          {mainVCL?.version !== undefined && (
+            <span class="quiet">always version {mainVCL.version}</span>
+          )}
+        </Fact>
+        <Fact title="Includes">{list(includes, ['file', '/files'], 'None')}</Fact>
+        <Fact title="Domains">
+          {list(names, ['domain', '/domains'], 'None: its VCL is the whole VCL of its caches')}
+        </Fact>
+        <Fact title="Deployments">
+          {list(deployments, ['deployment', '/deployments'], 'None: it cannot be deployed yet')}
+        </Fact>
+        <Fact title="Where a deploy fails">
+          {keepOnFailure ? 'the old VCL is kept' : 'the cache drops the group'}
+        </Fact>
+        {managedBy !== null && (
+          <Fact title="Managed by">
+            the set {managedBy} of <code>cachefleet apply</code>: what is changed here is changed
+            back there
+          </Fact>
+        )}
+        <Fact title="Changed">
+          <Time at={updated} />
+        </Fact>
+      </dl>
+    </section>
+  )
+}
+
+function Fact({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

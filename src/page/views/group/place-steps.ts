@@ -1,0 +1,58 @@
+/** How far a deploy is on each cache, and what failed where: values in, values out. */
+import type { Group, Place } from '../../api/group.js'
+
+/** Of a deploy in its first phase all load; in its second all switch. */
+export type Step = 'loading' | 'loaded' | 'switching' | 'applied' | 'failed' | 'wanted'
+
+type Sight = Pick<Group, 'stateName' | 'revision' | 'agentStates'>
+
+/**
+ * `revisionBefore` is the group's when its deploy began, null when it is not known: then a deploy on its way is told by the
+ * places alone.
+ */
+export function stepOf(place: Place, group: Sight, revisionBefore: number | null): Step {
+  if (place.state === 'failed') return 'failed'
+  const isSwitched = revisionBefore !== null && group.revision !== revisionBefore
+  if (place.state === 'applying') return isSwitched ? 'switching' : 'loading'
+  const isLoadPhase =
+    group.stateName === 'Deploying' && revisionBefore !== null && group.revision === revisionBefore
+  if (isLoadPhase) return 'loaded'
+  if (place.state === 'wanted') return isSwitched ? 'switching' : 'wanted'
+  return 'applied'
+}
+
+export interface Progress {
+  /** Caches that are through the step that is on its way. */
+  readonly done: number
+  readonly all: number
+  readonly failed: number
+  readonly verb: 'loaded' | 'switched'
+}
+
+/** Null: there is nothing to tell of. */
+export function measureProgress(group: Sight, revisionBefore: number | null): Progress | null {
+  const all = group.agentStates.length
+  if (all === 0) return null
+  const steps = group.agentStates.map((place) => stepOf(place, group, revisionBefore))
+  const count = (...wanted: readonly Step[]): number =>
+    steps.filter((step) => wanted.includes(step)).length
+  const isLoading = count('loading', 'loaded') > 0
+  return {
+    ...{ all, failed: count('failed') },
+    done: isLoading ? count('loaded') : count('applied'),
+    verb: isLoading ? 'loaded' : 'switched',
+  }
+}
+
+export interface Failure {
+  readonly error: string
+  readonly agents: readonly string[]
+}
+
+/** Each distinct text once, with the caches that said it. */
+export function groupFailures(places: readonly Place[]): readonly Failure[] {
+  const failures = new Map<string, string[]>()
+  for (const { agent, error } of places)
+    if (error !== null) failures.set(error, [...(failures.get(error) ?? []), agent.name])
+  return [...failures].map(([error, agents]) => ({ error, agents }))
+}

@@ -1,0 +1,89 @@
+/** The caches of a group: how far each is, and what failed where. */
+import type { Group, Place } from '../../api/group.js'
+import { Link } from 'wouter-preact'
+import { sayCount, unknown } from '../../parts/quantity.js'
+import { StateChip, type Tone } from '../../parts/state-chip.js'
+import { Table, type Column } from '../../parts/table.js'
+import { Time } from '../../parts/time.js'
+import { mayRead } from '../../session/rights.js'
+import { groupFailures, stepOf, type Step } from './place-steps.js'
+import { sayNames } from './say-names.js'
+import type { Verbs } from './use-verbs.js'
+
+type Row = Place & { readonly id: number; readonly step: Step }
+
+const tones: Readonly<Record<Step, Tone>> = {
+  loading: 'busy',
+  loaded: 'good',
+  switching: 'busy',
+  applied: 'good',
+  failed: 'bad',
+  wanted: 'busy',
+}
+
+export function Places({ group, last }: { readonly group: Group; readonly last: Verbs['last'] }) {
+  const before = last?.revisionBefore ?? null
+  const rows = group.agentStates.map((place) => ({
+    ...place,
+    id: place.agent.id,
+    step: stepOf(place, group, before),
+  }))
+  if (rows.length === 0) return <p class="quiet">It is on no cache.</p>
+  return (
+    <>
+      <Table
+        label="Caches of the group"
+        rows={rows}
+        columns={columns}
+        sorting={{ title: 'Cache', isDescending: false }}
+      />
+      <Failures places={group.agentStates} />
+    </>
+  )
+}
+
+/** Each distinct text of the compiler once, whole, with its file and line. */
+export function Failures({ places }: { readonly places: readonly Place[] }) {
+  return groupFailures(places).map(({ error, agents }) => (
+    <section class="group-failure" key={error} aria-label={`What failed on ${agents[0] ?? ''}`}>
+      <p>{sayNames(agents)}:</p>
+      <pre tabIndex={0}>{error}</pre>
+    </section>
+  ))
+}
+
+const columns: readonly Column<Row>[] = [
+  {
+    title: 'Cache',
+    show: ({ agent }) =>
+      mayRead('agent') ? (
+        <Link href={`/caches/${agent.id}`} class="group-link">
+          {agent.name}
+        </Link>
+      ) : (
+        agent.name
+      ),
+    sortBy: ({ agent }) => agent.name,
+  },
+  {
+    title: 'State',
+    width: '8.5rem',
+    show: ({ step }) => <StateChip state={step} tone={tones[step]} />,
+    sortBy: ({ step }) => step,
+  },
+  {
+    title: 'Serves',
+    width: '7rem',
+    from: 'medium',
+    isEnd: true,
+    show: ({ revision }) => (revision === null ? unknown : `revision ${sayCount(revision)}`),
+    sortBy: ({ revision }) => revision,
+  },
+  {
+    title: 'Since',
+    width: '9.5rem',
+    from: 'medium',
+    show: ({ deployedAt }) => (deployedAt === null ? unknown : <Time at={deployedAt} isAgo />),
+    sortBy: ({ deployedAt }) => deployedAt,
+  },
+]

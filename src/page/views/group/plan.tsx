@@ -1,0 +1,155 @@
+/** What a deploy would change, before its button; and how it goes, after. */
+import type { Group, Pins, PlacementReason } from '../../api/group.js'
+import { useObject } from '../../api/object.js'
+import { Empty } from '../../parts/empty.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
+import { sayCount } from '../../parts/quantity.js'
+import { StateChip, type Tone } from '../../parts/state-chip.js'
+import { Table, type Column } from '../../parts/table.js'
+import { DeployForm } from './deploy-form.js'
+import { FileChanges } from './file-changes.js'
+import { foreseePlaces, groupReasons, sayPlaces, type ForeseenPlace } from './foresee-places.js'
+import { NameChanges } from './name-changes.js'
+import { nameDeployments } from './name-deployments.js'
+import { RoutingChanges } from './routing-changes.js'
+import { useForeseen } from './use-foreseen.js'
+import { useNextPins } from './use-next-pins.js'
+import { useSettled } from './use-settled.js'
+import type { Verbs } from './use-verbs.js'
+
+export function Plan({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
+  const next = useNextPins(group)
+  if (!group.mainVCL)
+    return (
+      <Empty icon="file" title="It has no VCL">
+        <p>A group of the console gets its VCL there.</p>
+      </Empty>
+    )
+  if (!next.isKnown) return <Loading />
+  return (
+    <>
+      <div class="group-plan">
+        <FilesPanel group={group} next={next.pins} />
+        {!group.root && <DomainsPanel group={group} />}
+        <CachesPanel group={group} />
+      </div>
+      <DeployForm group={group} verbs={verbs} />
+    </>
+  )
+}
+
+function FilesPanel({ group, next }: { readonly group: Group; readonly next: Pins | null }) {
+  return (
+    <section class="panel" aria-label="Files">
+      <h2>Files</h2>
+      {group.wish && !group.deployed && (
+        <p class="quiet">It is not deployed; compared with what was deployed last.</p>
+      )}
+      {next ? (
+        <FileChanges before={group.wish} after={next} />
+      ) : (
+        <p class="quiet">
+          {group.mainVCL?.name}
+          {group.includes.length > 0 && ` and ${group.includes.length} includes`}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function DomainsPanel({ group }: { readonly group: Group }) {
+  const { wish, domains } = group
+  return (
+    <section class="panel" aria-label="Domains">
+      <h2>Domains</h2>
+      <NameChanges
+        label="Domains"
+        before={(wish?.domains ?? []).map(({ fqdn }) => fqdn)}
+        after={domains.map(({ fqdn }) => fqdn)}
+        none="None."
+      />
+      <RoutingChanges group={group} />
+    </section>
+  )
+}
+
+function CachesPanel({ group }: { readonly group: Group }) {
+  const { id, agentStates, deployments } = group
+  const reasons = useObject<readonly PlacementReason[]>(`/vclgroups/${id}/placement`)
+  useSettled(group, reasons.reload)
+  const foreseen = useForeseen(group)
+  const held = new Set(agentStates.map(({ agent }) => agent.id))
+  const rows = foreseePlaces(foreseen.value, reasons.value ?? [], held)
+  const error = reasons.error ?? foreseen.error
+  return (
+    <section class="panel" aria-label="Caches">
+      <h2>Caches: {sayPlaces(rows)}</h2>
+      {error && <ErrorNote error={error} onRetry={reasons.reload} />}
+      <DeploymentChanges group={group} reasons={reasons.value ?? []} />
+      {deployments.length === 0 && (
+        <p class="group-warning">It has no deployment: edit it, and say which caches it may use.</p>
+      )}
+      {foreseen.value?.shortage != null && <p class="group-warning">{foreseen.value.shortage}</p>}
+      <Reasons rows={rows} />
+      {rows.length > 0 && <Table label="Caches of a deploy" rows={rows} columns={columns} />}
+    </section>
+  )
+}
+
+interface DeploymentChangesProps {
+  readonly group: Group
+  readonly reasons: readonly PlacementReason[]
+}
+
+function DeploymentChanges({ group: { wish, deployments }, reasons }: DeploymentChangesProps) {
+  if (!wish) return null
+  const names = nameDeployments(wish, deployments, reasons)
+  const after = deployments.map(({ name }) => name)
+  if (names.join('\n') === after.join('\n')) return null
+  return <NameChanges label="Deployments" before={names} after={after} none="" />
+}
+
+/** Few, however many caches there are; and whole, however narrow it is. */
+function Reasons({ rows }: { readonly rows: readonly ForeseenPlace[] }) {
+  return (
+    <ul class="group-reasons">
+      {groupReasons(rows).map(({ what, reason, count }) => (
+        <li key={`${what} ${reason}`}>
+          <StateChip state={`${sayCount(count)} ${what}`} tone={tones[what]} />
+          <span>{reason}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const tones: Readonly<Record<ForeseenPlace['what'], Tone>> = {
+  joins: 'good',
+  leaves: 'warn',
+  stays: 'busy',
+  'not used': 'calm',
+}
+
+const columns: readonly Column<ForeseenPlace>[] = [
+  { title: 'Cache', show: ({ name }) => name, sortBy: ({ name }) => name },
+  {
+    title: 'It',
+    width: '7.5rem',
+    show: ({ what }) => <StateChip state={what} tone={tones[what]} />,
+    sortBy: ({ what }) => what,
+  },
+  {
+    title: 'Deployment',
+    width: '18%',
+    from: 'wide',
+    show: ({ deployment }) => deployment ?? '',
+    sortBy: ({ deployment }) => deployment,
+  },
+  {
+    title: 'Why',
+    width: '40%',
+    from: 'medium',
+    show: ({ reason }) => <span title={reason}>{reason}</span>,
+  },
+]

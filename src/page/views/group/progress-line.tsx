@@ -1,0 +1,32 @@
+/** How far what is done to a group is, as long as it is on its way. */
+import type { Group } from '../../api/group.js'
+import { measureProgress } from './place-steps.js'
+import type { Verbs } from './use-verbs.js'
+
+const doing = {
+  ...{ deploy: 'Deploying', undeploy: 'Undeploying', reload: 'Reloading' },
+  ...{ rollback: 'Rolling back', promote: 'Promoting', stage: 'Staging' },
+  ...{ delstage: 'Dropping the stage', validate: 'Compiling' },
+} as const
+
+export function ProgressLine({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
+  const { isBusy, last } = verbs
+  if (!isBusy && group.stateName !== 'Deploying') return null
+  // By others' hand it is not known what it is.
+  const { name, revisionBefore } = last ?? { name: 'deploy', revisionBefore: null }
+  const isPlacing = name !== 'validate' && name !== 'undeploy'
+  const progress = isPlacing ? measureProgress(group, revisionBefore) : null
+  if (!progress) return <p role="status">{doing[name]}…</p>
+  const { done, all, verb, failed } = progress
+  return (
+    <div class="group-progress">
+      <p role="status">
+        {doing[name]}: {done} of {all} {verb}
+        {failed > 0 && `, ${failed} failed`}
+      </p>
+      <div class="group-bar" aria-hidden="true">
+        <div class="group-bar-done" style={{ width: `${(100 * done) / all}%` }} />
+      </div>
+    </div>
+  )
+}

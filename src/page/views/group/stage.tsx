@@ -1,0 +1,148 @@
+/** Other files of a group on a few caches, to be looked at before all get them. */
+import { useSignal, type Signal } from '@preact/signals'
+import type { Group, GroupFile, Staged } from '../../api/group.js'
+import { useList } from '../../api/list.js'
+import type { Tag } from '../../api/tag.js'
+import { Button } from '../../parts/button.js'
+import { confirmDestruction } from '../../parts/confirm.js'
+import { PickField } from '../../parts/pick-field.js'
+import { pickOwned } from '../../parts/pick-owned.js'
+import { Labels } from '../../parts/state-chip.js'
+import { mayRead, mayWrite } from '../../session/rights.js'
+import { FileChanges } from './file-changes.js'
+import { toReferences } from './group-fields.js'
+import type { Verbs } from './use-verbs.js'
+
+interface StageProps {
+  readonly group: Group
+  readonly verbs: Verbs
+}
+
+export function Stage({ group, verbs }: StageProps) {
+  if (group.staged) return <Present {...{ group, verbs }} staged={group.staged} />
+  return (
+    <section class="panel" aria-label="Stage">
+      <h2>Nothing is staged</h2>
+      <p class="quiet">
+        Staging puts the newest files on all running caches with some tags, beside what is deployed.
+        When they do well there, promote them: then all caches of the group get them.
+      </p>
+      {mayWrite('vclgroup') && mayRead('tag') && <StageForm {...{ group, verbs }} />}
+    </section>
+  )
+}
+
+function Present({ group, verbs, staged }: StageProps & { readonly staged: Staged }) {
+  const { name } = group
+  const drop = async (): Promise<void> => {
+    const question = {
+      title: `Drop what is staged of ${name}?`,
+      text: 'The caches that have it lose it; the group itself stays as it is.',
+      verb: 'Drop',
+    }
+    if (await confirmDestruction(question))
+      verbs.act(group, { name: 'delstage', done: 'The stage is dropped.' })
+  }
+  return (
+    <section class="panel" aria-label="Stage">
+      <h2>Staged</h2>
+      <dl class="facts">
+        <div>
+          <dt>On caches with</dt>
+          <dd>
+            <Labels words={staged.tags.map((tag) => tag.name)} />
+          </dd>
+        </div>
+        {!group.root && (
+          <div>
+            <dt>Answers for</dt>
+            <dd>{staged.domains.map(({ fqdn }) => fqdn).join(', ')}</dd>
+          </div>
+        )}
+      </dl>
+      <h3>What promoting it would change</h3>
+      <FileChanges before={group.wish} after={staged} />
+      {mayWrite('vclgroup') && (
+        <div class="row">
+          <Button
+            kind="main"
+            isBusy={verbs.isBusy}
+            onClick={() => {
+              verbs.act(group, { name: 'promote', done: `What was staged is ${name} now.` })
+            }}
+          >
+            Promote
+          </Button>
+          <Button isBusy={verbs.isBusy} onClick={() => void drop()}>
+            Drop
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function StageForm({ group, verbs }: StageProps) {
+  const tags = useSignal<readonly number[]>([])
+  const main = useSignal<readonly number[]>(group.mainVCL ? [group.mainVCL.id] : [])
+  const domains = useSignal<readonly number[]>(group.domains.map(({ id }) => id))
+  const { rows } = useList<Tag>('/tags', { query: { sort: 'name' } })
+  const stage = (): void => {
+    const body = {
+      tags: toReferences(tags.value),
+      ...(mayRead('file') && { mainVCL: { id: main.value[0] } }),
+      ...(!group.root && mayRead('domain') && { domains: toReferences(domains.value) }),
+    }
+    verbs.act(group, { name: 'stage', body, done: 'It is staged.' })
+  }
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        stage()
+      }}
+    >
+      <div class="group-form">
+        <PickField
+          label="Tags"
+          options={pickOwned(rows, group.organization, { shared: true })}
+          value={tags}
+          hint="On the running caches that bear all of them"
+        />
+        {mayRead('file') && <StagedMain group={group} value={main} />}
+        {!group.root && mayRead('domain') && (
+          <PickField
+            label="Domains"
+            options={group.domains.map(({ id, fqdn }) => ({ id, name: fqdn }))}
+            value={domains}
+            hint="The stage answers for these on its caches"
+          />
+        )}
+      </div>
+      <div class="row">
+        <Button kind="main" type="submit" isBusy={verbs.isBusy} disabled={tags.value.length === 0}>
+          Stage
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface StagedMainProps {
+  readonly group: Group
+  readonly value: Signal<readonly number[]>
+}
+
+function StagedMain({ group, value }: StagedMainProps) {
+  const { rows } = useList<GroupFile>('/files', { query: { fileType: '1', sort: 'name' } })
+  return (
+    <PickField
+      label="Main VCL"
+      options={pickOwned(rows, group.organization)}
+      value={value}
+      isSingle
+      hint="At its newest version"
+    />
+  )
+}

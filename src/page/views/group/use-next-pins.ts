@@ -1,0 +1,22 @@
+/** The files of a group at the versions that its next deploy would pin. */
+import type { Group, GroupFile, Pins } from '../../api/group.js'
+import { useObject } from '../../api/object.js'
+import { mayRead } from '../../session/rights.js'
+import { pinGroup } from './compare-pins.js'
+
+export interface NextPins {
+  /** Null: not for this person. */
+  readonly pins: Pins | null
+  /** False: on its way. */
+  readonly isKnown: boolean
+}
+
+export function useNextPins({ mainVCL, includes }: Group): NextPins {
+  const ids = [mainVCL, ...includes].flatMap((file) => file?.id ?? [])
+  const isAsked = mayRead('file') && ids.length > 0
+  const files = useObject<readonly GroupFile[]>(isAsked ? `/files?id=${ids.join(',')}` : null)
+  return {
+    pins: files.value && pinGroup({ mainVCL, includes }, files.value),
+    isKnown: !isAsked || files.value !== null || files.error !== null,
+  }
+}

@@ -1,0 +1,51 @@
+/** What is done to a group (`PUT /vclgroups/{id}/…`): one at a time, and how far it is. */
+import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { useDeed, type Deed } from '../../api/deed.js'
+import type { Group } from '../../api/group.js'
+import { toast } from '../../parts/toasts.js'
+
+export type VerbName =
+  'deploy' | 'undeploy' | 'reload' | 'rollback' | 'promote' | 'stage' | 'delstage' | 'validate'
+
+export interface VerbRequest {
+  readonly name: VerbName
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** Said when it is done. */
+  readonly done: string
+  readonly then?: () => void
+}
+
+export interface Verbs extends Omit<Deed, 'run'> {
+  /** The one that is on its way, or was last. */
+  readonly last: { readonly name: VerbName; readonly revisionBefore: number } | null
+  readonly act: (group: Group, request: VerbRequest) => void
+}
+
+export function useVerbs(reload: () => void): Verbs {
+  const deed = useDeed()
+  const last = useSignal<Verbs['last']>(null)
+  const act = (group: Group, { name, query = {}, body, done, then }: VerbRequest): void => {
+    if (deed.isBusy) return
+    last.value = { name, revisionBefore: group.revision }
+    const words = new URLSearchParams(query).toString()
+    const path = `/vclgroups/${group.id}/${name}${words === '' ? '' : `?${words}`}`
+    const work = deed.run(
+      () => call<Group>('PUT', path, body === undefined ? {} : { body }),
+      (after) => {
+        toast(isGoingOn(after) ? 'It goes on without being waited for.' : done)
+        then?.()
+      },
+    )
+    // What was refused is in the group and its history too.
+    void work.then(reload)
+  }
+  const { isBusy, error, forget } = deed
+  return { isBusy, error, forget, last: last.value, act }
+}
+
+/** The wait was over before it. */
+function isGoingOn({ stateName, wish }: Group): boolean {
+  return stateName === 'Deploying' || wish?.pending === true
+}

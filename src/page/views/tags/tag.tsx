@@ -1,0 +1,55 @@
+/** One tag: the caches that bear it and the deployments that ask for it. */
+import type { Tag } from '../../api/tag.js'
+import { NamedObject } from '../../parts/named-object.js'
+import { UsedBy } from '../../parts/used-by.js'
+import { mayRead } from '../../session/rights.js'
+import type { ViewProps } from '../../views.js'
+import { tagKind } from './tag-kind.js'
+
+export function View({ params }: ViewProps) {
+  return (
+    <NamedObject<Tag>
+      kind={tagKind}
+      id={params['id'] ?? ''}
+      wordOf={({ name }) => name}
+      isOpen={(tag) => !tag.static}
+      loss="The caches that it was given to lose it. A tag that a deployment asks for stays."
+    >
+      {(tag) => <Uses tag={tag} />}
+    </NamedObject>
+  )
+}
+
+function Uses({ tag }: { readonly tag: Tag }) {
+  const query = { 'tags.id': String(tag.id) }
+  return (
+    <>
+      {tag.static && (
+        <p class="quiet">
+          An agent sends this tag by itself: it cannot be renamed or deleted while one does.
+        </p>
+      )}
+      <div class="panels">
+        {mayRead('deployment') && (
+          <UsedBy
+            title="Deployments that ask for it"
+            path="/deployments"
+            query={query}
+            hrefOf={(id) => `/deployments/${id}`}
+            none="No deployment asks for it."
+          />
+        )}
+        {mayRead('agent') && (
+          <UsedBy
+            title="Caches that bear it"
+            path="/agents"
+            query={query}
+            follow={['agent']}
+            hrefOf={(id) => `/caches/${id}`}
+            none="No cache bears it."
+          />
+        )}
+      </div>
+    </>
+  )
+}

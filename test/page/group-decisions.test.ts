@@ -1,0 +1,201 @@
+/** What the page decides about groups without a browser: what a deploy changes, where it goes, how far it is. */
+import fc from 'fast-check'
+import t from 'tap'
+import type { Group, Place } from '../../src/page/api/group.js'
+import {
+  compareFiles,
+  compareNames,
+  isChanged,
+  pinGroup,
+} from '../../src/page/views/group/compare-pins.js'
+import {
+  foreseePlaces,
+  groupReasons,
+  sayPlaces,
+} from '../../src/page/views/group/foresee-places.js'
+import { compareRouting } from '../../src/page/views/group/compare-routing.js'
+import { readGroupFields, toGroupBody } from '../../src/page/views/group/group-fields.js'
+import { nameDeployments } from '../../src/page/views/group/name-deployments.js'
+import { groupFailures, measureProgress, stepOf } from '../../src/page/views/group/place-steps.js'
+import { sayNames } from '../../src/page/views/group/say-names.js'
+import { countPlaces, pickGroups } from '../../src/page/views/groups/pick-groups.js'
+
+const pin = (id: number, version: number) => ({ id, name: `file-${id}`, version })
+const pins = fc
+  .record({
+    main: fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3 })),
+    includes: fc.uniqueArray(fc.integer({ min: 1, max: 6 })),
+    version: fc.integer({ min: 1, max: 3 }),
+  })
+  .map(({ main, includes, version }) => ({
+    mainVCL: pin(...main),
+    includes: includes.map((id) => pin(id, version)),
+  }))
+
+void t.test('every file of both sides is compared once, and nothing with itself', (t) => {
+  fc.assert(
+    fc.property(fc.option(pins), pins, (before, after) => {
+      const changes = compareFiles(before, after)
+      const there = changes.filter(({ to }) => to !== null).length
+      const gone = changes.filter(({ from }) => from !== null).length
+      return (
+        there === 1 + after.includes.length &&
+        gone === (before ? 1 + before.includes.length : 0) &&
+        changes[0]?.isMain === true
+      )
+    }),
+  )
+  fc.assert(fc.property(pins, (one) => !compareFiles(one, one).some(isChanged)))
+  t.end()
+})
+
+void t.test('the next deploy takes the newest versions, but a pinned main VCL', (t) => {
+  const includes = [{ id: 2, name: 'acl.vcl' }]
+  const main = { id: 1, name: 'main.vcl' }
+  const files = [pin(1, 5), pin(2, 7)]
+  const versions = (group: Pick<Group, 'mainVCL' | 'includes'>, known = files) => {
+    const next = pinGroup(group, known)
+    return next && [next.mainVCL.version, ...next.includes.map(({ version }) => version)]
+  }
+
+  t.same(versions({ mainVCL: main, includes }), [5, 7])
+  t.same(versions({ mainVCL: { ...main, version: 3 }, includes }), [3, 7])
+  t.equal(versions({ mainVCL: main, includes }, [pin(1, 5)]), null, 'not known')
+  t.equal(versions({ mainVCL: null, includes }), null)
+  t.same(compareNames(['a', 'b'], ['b', 'c']), [
+    { name: 'b', what: 'kept' },
+    { name: 'c', what: 'added' },
+    { name: 'a', what: 'removed' },
+  ])
+  t.end()
+})
+
+void t.test('each cache is told once, with where it goes and why', (t) => {
+  const agent = (id: number) => ({ id, name: `edge-${id}` })
+  const why = { deployment: null, chosen: false, reason: 'it does not have all tags' }
+  const rows = foreseePlaces(
+    {
+      agents: [
+        { agent: agent(1), deployment: 'eu', held: true, reason: null },
+        { agent: agent(2), deployment: 'eu', held: false, reason: null },
+        { agent: agent(3), deployment: null, held: true, reason: 'max shrank' },
+      ],
+      shortage: null,
+    },
+    [1, 2, 3, 4].map((id) => ({ agent: agent(id), ...why })),
+    new Set([1, 3]),
+  )
+
+  t.match(rows, [
+    { id: 2, what: 'joins', reason: 'it has all tags of eu' },
+    { id: 3, what: 'leaves', reason: 'max shrank' },
+    { id: 1, what: 'stays' },
+    { id: 4, what: 'not used', reason: 'it does not have all tags' },
+  ])
+  t.equal(sayPlaces(rows), '1 joins, 1 leaves, 1 stays')
+  t.equal(sayPlaces([]), 'no cache')
+  const [joins] = rows
+  t.match(groupReasons(joins ? [joins, joins, ...rows.slice(1)] : []), [
+    { what: 'joins', count: 2 },
+    { what: 'leaves', count: 1 },
+    { what: 'stays', count: 1 },
+    { what: 'not used', count: 1 },
+  ])
+  const reasons = [
+    { agent: agent(1), deployment: null, chosen: true, reason: 'it keeps its place' },
+  ]
+  t.match(foreseePlaces(null, reasons, new Set([1])), [{ what: 'stays' }], 'without a foresight')
+  t.end()
+})
+
+void t.test('the lines of the routing that go and come are told, alike caches together', (t) => {
+  const on = (id: number, ...lines: readonly string[]) => ({
+    agent: { id, name: `edge-${id}` },
+    source: ['vcl 4.0;', ...lines].join('\n'),
+  })
+
+  const changes = compareRouting(
+    [on(1, 'if a', 'if b'), on(2, 'if a', 'if b'), on(3, 'if a'), on(4, 'if b')],
+    [on(1, 'if a', 'if c'), on(2, 'if a', 'if c'), on(3, 'if a'), on(5, 'if c')],
+  )
+
+  t.same(changes, [
+    { diff: '-if b\n+if c', agents: ['edge-1', 'edge-2'] },
+    { diff: '-vcl 4.0;\n-if b', agents: ['edge-4'] },
+    { diff: '+vcl 4.0;\n+if c', agents: ['edge-5'] },
+  ])
+  t.end()
+})
+
+void t.test('deployments that were pinned are named by what is known of them', (t) => {
+  const pinned = { deployments: [{ id: 1 }, { id: 2 }, { id: 3 }] }
+  const reasons = [{ deployment: { id: 2, name: 'us' } }, { deployment: null }]
+
+  const names = nameDeployments(pinned, [{ id: 1, name: 'eu' }], reasons)
+
+  t.same(names, ['eu', 'us', 'deployment 3'])
+  t.end()
+})
+
+const place = (id: number, state: Place['state'], error: string | null = null): Place => ({
+  ...{ agent: { id, name: `edge-${id}` }, state, error },
+  ...{ revision: null, deployedAt: null },
+})
+
+void t.test('a deploy loads on all before it switches, and is told so', (t) => {
+  const places = [place(1, 'applying'), place(2, 'wanted'), place(3, 'failed', 'line 3: no')]
+  const group = { stateName: 'Deploying', revision: 4, agentStates: places }
+  const steps = (at: typeof group, before: number | null) =>
+    at.agentStates.map((one) => stepOf(one, at, before))
+
+  t.same(steps(group, 4), ['loading', 'loaded', 'failed'])
+  t.same(measureProgress(group, 4), { done: 1, all: 3, failed: 1, verb: 'loaded' })
+  t.same(steps({ ...group, revision: 5 }, 4), ['switching', 'switching', 'failed'])
+  const done = { stateName: 'Active', revision: 5, agentStates: [place(1, 'applied')] }
+  t.same(measureProgress(done, 4), { done: 1, all: 1, failed: 0, verb: 'switched' })
+  t.equal(measureProgress({ ...done, agentStates: [] }, 4), null)
+  t.end()
+})
+
+void t.test('what failed alike is told once, with its caches', (t) => {
+  const places = [place(1, 'failed', 'a'), place(2, 'failed', 'a'), place(3, 'failed', 'b')]
+
+  t.same(groupFailures([...places, place(4, 'applied')]), [
+    { error: 'a', agents: ['edge-1', 'edge-2'] },
+    { error: 'b', agents: ['edge-3'] },
+  ])
+  t.equal(sayNames(['a', 'b']), 'a, b')
+  t.equal(sayNames(['a', 'b', 'c', 'd', 'e', 'f', 'g']), 'a, b, c, d, e and 2 more')
+  t.end()
+})
+
+const group: Group = {
+  ...{ id: 1, name: 'shop', organization: null, root: false, keepOnFailure: true, deployed: true },
+  ...{ mainVCL: { id: 1, name: 'main.vcl' }, includes: [], deployments: [{ id: 3, name: 'eu' }] },
+  ...{ domains: [{ id: 2, fqdn: 'www.example.com' }], state: 1, stateName: 'Active', revision: 1 },
+  ...{ agentStates: [place(1, 'applied'), place(2, 'wanted')], staged: null, wish: null },
+  ...{ managedBy: null, created: '', updated: '' },
+}
+
+void t.test('groups are found by what they consist of', (t) => {
+  for (const text of ['shop', 'main.v', 'example', 'eu', ''])
+    t.same(pickGroups([group], { text, state: 'Active' }), [group], text)
+  t.same(pickGroups([group], { text: 'us', state: '' }), [])
+  t.same(pickGroups([group], { text: '', state: 'Error' }), [])
+  t.same(countPlaces(group), { applied: 1, all: 2 })
+  t.end()
+})
+
+void t.test('what may not be read is not written', (t) => {
+  const fields = readGroupFields(group)
+
+  t.same(toGroupBody(fields, { file: true, domain: true, deployment: true }), {
+    ...{ name: 'shop', keepOnFailure: true, mainVCL: { id: 1, version: null }, includes: [] },
+    ...{ domains: [{ id: 2 }], deployments: [{ id: 3 }] },
+  })
+  t.same(toGroupBody(fields, { file: false, domain: false, deployment: false }), {
+    ...{ name: 'shop', keepOnFailure: true },
+  })
+  t.equal(readGroupFields(null).name, '')
+  t.end()
+})

@@ -1,0 +1,189 @@
+/** Tags, domains and deployments in the page, and a group with domains: its routing, its stage, and who may only look. */
+import t, { type Test } from 'tap'
+import type { ApiClient } from '../support/api-client.js'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  openPage,
+  startBrowser,
+  type OpenPage,
+} from '../support/browser.js'
+import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+
+const hostile = '<img src=x onerror=alert(1)>'
+const caches = 3
+
+interface Stand extends OpenPage {
+  readonly api: ApiClient
+}
+
+void t.test('what groups are made of, in the page', async (t) => {
+  const { base, api } = await startCoordinator(t, {
+    words: ['--no-agent', '--name', 'edge', '--simulate', String(caches), '--tags', 'here'],
+  })
+  const browser = await startBrowser(t)
+  await eventually('all caches run', async () => {
+    const agents = await api.listAgents()
+    return agents.filter(({ stateName }) => stateName === 'Running').length === caches
+  })
+  const stand = { api, ...(await openPage(browser, base, { path: '/tags' })) }
+  await logInPage(stand.page)
+
+  await t.test('a tag is made, renamed, put back and deleted by its name', () => liveTag(stand))
+  await t.test('a domain that a group has is not deleted, and it is said why', () =>
+    keepDomain(stand),
+  )
+  await t.test('the routing of a deploy is shown before it', () => showRouting(stand))
+  await t.test('what is staged is seen beside what serves, then promoted', () => stage(stand))
+  await t.test('a deployment that would leave a group short asks once more', () => shrink(stand))
+  t.equal(await stand.page.locator('img').count(), 0)
+  t.same(stand.wrongs, [])
+
+  await t.test('who may only look is offered nothing else', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/groups' })
+    await page.getByLabel('Organization').fill('red')
+    await logInPage(page, await makeReader(api))
+    await lookOnly(t, page)
+    t.same(wrongs, [])
+  })
+})
+
+async function liveTag({ page }: Stand): Promise<void> {
+  await page.getByRole('link', { name: 'here' }).waitFor()
+  await page.keyboard.press('n')
+  await page.getByLabel('Name', { exact: true }).fill('canary')
+  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByRole('heading', { name: 'canary' }).waitFor()
+
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByLabel('Name', { exact: true }).fill(hostile)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: hostile }).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('heading', { name: 'canary' }).waitFor()
+
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('textbox').fill('canary')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('link', { name: 'here' }).waitFor()
+  await page.getByRole('link', { name: 'canary' }).waitFor({ state: 'detached' })
+}
+
+async function keepDomain({ page, api }: Stand): Promise<void> {
+  await page.getByRole('link', { name: 'Domains', exact: true }).click()
+  await page.getByRole('button', { name: 'New domain' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('not a name')
+  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByText(/^fqdn/).waitFor()
+  await page.getByLabel('Name', { exact: true }).fill('www.shop.example')
+  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByText('None yet: add it to a group').waitFor()
+
+  const source = 'vcl 4.1;\nbackend default none;\n'
+  const mainFile = await api.makeFile('shop.vcl', source)
+  const limits = { min: 2, max: 2 }
+  const deployment = await api.makeDeployment('pair', await api.findTag('here'), limits)
+  const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
+  const id = Number(new URL(page.url()).pathname.split('/').at(-1))
+  await api.call('PUT', `/vclgroups/${group}`, { domains: [{ id }] })
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('textbox').fill('www.shop.example')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+
+  await page.getByRole('alert').getByText('shop').waitFor()
+  await page.reload()
+  await page.getByRole('link', { name: 'shop', exact: true }).click()
+  await page.getByText('It is on no cache.').waitFor()
+}
+
+async function showRouting({ page }: Stand): Promise<void> {
+  await page.getByRole('link', { name: 'Deploy…' }).click()
+  const domains = page.getByRole('region', { name: 'Domains', exact: true })
+  await domains.getByText(/^\+.*"www\.shop\.example"\) \{ return \(vcl\(cf-l-\d+\)\); \}/).waitFor()
+  await page.getByRole('heading', { name: 'Caches: 2 join' }).waitFor()
+  await page.getByText('1 not used').waitFor()
+  await page.getByText('the deployments it fits have their max').first().waitFor()
+
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+
+  await page.getByRole('heading', { name: /Active revision 1$/ }).waitFor()
+  await domains.getByText('No cache routes differently.').waitFor()
+  await page.getByRole('link', { name: 'Routing', exact: true }).click()
+  await page.getByText('"www.shop.example"').waitFor()
+}
+
+async function stage({ page, api }: Stand): Promise<void> {
+  const group = await findId(api, '/vclgroups?name=shop')
+  const placed = (await api.readGroup(group)).agentStates.map(({ agent }) => agent.name)
+  const free = (await api.listAgents()).find(({ name }) => !placed.includes(name))
+  const tag = await api.makeTag('aside')
+  await api.call('PUT', `/agents/${free?.id ?? 0}`, { tags: [{ id: tag }] })
+  const staged = 'vcl 4.1;\nbackend default none;\n# staged\n'
+  await api.editFile(await findId(api, '/files?name=shop.vcl'), staged)
+  await page.getByRole('link', { name: 'Stage', exact: true }).click()
+  await page.getByRole('checkbox', { name: 'aside' }).check()
+  await page.getByRole('button', { name: 'Stage', exact: true }).click()
+
+  const region = page.getByRole('region', { name: 'Stage' })
+  await region.getByText('+# staged').waitFor()
+  await keepScreenshot(page, 'group-stage')
+  await region.getByRole('button', { name: 'Promote' }).click()
+
+  await page.getByRole('heading', { name: /Active revision 2$/ }).waitFor()
+  await region.getByText('Nothing is staged').waitFor()
+}
+
+async function shrink({ page }: Stand): Promise<void> {
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('link', { name: 'pair' }).click()
+  await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Min', { exact: true }).fill('3')
+  await page.getByLabel('Max', { exact: true }).fill('3')
+  await page.getByRole('checkbox', { name: 'aside' }).check()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('checkbox', { name: /Change it all the same/ }).waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
+
+async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
+  await page.getByRole('link', { name: 'theirs' }).waitFor()
+  t.equal(await page.getByRole('button', { name: 'New group' }).count(), 0)
+  await page.getByRole('link', { name: 'theirs' }).click()
+  await page.getByText('It is on no cache.').waitFor()
+  for (const name of ['Edit', 'Delete', 'Deploy…'])
+    t.equal(await page.getByText(name, { exact: true }).count(), 0, name)
+  await page.getByRole('link', { name: 'Deploy', exact: true }).click()
+  await page.getByRole('button', { name: 'Compile on one cache' }).waitFor()
+  t.equal(await page.getByRole('button', { name: 'Deploy', exact: true }).count(), 0)
+  t.same(await findBarriers(page), [])
+}
+
+/** Who may read groups and nothing else, in an organization that has one. */
+async function makeReader(api: ApiClient) {
+  const make = async (path: string, body: object): Promise<number> => {
+    const { status, text } = await api.call('POST', path, body)
+    if (status !== 201) throw new Error(`${path} answered ${status}: ${text}`)
+    return (JSON.parse(text) as { id: number }).id // all that is made has an id
+  }
+  const organization = { id: await make('/organizations', { name: 'red' }) }
+  const file = await make('/vcls', { name: 'x.vcl', source: 'vcl 4.1;\n', organization })
+  await make('/vclgroups', { name: 'theirs', mainVCL: { id: file }, organization })
+  const password = 'a password of the test'
+  const assign = `/organizations/${organization.id}/assign`
+  for (const name of ['chief', 'reader']) {
+    const account = { id: await make('/accounts', { name, password }) }
+    await api.call('PUT', assign, { account })
+    if (name === 'reader')
+      await make('/permissions', { account, organization, type: 'vclgroup', read: true })
+  }
+  return { user: 'reader', password }
+}
+
+async function findId(api: ApiClient, path: string): Promise<number> {
+  const { text } = await api.call('GET', path)
+  return (JSON.parse(text) as { id: number }[])[0]?.id ?? 0 // what the API documents
+}

@@ -1,0 +1,220 @@
+/** Groups in the page, on a real cache: made, looked at before a deploy, deployed, changed, rolled back, refused, taken away. */
+import t, { type Test } from 'tap'
+import { answering, fetchMark } from '../agent/cache-sight.js'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  openPage,
+  startBrowser,
+  type OpenPage,
+} from '../support/browser.js'
+import type { ApiClient } from '../support/api-client.js'
+import { makeStateDir, startAgent, startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+
+const hostile = '<img src=x onerror=alert(1)>'
+
+const looks = [
+  ['light', 1280],
+  ['dark', 390],
+] as const
+
+interface Stand extends OpenPage {
+  readonly api: ApiClient
+  readonly cache: Varnishd
+  readonly mainFile: number
+}
+
+void t.test('groups in the page', async (t) => {
+  const stand = await start(t)
+  const { page, wrongs } = stand
+
+  await t.test('a deployment and a group are made, a hostile name only shown', () => make(stand))
+  await t.test('what a deploy would do is told before it is done', (t) => deployFirst(t, stand))
+  await t.test('a changed file is shown line by line, then deployed', (t) => deployNext(t, stand))
+  await t.test('an earlier revision is gone back to', (t) => goBack(t, stand))
+  await t.test('what does not compile is told with file and line, and the old serves on', (t) =>
+    refuse(t, stand),
+  )
+  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, stand))
+  await t.test('it is taken away, and deleted, by its name', (t) => takeAway(t, stand))
+
+  t.equal(await page.locator('img').count(), 0)
+  t.same(wrongs, [])
+})
+
+async function start(t: Test): Promise<Stand> {
+  const [cache, { base, api }] = await Promise.all([startVarnishd(t), startCoordinator(t)])
+  startAgent(t, cache, {
+    ...{ coordinatorUrl: base.replace('http', 'ws'), name: 'edge', tags: ['web'] },
+    ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
+  })
+  const mainFile = await api.makeFile('site.vcl', answering('first'))
+  const browser = await startBrowser(t)
+  await eventually(
+    'the agent runs',
+    async () => (await api.findAgent('edge'))?.stateName === 'Running',
+  )
+  const opened = await openPage(browser, base, { path: '/deployments' })
+  await logInPage(opened.page)
+  return { ...opened, api, cache, mainFile }
+}
+
+async function make({ page }: Stand): Promise<void> {
+  await page.getByRole('button', { name: 'New deployment' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('front')
+  await page.getByRole('checkbox', { name: 'web', exact: true }).check()
+  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByRole('heading', { name: 'front Inactive' }).waitFor()
+  await page.getByText('None yet: add it to a group.').waitFor()
+
+  await page.getByRole('link', { name: 'Groups', exact: true }).click()
+  await page.getByRole('button', { name: 'New group' }).click()
+  await page.getByLabel('Name', { exact: true }).fill(hostile)
+  await page.getByRole('radio', { name: 'site.vcl' }).check()
+  await page.getByRole('checkbox', { name: 'front', exact: true }).check()
+  await page.getByRole('button', { name: 'Make' }).click()
+
+  await page.getByRole('heading', { name: hostile }).waitFor()
+  await page.getByText('It is on no cache.').waitFor()
+}
+
+async function deployFirst(t: Test, stand: Stand): Promise<void> {
+  const { page, cache } = stand
+  await openSection(stand, 'Deploy')
+
+  await page.getByRole('heading', { name: 'Caches: 1 joins' }).waitFor()
+  await page.getByRole('row', { name: /^edge joins .*it has all tags/ }).waitFor()
+  const files = page.getByRole('region', { name: 'Files' })
+  await files.getByText('new, version 1').click()
+  await files.getByText('return (synth(200, "first"))').waitFor()
+  await eventually('the cache is idle', async () => (await fetchMark(cache)).status === 503)
+  await press(stand, 'Deploy')
+
+  await seeRevision(stand, 1)
+  await page.getByRole('table', { name: 'Caches of the group' }).getByText('applied').waitFor()
+  await page.getByRole('heading', { name: 'Caches: 1 stays' }).waitFor()
+  t.equal((await fetchMark(cache)).mark, 'first')
+}
+
+async function deployNext(t: Test, stand: Stand): Promise<void> {
+  const { page, cache, api, mainFile } = stand
+  await api.editFile(mainFile, answering('second'))
+  await page.reload()
+
+  const files = page.getByRole('region', { name: 'Files' })
+  await files.getByText('version 1 → 2').waitFor()
+  const diff = files.getByRole('region', { name: 'What changes in site.vcl' })
+  await diff.getByText('+sub vcl_recv { return (synth(200, "second")); }').waitFor()
+  await diff.getByText('-sub vcl_recv { return (synth(200, "first")); }').waitFor()
+  await openSection(stand, 'Overview')
+  await page.getByText('1 change is not deployed.').waitFor()
+  await openSection(stand, 'Deploy')
+  await press(stand, 'Deploy')
+
+  await seeRevision(stand, 2)
+  t.equal((await fetchMark(cache)).mark, 'second')
+}
+
+async function goBack(t: Test, stand: Stand): Promise<void> {
+  const { page, cache } = stand
+  await openSection(stand, 'History')
+  await page.getByRole('button', { name: 'deploy · revision 1' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Revision 1, deploy' })
+  await dialog.getByText('version 2 → 1').waitFor()
+  await keepScreenshot(page, 'group-rollback')
+
+  await dialog.getByRole('button', { name: 'Roll back to revision 1' }).click()
+
+  await seeRevision(stand, 3)
+  await page.getByRole('button', { name: 'rollback · revision 3' }).waitFor()
+  t.equal((await fetchMark(cache)).mark, 'first')
+}
+
+async function refuse(t: Test, stand: Stand): Promise<void> {
+  const { page, cache, api, mainFile } = stand
+  await api.editFile(mainFile, 'vcl 4.1;\nbackend default none;\nsub vcl_recv { sett; }\n')
+  await page.reload()
+  await openSection(stand, 'Deploy')
+  const alert = page.getByRole('region', { name: 'Deploy' }).getByRole('alert')
+  await press(stand, 'Compile on one cache')
+  await alert.getByText(/site\.vcl line 3 pos \d+: .*edge/s).waitFor()
+
+  await press(stand, 'Deploy')
+
+  const failed = page.getByRole('region', { name: 'The last deploy failed' })
+  await eventually('it is refused', async () => {
+    const [entry] = await api.readHistory(await groupId(api))
+    return entry?.revision === null
+  })
+  await alert.getByText(/Trace [\w-]{8,}/).waitFor()
+  await openSection(stand, 'Overview')
+  await failed.getByText(/site\.vcl line 3 pos/).waitFor()
+  await seeRevision(stand, 3)
+  t.equal((await fetchMark(cache)).mark, 'first')
+}
+
+async function look(t: Test, { page }: Stand): Promise<void> {
+  const group = new URL(page.url()).pathname
+  for (const [name, path, shown] of [
+    ['groups', '/groups', 'Main VCL'],
+    ['group', group, 'applied'],
+    ['group-deploy', `${group}/deploy`, 'Caches: 1 stays'],
+  ] as const) {
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(path)
+    await page.getByText(shown).first().waitFor()
+    for (const [colorScheme, width] of looks) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 800 })
+      await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
+      t.same(await findBarriers(page), [], `${name} ${colorScheme} ${width}`)
+    }
+    const wide = 'document.documentElement.scrollWidth > innerWidth'
+    t.equal(await page.evaluate(wide), false, `nothing sticks out of ${name}`)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+}
+
+async function takeAway(t: Test, stand: Stand): Promise<void> {
+  const { page, cache } = stand
+  await press(stand, 'Undeploy')
+  const dialog = page.getByRole('dialog')
+  const sure = dialog.getByRole('button', { name: 'Undeploy' })
+  t.equal(await sure.isDisabled(), true)
+  await dialog.getByRole('textbox').fill(hostile)
+  await sure.click()
+  await page.getByRole('heading', { name: 'Inactive' }).waitFor()
+  await eventually('nothing is served', async () => (await fetchMark(cache)).status === 503)
+
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await dialog.getByRole('textbox').fill(hostile)
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+
+  await page.getByText('No groups yet').waitFor()
+  await page.goto('/tags')
+  await page.getByRole('link', { name: 'web' }).click()
+  await page.getByRole('link', { name: 'front' }).waitFor()
+}
+
+/** By the name of its tab. */
+function openSection({ page }: Stand, name: string): Promise<void> {
+  const sections = page.getByRole('navigation', { name: 'Parts of the group' })
+  return sections.getByRole('link', { name, exact: true }).click()
+}
+
+function press({ page }: Stand, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).click()
+}
+
+/** It is told beside the name once it serves. */
+function seeRevision({ page }: Stand, revision: number): Promise<void> {
+  return page.getByRole('heading', { name: new RegExp(`Active revision ${revision}$`) }).waitFor()
+}
+
+async function groupId(api: ApiClient): Promise<number> {
+  const { text } = await api.call('GET', '/vclgroups')
+  return (JSON.parse(text) as { id: number }[])[0]?.id ?? 0 // what the API documents
+}
