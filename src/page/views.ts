@@ -34,4 +34,22 @@ export const views: readonly ViewEntry[] = [
   // Invalidations
   // Graphs
   // Administration
+  {
+    path: '/administration',
+    needs: null,
+    load: () => import('./views/administration/own-account.js'),
+    menu: { title: 'Administration', icon: 'administration' },
+  },
+  {
+    path: '/administration/organizations',
+    needs: 'org',
+    load: () => import('./views/administration/organizations.js'),
+    search: 'Search organizations',
+  },
+  {
+    path: '/administration/accounts',
+    needs: 'account',
+    load: () => import('./views/administration/accounts.js'),
+    search: 'Search accounts',
+  },
 ]
