@@ -52,4 +52,45 @@ export const views: readonly ViewEntry[] = [
     load: () => import('./views/administration/accounts.js'),
     search: 'Search accounts',
   },
+  {
+    path: '/administration/users',
+    needs: 'account',
+    load: () => import('./views/administration/users.js'),
+    search: 'Search users',
+  },
+  {
+    path: '/administration/users/:id',
+    needs: 'account',
+    load: () => import('./views/administration/user.js'),
+  },
+  {
+    path: '/administration/sessions',
+    needs: 'session',
+    load: () => import('./views/administration/sessions.js'),
+    search: 'Search sessions',
+  },
+  {
+    path: '/administration/tokens',
+    needs: 'session',
+    load: () => import('./views/administration/tokens.js'),
+    search: 'Search API tokens',
+  },
+  {
+    path: '/administration/providers',
+    needs: 'idp',
+    load: () => import('./views/administration/providers.js'),
+    search: 'Search identity providers',
+  },
+  {
+    path: '/administration/join-tokens',
+    needs: 'agent',
+    load: () => import('./views/administration/join-tokens.js'),
+    search: 'Search join tokens',
+  },
+  {
+    path: '/administration/api-log',
+    needs: 'apilog',
+    load: () => import('./views/administration/api-log.js'),
+    search: 'Search calls, accounts, trace ids',
+  },
 ]

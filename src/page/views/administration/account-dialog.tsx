@@ -33,18 +33,19 @@ export function AccountDialog({ before, onSaved, onClose }: AccountDialogProps) 
       ...(password.value === '' ? {} : { password: password.value }),
       ...(isAssigner ? { organizations } : {}),
     }
-    const undoBody = before && {
-      ...{ name: before.name, email: before.email, locked: before.locked },
-      ...(isAssigner ? { organizations: before.organizations } : {}),
-    }
-    void saveObject(
-      deed,
-      { path: '/accounts', before, body, ...(undoBody && { undoBody }) },
-      () => {
-        onSaved()
-        onClose()
-      },
-    )
+    const wasMemberOf = before?.organizations.map(({ id }) => id) ?? []
+    const isSameMember =
+      wasMemberOf.length === organizations.length &&
+      wasMemberOf.every((id) => memberOf.value.includes(id))
+    // Who leaves an organization loses permissions that no call brings back; nor is the old password known.
+    const canUndo = before !== null && isSameMember && password.value === ''
+    const undoBody = canUndo
+      ? { name: before.name, email: before.email, locked: before.locked }
+      : null
+    void saveObject(deed, { path: '/accounts', before, body, undoBody }, () => {
+      onSaved()
+      onClose()
+    })
   }
   const { error } = deed
   return (

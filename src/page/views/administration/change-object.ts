@@ -10,8 +10,8 @@ export interface Saving {
   /** As it was read; null: a new one. */
   readonly before: { readonly id: number } | null
   readonly body: object
-  /** What of `before` is put back by undo; left out: all of it. */
-  readonly undoBody?: object
+  /** What undo puts back; null: it cannot be undone. Left out: all of `before`. */
+  readonly undoBody?: object | null
 }
 
 /** Makes the object, or changes it and offers to change it back. */
@@ -34,7 +34,8 @@ export function saveObject(deed: Deed, saving: Saving, then: () => void): Promis
   return deed.run(
     () => call('PUT', place, { body }),
     () => {
-      toast('Saved.', { undo: () => void putBack() }) // never rejects
+      // It never rejects.
+      toast('Saved.', undoBody === null ? {} : { undo: () => void putBack() })
       then()
     },
   )

@@ -1,6 +1,5 @@
 /** The person who is logged in: who they are, their password, how the page looks, what they may. */
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import { Choices } from '../../parts/choices.js'
@@ -12,6 +11,7 @@ import { endedBecause, logOut } from '../../session/access.js'
 import { readWho } from '../../session/rights.js'
 import { chooseTheme, theme, themes } from '../../shell/theme.js'
 import { AdministrationHead } from './administration-head.js'
+import { Fact } from './fact.js'
 
 export function View() {
   const who = readWho()
@@ -69,21 +69,6 @@ const roleTitles = {
   regular: 'Regular',
 }
 const themeTitles = { system: 'As the system', light: 'Light', dark: 'Dark' }
-
-function Fact({
-  title,
-  children,
-}: {
-  readonly title: string
-  readonly children: ComponentChildren
-}) {
-  return (
-    <div>
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
 
 function PasswordPanel() {
   const deed = useDeed()

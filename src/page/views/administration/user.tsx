@@ -1,0 +1,97 @@
+/** One user: role, permissions, and the way out of the organization. */
+import { useSignal } from '@preact/signals'
+import { useLocation } from 'wouter-preact'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import { useObject } from '../../api/object.js'
+import type { User } from '../../api/user.js'
+import { Button } from '../../parts/button.js'
+import { confirmDestruction } from '../../parts/confirm.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { SelectField } from '../../parts/field.js'
+import { Form } from '../../parts/form.js'
+import { Loading } from '../../parts/loading.js'
+import { toast } from '../../parts/toasts.js'
+import { ViewHead } from '../../parts/view-head.js'
+import { mayRead, mayWrite } from '../../session/rights.js'
+import type { ViewProps } from '../../views.js'
+import { saveObject } from './change-object.js'
+import { PermissionsPanel } from './permissions-panel.js'
+import { roles } from './users.js'
+
+export function View({ params }: ViewProps) {
+  const path = `/users/${encodeURIComponent(params['id'] ?? '')}`
+  const { value: user, error, reload } = useObject<User>(path)
+  const leaving = useDeed()
+  const [, go] = useLocation()
+  const remove = async ({ account, organization }: User): Promise<void> => {
+    const isSure = await confirmDestruction({
+      title: `Take ${account.name} out of ${organization.name}?`,
+      text: 'Its permissions and sessions there are gone. The account itself stays.',
+      verb: 'Take out',
+      name: account.name,
+    })
+    if (!isSure) return
+    await leaving.run(
+      () => call('DELETE', path),
+      () => {
+        toast(`${account.name} is no user of ${organization.name} any more.`)
+        go('/administration/users')
+      },
+    )
+  }
+  return (
+    <>
+      <ViewHead
+        title={user?.account.name ?? 'User'}
+        beside={user && <span class="quiet">{user.organization.name}</span>}
+        back={{ href: '/administration/users', title: 'Users' }}
+      >
+        {user && mayWrite('account') && (
+          <Button icon="remove" onClick={() => void remove(user)}>
+            Take out
+          </Button>
+        )}
+      </ViewHead>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {leaving.error && <ErrorNote error={leaving.error} />}
+      {!user && !error && <Loading />}
+      {user && (
+        <div class="panels">
+          <RolePanel key={user.role} user={user} onSaved={reload} />
+          {mayRead('perm') && <PermissionsPanel user={user} />}
+        </div>
+      )}
+    </>
+  )
+}
+
+function RolePanel({ user, onSaved }: { readonly user: User; readonly onSaved: () => void }) {
+  const deed = useDeed()
+  const role = useSignal<string>(user.role)
+  const mayChange = mayWrite('account') && mayWrite('perm')
+  return (
+    <section class="panel">
+      <h2>Role</h2>
+      {mayChange ? (
+        <Form
+          deed={deed}
+          verb="Save the role"
+          names={['role']}
+          onSubmit={() => {
+            const body = { role: role.value }
+            const undoBody = { role: user.role }
+            void saveObject(deed, { path: '/users', before: user, body, undoBody }, onSaved)
+          }}
+        >
+          <SelectField label="Role" name="role" value={role} options={roles} error={deed.error} />
+        </Form>
+      ) : (
+        <>
+          <p>{roles.find(({ value }) => value === user.role)?.title}</p>
+          <p class="quiet">Changing it needs permission to write accounts and permissions.</p>
+        </>
+      )}
+    </section>
+  )
+}
