@@ -84,7 +84,8 @@ function JoinTokenForm({ onMade, onCancel }: JoinTokenFormProps) {
     const names = tags.value.split(',').flatMap((name) => name.trim() || [])
     const body = {
       ...{ label: label.value, maxUses: Number(uses.value) },
-      expires: toExpiry(days.value, Date.now()),
+      // What is no number of days the API refuses: it must not become a token that never ends.
+      expires: days.value === '' ? null : (toExpiry(days.value, Date.now()) ?? days.value),
       ...(names.length > 0 ? { tags: names } : {}),
       ...readOwner(owner),
     }

@@ -32,10 +32,11 @@ export function View() {
           <h2>Account</h2>
           <dl class="facts">
             <Fact title="Name">{account.name}</Fact>
-            <Fact title="Organization">
-              {organization?.name ?? 'None: it sees those of all organizations'}
+            <Fact title="Role">
+              {organization
+                ? `${roleTitles[role]} in ${organization.name}`
+                : 'System administrator: may do everything, in all organizations'}
             </Fact>
-            <Fact title="Role">{roleTitles[role]}</Fact>
             {role === 'regular' && (
               <>
                 <Fact title="May change">
@@ -65,7 +66,7 @@ export function View() {
 
 const roleTitles = {
   system: 'System administrator',
-  administrator: 'Administrator: may do everything in the organization',
+  administrator: 'Administrator: may do everything',
   regular: 'Regular',
 }
 const themeTitles = { system: 'As the system', light: 'Light', dark: 'Dark' }
