@@ -1,5 +1,6 @@
 /** The head of each view of the administration: its title, its buttons, and the way to the other ones. */
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { PermissionType } from '../../api/whoami.js'
 import { Sections } from '../../parts/sections.js'
 import { ViewHead } from '../../parts/view-head.js'
@@ -12,6 +13,12 @@ export interface AdministrationHeadProps {
 }
 
 export function AdministrationHead({ title, beside, children }: AdministrationHeadProps) {
+  // On a narrow screen they scroll sideways, and each view draws them anew.
+  useEffect(() => {
+    document
+      .querySelector('.sections [aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [])
   return (
     <>
       <ViewHead title={title} {...{ beside, children }} />
@@ -25,7 +32,7 @@ const sections: readonly {
   readonly title: string
   readonly needs: PermissionType | null
 }[] = [
-  { href: '/administration', title: 'You', needs: null },
+  { href: '/administration', title: 'Your account', needs: null },
   { href: '/administration/organizations', title: 'Organizations', needs: 'org' },
   { href: '/administration/accounts', title: 'Accounts', needs: 'account' },
   { href: '/administration/users', title: 'Users', needs: 'account' },

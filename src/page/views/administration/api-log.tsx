@@ -14,7 +14,7 @@ import { useAddressField, useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { Fact } from './fact.js'
 import { ObjectList } from './object-list.js'
-import { countSeverities, pickEntries, severities } from './pick-entries.js'
+import { countSeverities, pickEntries } from './pick-entries.js'
 
 export function View() {
   const list = useList<ApiLogEntry>('/apilogs', newestFirst)
@@ -76,34 +76,35 @@ function withEntry(search: string, id: number): string {
 
 const tones: Readonly<Record<number, Tone>> = { 1: 'good', 2: 'warn', 3: 'bad' }
 
-function SeverityChip({ entry: { severity, status } }: { readonly entry: ApiLogEntry }) {
-  const title = severities.find(({ value }) => value === String(severity))?.title ?? ''
-  return <StateChip state={`${title} ${status}`} tone={tones[severity] ?? 'calm'} />
+function StatusChip({ entry: { severity, status } }: { readonly entry: ApiLogEntry }) {
+  return <StateChip state={String(status)} tone={tones[severity] ?? 'calm'} />
 }
 
 const columns: readonly Column<ApiLogEntry>[] = [
   {
+    title: 'Call',
+    // What nearly all begin with says nothing.
+    show: ({ method, path }) => `${method} ${path.replace(/^\/api\/v1/, '')}`,
+    sortBy: ({ path }) => path,
+  },
+  {
+    title: 'Status',
+    width: '6.5rem',
+    show: (entry) => <StatusChip entry={entry} />,
+    sortBy: ({ status }) => status,
+  },
+  {
     title: 'Time',
-    width: '12.5rem',
+    width: '15rem',
+    from: 'medium',
     show: ({ created }) => <Time at={created} />,
     // Entries of one millisecond in their own order.
     sortBy: ({ id }) => id,
   },
   {
-    title: 'Result',
-    width: '8.5rem',
-    show: (entry) => <SeverityChip entry={entry} />,
-    sortBy: ({ status }) => status,
-  },
-  {
-    title: 'Call',
-    show: ({ method, path }) => `${method} ${path}`,
-    sortBy: ({ path }) => path,
-  },
-  {
     title: 'Account',
-    width: '10rem',
-    from: 'medium',
+    width: '9rem',
+    from: 'wide',
     show: ({ account }) => account,
     sortBy: ({ account }) => account,
   },
@@ -125,8 +126,8 @@ function EntryDialog({ entry, onClose, onTrace }: EntryDialogProps) {
         <Fact title="Time">
           <Time at={created} />
         </Fact>
-        <Fact title="Result">
-          <SeverityChip entry={entry} />
+        <Fact title="Status">
+          <StatusChip entry={entry} />
         </Fact>
         <Fact title="Message">{msg}</Fact>
         <Fact title="Account">{account || 'Unknown'}</Fact>

@@ -30,22 +30,28 @@ export function startAgent({ origin, tags }: Enrolment): string {
   ].join(' ')
 }
 
-/** The unit reads `/etc/default/cachefleet-agent`. */
+/** The unit reads `/etc/default/cachefleet-agent`; of two lines for one setting the later counts. */
 export function startAgentBySystemd({ origin, tags }: Enrolment): string {
   const named = sayTags(tags)
   return [
-    "cat > /etc/default/cachefleet-agent <<'END'",
+    "cat >> /etc/default/cachefleet-agent <<'END'",
     `CACHEFLEET_COORDINATOR_URL=${quoteForSystemd(toLinkUrl(origin))}`,
     `CACHEFLEET_JOIN_TOKEN_FILE=${tokenFile}`,
     ...(named === '' ? [] : [`CACHEFLEET_TAGS=${quoteForSystemd(named)}`]),
     'END',
-    'systemctl enable --now cachefleet-agent',
+    'systemctl enable cachefleet-agent',
+    'systemctl restart cachefleet-agent',
   ].join('\n')
 }
 
 /** Agents dial by WebSocket. */
 export function toLinkUrl(origin: string): string {
   return origin.replace(/^http/, 'ws')
+}
+
+/** Whether the address is good on the coordinator's own machine only. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
 /** A tag with a comma would be two on the command line; the join token assigns it all the same. */

@@ -9,7 +9,7 @@ import { TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
 import { mayRead } from '../../session/rights.js'
 import { CopyBox } from './copy-box.js'
-import { startAgent, startAgentBySystemd, writeTokenFile } from './enrolment.js'
+import { isLoopback, startAgent, startAgentBySystemd, writeTokenFile } from './enrolment.js'
 import { toExpiry } from './lifetime.js'
 import { OwnerField, readOwner } from './owner-field.js'
 
@@ -50,6 +50,12 @@ function MadeDialog({
     <Dialog title={`Join token ${made.label}`} onClose={onClose} isWide>
       <div class="stack">
         <p>This is the only time that it is shown. On each host that is to join, as root:</p>
+        {isLoopback(location.hostname) && (
+          <p class="quiet">
+            You reach the coordinator by {location.hostname}, which is another machine there: put
+            its name in the commands.
+          </p>
+        )}
         <CopyBox title="Token" text={made.token} />
         <CopyBox
           title="1. Keep the token in a file"

@@ -21,7 +21,7 @@ export function View() {
   const onlyRead = permissions.filter(({ write }) => !write).map(({ type }) => type)
   return (
     <>
-      <AdministrationHead title="You" />
+      <AdministrationHead title="Your account" />
       {permissions.length === 0 && (
         <Empty icon="administration" title="There is nothing that you may see yet">
           <p>An administrator of your organization can give you permissions; then log in again.</p>
@@ -29,7 +29,7 @@ export function View() {
       )}
       <div class="panels">
         <section class="panel">
-          <h2>Account</h2>
+          <h2>Who you are</h2>
           <dl class="facts">
             <Fact title="Name">{account.name}</Fact>
             <Fact title="Role">

@@ -1,15 +1,13 @@
 /** One user: role, permissions, and the way out of the organization. */
-import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import { useObject } from '../../api/object.js'
 import type { User } from '../../api/user.js'
 import { Button } from '../../parts/button.js'
+import { Choices } from '../../parts/choices.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { ErrorNote } from '../../parts/error-note.js'
-import { SelectField } from '../../parts/field.js'
-import { Form } from '../../parts/form.js'
 import { Loading } from '../../parts/loading.js'
 import { toast } from '../../parts/toasts.js'
 import { ViewHead } from '../../parts/view-head.js'
@@ -17,7 +15,7 @@ import { mayRead, mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
 import { saveObject } from './change-object.js'
 import { PermissionsPanel } from './permissions-panel.js'
-import { roles } from './users.js'
+import { roleOptions, roleTitles } from './roles.js'
 
 export function View({ params }: ViewProps) {
   const path = `/users/${encodeURIComponent(params['id'] ?? '')}`
@@ -57,8 +55,8 @@ export function View({ params }: ViewProps) {
       {leaving.error && <ErrorNote error={leaving.error} />}
       {!user && !error && <Loading />}
       {user && (
-        <div class="panels">
-          <RolePanel key={user.role} user={user} onSaved={reload} />
+        <div class="panels user-panels">
+          <RolePanel user={user} onSaved={reload} />
           {mayRead('perm') && <PermissionsPanel user={user} />}
         </div>
       )}
@@ -68,30 +66,28 @@ export function View({ params }: ViewProps) {
 
 function RolePanel({ user, onSaved }: { readonly user: User; readonly onSaved: () => void }) {
   const deed = useDeed()
-  const role = useSignal<string>(user.role)
+  const { role } = user
   const mayChange = mayWrite('account') && mayWrite('perm')
+  const choose = (chosen: string): void => {
+    if (chosen === role) return
+    const saving = { path: '/users', before: user, body: { role: chosen }, undoBody: { role } }
+    void saveObject(deed, saving, onSaved) // never rejects
+  }
   return (
     <section class="panel">
       <h2>Role</h2>
       {mayChange ? (
-        <Form
-          deed={deed}
-          verb="Save the role"
-          names={['role']}
-          onSubmit={() => {
-            const body = { role: role.value }
-            const undoBody = { role: user.role }
-            void saveObject(deed, { path: '/users', before: user, body, undoBody }, onSaved)
-          }}
-        >
-          <SelectField label="Role" name="role" value={role} options={roles} error={deed.error} />
-        </Form>
+        <Choices label="Role" value={role} choices={roleOptions} onChoose={choose} />
       ) : (
-        <>
-          <p>{roles.find(({ value }) => value === user.role)?.title}</p>
-          <p class="quiet">Changing it needs permission to write accounts and permissions.</p>
-        </>
+        <p>{roleTitles[role]}</p>
       )}
+      <p class="quiet">
+        {role === 'administrator'
+          ? 'May do everything in the organization.'
+          : 'May do what the permissions say.'}
+        {!mayChange && ' Changing the role needs permission to write accounts and permissions.'}
+      </p>
+      {deed.error && <ErrorNote error={deed.error} />}
     </section>
   )
 }

@@ -18,6 +18,7 @@ import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { saveObject } from './change-object.js'
 import { ObjectList } from './object-list.js'
+import { roleOptions, roleTitles } from './roles.js'
 
 export function View() {
   const list = useList<User>('/users')
@@ -71,13 +72,14 @@ const columns: readonly Column<User>[] = [
   { title: 'Account', show: ({ account }) => account.name, sortBy: ({ account }) => account.name },
   {
     title: 'Organization',
+    from: 'medium',
     show: ({ organization }) => organization.name,
     sortBy: ({ organization }) => organization.name,
   },
   {
     title: 'Role',
     width: '9rem',
-    show: ({ role }) => (role === 'administrator' ? 'Administrator' : 'Regular'),
+    show: ({ role }) => roleTitles[role],
     sortBy: ({ role }) => role,
   },
   {
@@ -123,13 +125,8 @@ function UserDialog({ onSaved, onClose }: UserDialogProps) {
           isSingle
         />
         <PickField label="Organization" options={organizations} value={organization} isSingle />
-        <SelectField label="Role" value={role} options={roles} />
+        <SelectField label="Role" value={role} options={roleOptions} />
       </Form>
     </Dialog>
   )
 }
-
-export const roles = [
-  { value: 'regular', title: 'Regular: what its permissions say' },
-  { value: 'administrator', title: 'Administrator: everything in the organization' },
-]
