@@ -19,13 +19,13 @@ void t.test('the api log shows calls as they are made, and finds one by its trac
   await logInPage(page)
   await page.getByText('Live', { exact: true }).waitFor()
 
-  await api.makeTag('first')
-  const refused = await api.call('DELETE', `/tags/77?note=${encodeURIComponent(hostile)}`)
-  await api.call('POST', '/tags', { name: 'first' })
+  await api.makeTag(hostile)
+  const refused = await api.call('DELETE', '/tags/77')
+  await api.call('POST', '/tags', { name: hostile })
 
   const rows = page.getByRole('row').filter({ hasText: /(POST|DELETE) / })
   await rows.filter({ hasText: '201' }).waitFor()
-  await rows.filter({ hasText: '409' }).waitFor()
+  await rows.filter({ hasText: '409' }).filter({ hasText: hostile }).waitFor()
   await page.getByRole('button', { name: /^Refused/ }).click()
   await rows.filter({ hasText: '201' }).waitFor({ state: 'detached' })
   t.equal(new URL(page.url()).searchParams.get('severity'), '2')

@@ -19,29 +19,17 @@ export interface AccountDialogProps {
 
 export function AccountDialog({ before, onSaved, onClose }: AccountDialogProps) {
   const deed = useDeed()
-  const name = useSignal(before?.name ?? '')
-  const email = useSignal(before?.email ?? '')
-  const password = useSignal('')
-  const locked = useSignal(before?.locked ?? false)
-  const memberOf = useSignal<readonly number[]>(before?.organizations.map(({ id }) => id) ?? [])
+  const draft = useDraft(before)
   // The system administrator alone assigns; within an organization a new account is its user at once.
   const isAssigner = readWho()?.role === 'system' && before?.systemAdministrator !== true
   const submit = (): void => {
-    const organizations = memberOf.value.map((id) => ({ id }))
+    const { name, email, password, locked, memberOf } = draft
     const body = {
       ...{ name: name.value, email: email.value, locked: locked.value },
       ...(password.value === '' ? {} : { password: password.value }),
-      ...(isAssigner ? { organizations } : {}),
+      ...(isAssigner ? { organizations: memberOf.value.map((id) => ({ id })) } : {}),
     }
-    const wasMemberOf = before?.organizations.map(({ id }) => id) ?? []
-    const isSameMember =
-      wasMemberOf.length === organizations.length &&
-      wasMemberOf.every((id) => memberOf.value.includes(id))
-    // Who leaves an organization loses permissions that no call brings back; nor is the old password known.
-    const canUndo = before !== null && isSameMember && password.value === ''
-    const undoBody = canUndo
-      ? { name: before.name, email: before.email, locked: before.locked }
-      : null
+    const undoBody = before && findUndo(before, draft)
     void saveObject(deed, { path: '/accounts', before, body, undoBody }, () => {
       onSaved()
       onClose()
@@ -61,12 +49,12 @@ export function AccountDialog({ before, onSaved, onClose }: AccountDialogProps) 
           label="Name"
           name="name"
           hint="What is typed to log in; no other account may have it"
-          value={name}
+          value={draft.name}
           error={error}
           required
           autoFocus
         />
-        <TextField label="Email" name="email" type="email" value={email} error={error} />
+        <TextField label="Email" name="email" type="email" value={draft.email} error={error} />
         <TextField
           label="Password"
           name="password"
@@ -77,19 +65,41 @@ export function AccountDialog({ before, onSaved, onClose }: AccountDialogProps) 
               ? 'Empty: the one it has. A new one, of at least 12 characters, ends all its sessions.'
               : 'At least 12 characters'
           }
-          value={password}
+          value={draft.password}
           error={error}
           required={before === null}
         />
-        {isAssigner && <OrganizationsField value={memberOf} />}
+        {isAssigner && <OrganizationsField value={draft.memberOf} />}
         <CheckField
           label="Locked"
           hint="It cannot log in, and its tokens are worth nothing"
-          value={locked}
+          value={draft.locked}
         />
       </Form>
     </Dialog>
   )
+}
+
+const blank = { name: '', email: '', locked: false, organizations: [] }
+
+function useDraft(before: Account | null) {
+  const { name, email, locked, organizations } = before ?? blank
+  return {
+    name: useSignal(name),
+    email: useSignal(email),
+    password: useSignal(''),
+    locked: useSignal(locked),
+    memberOf: useSignal<readonly number[]>(organizations.map(({ id }) => id)),
+  }
+}
+
+/** Who leaves an organization loses permissions that no call brings back, and the old password is not known. */
+function findUndo(before: Account, { password, memberOf }: ReturnType<typeof useDraft>) {
+  const { name, email, locked, organizations } = before
+  const isSameMember =
+    organizations.length === memberOf.value.length &&
+    organizations.every(({ id }) => memberOf.value.includes(id))
+  return isSameMember && password.value === '' ? { name, email, locked } : null
 }
 
 function OrganizationsField({ value }: { readonly value: Signal<readonly number[]> }) {

@@ -1,8 +1,8 @@
 /** What a user may, as check boxes; saved at once, with a way back. */
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useDeed, type Deed } from '../../api/deed.js'
 import type { Outcome } from '../../api/http.js'
 import { useList } from '../../api/list.js'
 import type { Permission } from '../../api/permission.js'
@@ -35,58 +35,62 @@ export function PermissionsPanel({ user }: { readonly user: User }) {
     )
     reload()
   }
-  const isAdministrator = user.role === 'administrator'
-  const isChanged = !isSameGrants(before, wanted.value)
-  const reason = isAdministrator
-    ? 'administrators may do everything'
-    : mayWrite('perm')
-      ? null
-      : 'giving permissions needs permission to write permissions'
-
   return (
     <section class="panel">
       <h2>Permissions</h2>
-      {isAdministrator && (
-        <p class="quiet">
-          An administrator may do everything here. What is checked counts once the role is regular.
-        </p>
-      )}
-      {!isAdministrator && reason !== null && (
-        <p class="quiet">You cannot change them: {reason}.</p>
-      )}
       {error && <ErrorNote error={error} onRetry={reload} />}
-      {phase === 'loading' && <Loading />}
-      {phase === 'ready' && (
-        <>
-          <GrantGrid label="Permissions" value={wanted} whyNot={() => reason} />
-          {!isAdministrator && wanted.value.perm === 'write' && (
-            <p class="quiet">Who may write permissions may give themselves all others.</p>
-          )}
-          {deed.error && <ErrorNote error={deed.error} />}
-          {reason === null && (
-            <div class="dialog-foot">
-              <Button
-                disabled={!isChanged}
-                onClick={() => {
-                  wanted.value = before
-                }}
-              >
-                Discard
-              </Button>
-              <Button
-                kind="main"
-                disabled={!isChanged}
-                isBusy={deed.isBusy}
-                onClick={() => void save()}
-              >
-                Save the permissions
-              </Button>
-            </div>
-          )}
-        </>
+      {phase === 'loading' ? (
+        <Loading />
+      ) : (
+        <GrantForm {...{ user, wanted, before, deed }} onSave={() => void save()} />
       )}
     </section>
   )
+}
+
+interface GrantFormProps {
+  readonly user: User
+  readonly before: Grants
+  readonly wanted: Signal<Grants>
+  readonly deed: Deed
+  readonly onSave: () => void
+}
+
+function GrantForm({ user, before, wanted, deed, onSave }: GrantFormProps) {
+  const reason = findReason(user)
+  const isChanged = !isSameGrants(before, wanted.value)
+  return (
+    <>
+      {reason !== null && <p class="quiet">They cannot be changed here: {reason}.</p>}
+      <GrantGrid label="Permissions" value={wanted} whyNot={() => reason} />
+      {reason === null && wanted.value.perm === 'write' && (
+        <p class="quiet">Who may write permissions may give themselves all others.</p>
+      )}
+      {deed.error && <ErrorNote error={deed.error} />}
+      {reason === null && (
+        <div class="dialog-foot">
+          <Button
+            disabled={!isChanged}
+            onClick={() => {
+              wanted.value = before
+            }}
+          >
+            Discard
+          </Button>
+          <Button kind="main" disabled={!isChanged} isBusy={deed.isBusy} onClick={onSave}>
+            Save the permissions
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Why the person cannot give this user permissions; null: they can. */
+function findReason({ role }: User): string | null {
+  if (role === 'administrator')
+    return 'administrators may do everything; what is checked counts once the role is regular'
+  return mayWrite('perm') ? null : 'giving permissions needs permission to write permissions'
 }
 
 /** One call after the other; stops at the first that is refused. */

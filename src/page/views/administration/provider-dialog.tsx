@@ -16,11 +16,12 @@ export interface ProviderDialogProps {
 
 export function ProviderDialog({ before, onSaved, onClose }: ProviderDialogProps) {
   const deed = useDeed()
-  const baseUrl = useSignal(before?.baseURL ?? '')
-  const clientId = useSignal(before?.clientID ?? '')
+  const { baseURL, clientID, roleClaim: claim, scopes: words } = before ?? blank
+  const baseUrl = useSignal(baseURL)
+  const clientId = useSignal(clientID)
   const clientSecret = useSignal('')
-  const scopes = useSignal(before?.scopes.join(' ') ?? '')
-  const roleClaim = useSignal(before?.roleClaim ?? '')
+  const scopes = useSignal(words.join(' '))
+  const roleClaim = useSignal(claim)
   const owner = useSignal('')
   const submit = (): void => {
     const body = {
@@ -92,4 +93,5 @@ export function ProviderDialog({ before, onSaved, onClose }: ProviderDialogProps
   )
 }
 
+const blank = { baseURL: '', clientID: '', roleClaim: '', scopes: [] }
 const names = ['baseURL', 'clientID', 'clientSecret', 'scopes', 'roleClaim']

@@ -54,17 +54,26 @@ export function View({ params }: ViewProps) {
       {error && <ErrorNote error={error} onRetry={reload} />}
       {leaving.error && <ErrorNote error={leaving.error} />}
       {!user && !error && <Loading />}
-      {user && (
-        <div class="panels user-panels">
-          <RolePanel user={user} onSaved={reload} />
-          {mayRead('perm') && <PermissionsPanel user={user} />}
-        </div>
-      )}
+      {user && <Panels user={user} onSaved={reload} />}
     </>
   )
 }
 
-function RolePanel({ user, onSaved }: { readonly user: User; readonly onSaved: () => void }) {
+interface PanelProps {
+  readonly user: User
+  readonly onSaved: () => void
+}
+
+function Panels({ user, onSaved }: PanelProps) {
+  return (
+    <div class="panels user-panels">
+      <RolePanel user={user} onSaved={onSaved} />
+      {mayRead('perm') && <PermissionsPanel user={user} />}
+    </div>
+  )
+}
+
+function RolePanel({ user, onSaved }: PanelProps) {
   const deed = useDeed()
   const { role } = user
   const mayChange = mayWrite('account') && mayWrite('perm')
