@@ -137,6 +137,7 @@ void t.test('the administration', async (t) => {
     t.ok(await page.getByRole('checkbox', { name: /^Write Tags/ }).isDisabled())
     await page.getByRole('checkbox', { name: 'Read Tags', exact: true }).check()
     await page.getByLabel('Label').fill(hostile)
+    await keepScreenshot(page, 'token-form')
     await page.getByRole('button', { name: 'Make', exact: true }).click()
     const token = await page.getByRole('region', { name: 'Token' }).locator('pre').innerText()
     const headers = { authorization: `Bearer ${token.trim()}` }
@@ -194,6 +195,7 @@ void t.test('the administration', async (t) => {
       await page.getByLabel('Client', { exact: true }).fill('cachefleet')
       await page.getByRole('button', { name: 'Make', exact: true }).click()
       await page.getByText(/^baseURL/).waitFor()
+    await keepScreenshot(page, 'provider-form')
       await page.getByLabel('Address').fill('https://idp.example.com/realms/press')
       await page.getByRole('button', { name: 'Make', exact: true }).click()
       await page.getByRole('cell', { name: 'https://idp.example.com/realms/press' }).waitFor()

@@ -84,7 +84,7 @@ const facts: readonly Column<JoinToken>[] = [
   },
   {
     title: 'Ends',
-    width: '12rem',
+    width: '15rem',
     from: 'medium',
     show: ({ expires }) => (expires === null ? 'Never' : <Time at={toIso(expires)} />),
     sortBy: ({ expires }) => expires ?? Infinity,

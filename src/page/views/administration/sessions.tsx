@@ -83,7 +83,7 @@ const facts: readonly Column<Session>[] = [
   },
   {
     title: 'Ends unless used',
-    width: '13rem',
+    width: '15rem',
     from: 'wide',
     show: ({ accessExpire, refreshExpire }) => <Time at={toIso(refreshExpire ?? accessExpire)} />,
     sortBy: ({ accessExpire, refreshExpire }) => refreshExpire ?? accessExpire,

@@ -74,7 +74,7 @@ const facts: readonly Column<Session>[] = [
   { title: 'Label', show: ({ label }) => label, sortBy: ({ label }) => label },
   {
     title: 'Of',
-    from: 'medium',
+    from: 'wide',
     show: ({ account }) => account.name,
     sortBy: ({ account }) => account.name,
   },
@@ -96,7 +96,8 @@ const facts: readonly Column<Session>[] = [
   },
   {
     title: 'Ends',
-    width: '12rem',
+    width: '15rem',
+    from: 'medium',
     show: ({ accessExpire }) => <Time at={toIso(accessExpire)} />,
     sortBy: ({ accessExpire }) => accessExpire,
   },
