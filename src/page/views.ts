@@ -87,4 +87,63 @@ export const views: readonly ViewEntry[] = [
   // Invalidations
   // Graphs
   // Administration
+  {
+    path: '/administration',
+    needs: null,
+    load: () => import('./views/administration/own-account.js'),
+    menu: { title: 'Administration', icon: 'administration' },
+  },
+  {
+    path: '/administration/organizations',
+    needs: 'org',
+    load: () => import('./views/administration/organizations.js'),
+    search: 'Search organizations',
+  },
+  {
+    path: '/administration/accounts',
+    needs: 'account',
+    load: () => import('./views/administration/accounts.js'),
+    search: 'Search accounts',
+  },
+  {
+    path: '/administration/users',
+    needs: 'account',
+    load: () => import('./views/administration/users.js'),
+    search: 'Search users',
+  },
+  {
+    path: '/administration/users/:id',
+    needs: 'account',
+    load: () => import('./views/administration/user.js'),
+  },
+  {
+    path: '/administration/sessions',
+    needs: 'session',
+    load: () => import('./views/administration/sessions.js'),
+    search: 'Search sessions',
+  },
+  {
+    path: '/administration/tokens',
+    needs: 'session',
+    load: () => import('./views/administration/tokens.js'),
+    search: 'Search API tokens',
+  },
+  {
+    path: '/administration/providers',
+    needs: 'idp',
+    load: () => import('./views/administration/providers.js'),
+    search: 'Search identity providers',
+  },
+  {
+    path: '/administration/join-tokens',
+    needs: 'agent',
+    load: () => import('./views/administration/join-tokens.js'),
+    search: 'Search join tokens',
+  },
+  {
+    path: '/administration/api-log',
+    needs: 'apilog',
+    load: () => import('./views/administration/api-log.js'),
+    search: 'Search calls, accounts, trace ids',
+  },
 ]

@@ -1,0 +1,65 @@
+/** What somebody may, as a grid of check boxes: types down, to read and to write across. */
+import type { Signal } from '@preact/signals'
+import type { PermissionType } from '../../api/whoami.js'
+import { grantTypes, turnGrant, type Access, type Grants } from './grants.js'
+
+export interface GrantGridProps {
+  readonly label: string
+  readonly value: Signal<Grants>
+  /** Why this cannot be given; null: it can. */
+  readonly whyNot: (type: PermissionType, access: Access) => string | null
+}
+
+export function GrantGrid({ label, value, whyNot }: GrantGridProps) {
+  return (
+    <table class="grants" aria-label={label}>
+      <thead>
+        <tr>
+          <th scope="col">Objects</th>
+          <th scope="col">Read</th>
+          <th scope="col">Write</th>
+        </tr>
+      </thead>
+      <tbody>
+        {grantTypes.map(({ type, title }) => (
+          <tr key={type}>
+            <th scope="row">
+              {title} <code class="grants-type">{type}</code>
+            </th>
+            <td>
+              <GrantBox access="read" {...{ value, whyNot, type, title }} />
+            </td>
+            <td>
+              <GrantBox access="write" {...{ value, whyNot, type, title }} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+interface GrantBoxProps extends Omit<GrantGridProps, 'label'> {
+  readonly type: PermissionType
+  readonly title: string
+  readonly access: Access
+}
+
+function GrantBox({ value, whyNot, type, title, access }: GrantBoxProps) {
+  const grant = value.value[type]
+  const reason = whyNot(type, access)
+  const name = `${access === 'read' ? 'Read' : 'Write'} ${title}`
+  return (
+    <label class="grants-box" title={reason ?? undefined}>
+      <input
+        type="checkbox"
+        checked={grant === 'write' || grant === access}
+        disabled={reason !== null}
+        aria-label={reason === null ? name : `${name}: ${reason}`}
+        onChange={({ currentTarget: { checked } }) => {
+          value.value = turnGrant(value.peek(), type, access, checked)
+        }}
+      />
+    </label>
+  )
+}

@@ -1,0 +1,119 @@
+/** What a user may, as check boxes; saved at once, with a way back. */
+import { useSignal, type Signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { call } from '../../api/call.js'
+import { useDeed, type Deed } from '../../api/deed.js'
+import type { Outcome } from '../../api/http.js'
+import { useList } from '../../api/list.js'
+import type { Permission } from '../../api/permission.js'
+import type { User } from '../../api/user.js'
+import { Button } from '../../parts/button.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
+import { toast } from '../../parts/toasts.js'
+import { mayWrite } from '../../session/rights.js'
+import { GrantGrid } from './grant-grid.js'
+import { isSameGrants, planGrantCalls, toGrants, type Grants } from './grants.js'
+
+export function PermissionsPanel({ user }: { readonly user: User }) {
+  const { rows, phase, error, reload } = useList<Permission>('/permissions', {
+    query: whereOf(user),
+  })
+  const before = toGrants(rows)
+  const wanted = useSignal<Grants>(before)
+  const deed = useDeed()
+  // What is read again replaces what was turned: it has just been saved, or somebody else was faster.
+  useEffect(() => {
+    wanted.value = toGrants(rows)
+  }, [rows])
+  const save = async (): Promise<void> => {
+    await deed.run(
+      () => makeGrants(user, rows, wanted.peek()),
+      () => {
+        toast('Saved.', { undo: () => void putBack(user, before).then(reload) }) // never rejects
+      },
+    )
+    reload()
+  }
+  return (
+    <section class="panel">
+      <h2>Permissions</h2>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {phase === 'loading' ? (
+        <Loading />
+      ) : (
+        <GrantForm {...{ user, wanted, before, deed }} onSave={() => void save()} />
+      )}
+    </section>
+  )
+}
+
+interface GrantFormProps {
+  readonly user: User
+  readonly before: Grants
+  readonly wanted: Signal<Grants>
+  readonly deed: Deed
+  readonly onSave: () => void
+}
+
+function GrantForm({ user, before, wanted, deed, onSave }: GrantFormProps) {
+  const reason = findReason(user)
+  const isChanged = !isSameGrants(before, wanted.value)
+  return (
+    <>
+      {reason !== null && <p class="quiet">They cannot be changed here: {reason}.</p>}
+      <GrantGrid label="Permissions" value={wanted} whyNot={() => reason} />
+      {reason === null && wanted.value.perm === 'write' && (
+        <p class="quiet">Who may write permissions may give themselves all others.</p>
+      )}
+      {deed.error && <ErrorNote error={deed.error} />}
+      {reason === null && (
+        <div class="dialog-foot">
+          <Button
+            disabled={!isChanged}
+            onClick={() => {
+              wanted.value = before
+            }}
+          >
+            Discard
+          </Button>
+          <Button kind="main" disabled={!isChanged} isBusy={deed.isBusy} onClick={onSave}>
+            Save the permissions
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Why the person cannot give this user permissions; null: they can. */
+function findReason({ role }: User): string | null {
+  if (role === 'administrator')
+    return 'administrators may do everything; what is checked counts once the role is regular'
+  return mayWrite('perm') ? null : 'giving permissions needs permission to write permissions'
+}
+
+/** One call after the other; stops at the first that is refused. */
+async function makeGrants(
+  user: User,
+  before: readonly Permission[],
+  wanted: Grants,
+): Promise<Outcome<unknown>> {
+  let outcome: Outcome<unknown> = { ok: true, value: undefined, etag: null, total: null }
+  for (const { method, path, body } of planGrantCalls(before, wanted, user)) {
+    outcome = await call(method, path, body === undefined ? {} : { body })
+    if (!outcome.ok) break
+  }
+  return outcome
+}
+
+async function putBack(user: User, grants: Grants): Promise<void> {
+  const where = new URLSearchParams(whereOf(user))
+  const now = await call<readonly Permission[]>('GET', `/permissions?${where}`)
+  const outcome = now.ok ? await makeGrants(user, now.value, grants) : now
+  toast(outcome.ok ? 'As it was before.' : outcome.error.errorMsg)
+}
+
+function whereOf({ account, organization }: User) {
+  return { 'account.id': String(account.id), 'organization.id': String(organization.id) }
+}

@@ -1,0 +1,97 @@
+/** Makes or changes an identity provider. Its client secret goes in and never comes out. */
+import { useSignal } from '@preact/signals'
+import { useDeed } from '../../api/deed.js'
+import type { Idp } from '../../api/idp.js'
+import { Dialog } from '../../parts/dialog.js'
+import { TextField } from '../../parts/field.js'
+import { Form } from '../../parts/form.js'
+import { saveObject } from './change-object.js'
+import { OwnerField, readOwner } from './owner-field.js'
+
+export interface ProviderDialogProps {
+  readonly before: Idp | null
+  readonly onSaved: () => void
+  readonly onClose: () => void
+}
+
+export function ProviderDialog({ before, onSaved, onClose }: ProviderDialogProps) {
+  const deed = useDeed()
+  const { baseURL, clientID, roleClaim: claim, scopes: words } = before ?? blank
+  const baseUrl = useSignal(baseURL)
+  const clientId = useSignal(clientID)
+  const clientSecret = useSignal('')
+  const scopes = useSignal(words.join(' '))
+  const roleClaim = useSignal(claim)
+  const owner = useSignal('')
+  const submit = (): void => {
+    const body = {
+      ...{ baseURL: baseUrl.value, clientID: clientId.value, roleClaim: roleClaim.value },
+      scopes: scopes.value.split(/\s+/).filter((word) => word !== ''),
+      ...(clientSecret.value === '' ? {} : { clientSecret: clientSecret.value }),
+      ...readOwner(owner),
+    }
+    // The secret that was is not known.
+    const undo = clientSecret.value === '' ? {} : { undoBody: null }
+    void saveObject(deed, { path: '/idps', before, body, ...undo }, () => {
+      onSaved()
+      onClose()
+    })
+  }
+  const { error } = deed
+  const title = before
+    ? `Identity provider of ${before.organization.name}`
+    : 'New identity provider'
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form
+        deed={deed}
+        verb={before ? 'Save' : 'Make'}
+        names={names}
+        onSubmit={submit}
+        onCancel={onClose}
+      >
+        {before === null && <OwnerField value={owner} none="Choose one" />}
+        <TextField
+          label="Address"
+          name="baseURL"
+          type="url"
+          hint="Its issuer: https://idp.example.com/realms/web"
+          value={baseUrl}
+          error={error}
+          required
+        />
+        <TextField label="Client" name="clientID" value={clientId} error={error} required />
+        <TextField
+          label="Client secret"
+          name="clientSecret"
+          type="password"
+          autoComplete="new-password"
+          hint={before ? 'Empty: the one it has' : 'Empty: a client without one'}
+          value={clientSecret}
+          error={error}
+        />
+        <TextField
+          label="Scopes"
+          name="scopes"
+          hint="With blanks between them; openid is always asked for"
+          value={scopes}
+          error={error}
+        />
+        <TextField
+          label="Claim of the role"
+          name="roleClaim"
+          hint="Its values administrator, regular, tag:read, tag:write … decide at each login what people may. Empty: nothing is mapped."
+          value={roleClaim}
+          error={error}
+        />
+        <p class="field-hint">
+          What the provider has to know as redirect URI:{' '}
+          <code>{`${location.origin}/api/v1/auth/oidc/callback`}</code>
+        </p>
+      </Form>
+    </Dialog>
+  )
+}
+
+const blank = { baseURL: '', clientID: '', roleClaim: '', scopes: [] }
+const names = ['baseURL', 'clientID', 'clientSecret', 'scopes', 'roleClaim']

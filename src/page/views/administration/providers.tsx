@@ -1,0 +1,112 @@
+/** Identity providers: where the people of an organization log in instead of here. */
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import type { Idp } from '../../api/idp.js'
+import { useList } from '../../api/list.js'
+import { Button } from '../../parts/button.js'
+import { Empty } from '../../parts/empty.js'
+import type { Column } from '../../parts/table.js'
+import { mayWrite } from '../../session/rights.js'
+import { useSearchText } from '../../shell/address.js'
+import { AdministrationHead } from './administration-head.js'
+import { useRemoval } from './change-object.js'
+import { ObjectList } from './object-list.js'
+import { ProviderDialog } from './provider-dialog.js'
+import { RowDeeds } from './row-deeds.js'
+
+export function View() {
+  const list = useList<Idp>('/idps')
+  const text = useSearchText()
+  const edited = useSignal<Idp | 'new' | null>(null)
+  const { deed, remove } = useRemoval(list.reload)
+  const isWriter = mayWrite('idp')
+  const columns = useMemo(() => {
+    if (!isWriter) return facts
+    const edit = (idp: Idp): void => {
+      edited.value = idp
+    }
+    return [
+      ...facts,
+      deedsColumn(edit, (one) => void remove(questionOf(one), `/idps/${one.id}`, 'Deleted.')),
+    ]
+  }, [isWriter, list.reload])
+  const shown = list.rows.filter(({ organization, baseURL }) =>
+    `${organization.name} ${baseURL}`.toLowerCase().includes(text),
+  )
+  return (
+    <>
+      <AdministrationHead title="Identity providers">
+        {isWriter && (
+          <Button
+            kind="main"
+            icon="add"
+            onClick={() => {
+              edited.value = 'new'
+            }}
+          >
+            New identity provider
+          </Button>
+        )}
+      </AdministrationHead>
+      <ObjectList
+        label="Identity providers"
+        rows={shown}
+        {...{ list, columns, problem: deed.error }}
+      >
+        <Empty icon="administration" title="No identity providers yet">
+          <p>
+            With one the people of an organization log in where they do anyway (OpenID Connect).
+          </p>
+        </Empty>
+      </ObjectList>
+      {edited.value && (
+        <ProviderDialog
+          before={edited.value === 'new' ? null : edited.value}
+          onSaved={list.reload}
+          onClose={() => {
+            edited.value = null
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+const facts: readonly Column<Idp>[] = [
+  {
+    title: 'Organization',
+    show: ({ organization }) => organization.name,
+    sortBy: ({ organization }) => organization.name,
+  },
+  { title: 'Address', show: ({ baseURL }) => baseURL, sortBy: ({ baseURL }) => baseURL },
+  { title: 'Client', from: 'medium', show: ({ clientID }) => clientID },
+  { title: 'Claim of the role', from: 'wide', show: ({ roleClaim }) => roleClaim || 'None' },
+]
+
+function deedsColumn(edit: (one: Idp) => void, remove: (one: Idp) => void): Column<Idp> {
+  return {
+    title: 'Change',
+    width: '6.5rem',
+    isEnd: true,
+    show: (one) => (
+      <RowDeeds
+        name={`the provider of ${one.organization.name}`}
+        onEdit={() => {
+          edit(one)
+        }}
+        onDelete={() => {
+          remove(one)
+        }}
+      />
+    ),
+  }
+}
+
+function questionOf({ organization, baseURL }: Idp) {
+  return {
+    title: `Delete the identity provider of ${organization.name}?`,
+    text: `Nobody logs in by ${baseURL} any more. Accounts that came in by it stay.`,
+    verb: 'Delete',
+    name: organization.name,
+  }
+}

@@ -1,0 +1,117 @@
+/** The logins that live, one's own among them; each can be ended. */
+import { useMemo } from 'preact/hooks'
+import { useList } from '../../api/list.js'
+import type { Session } from '../../api/session.js'
+import { Empty } from '../../parts/empty.js'
+import type { Column } from '../../parts/table.js'
+import { Time } from '../../parts/time.js'
+import { mayWrite, readWho } from '../../session/rights.js'
+import { useSearchText } from '../../shell/address.js'
+import { AdministrationHead } from './administration-head.js'
+import { useRemoval } from './change-object.js'
+import { toIso } from './lifetime.js'
+import { ObjectList } from './object-list.js'
+import { RowDeeds } from './row-deeds.js'
+
+export function View() {
+  const list = useList<Session>('/sessions')
+  const text = useSearchText()
+  const { deed, remove } = useRemoval(list.reload)
+  const isWriter = mayWrite('session')
+  const own = readWho()?.account.id
+  const columns = useMemo(
+    () => [
+      accountColumn(own),
+      ...facts,
+      ...(isWriter
+        ? [endColumn((one) => void remove(questionOf(one), `/sessions/${one.id}`, 'Ended.'))]
+        : []),
+    ],
+    [isWriter, own, list.reload],
+  )
+  const logins = { ...list, rows: list.rows.filter(({ label }) => label === '') }
+  const shown = logins.rows.filter(({ account, organization }) =>
+    `${account.name} ${organization?.name ?? ''}`.toLowerCase().includes(text),
+  )
+  return (
+    <>
+      <AdministrationHead title="Sessions" />
+      <ObjectList
+        {...{ columns, list: logins, problem: deed.error }}
+        label="Sessions"
+        rows={shown}
+        sorting={{ title: 'Last used', isDescending: true }}
+      >
+        <Empty icon="administration" title="Nobody is logged in" />
+      </ObjectList>
+    </>
+  )
+}
+
+function accountColumn(own: number | undefined): Column<Session> {
+  return {
+    title: 'Account',
+    show: ({ account }) => (
+      <>
+        {account.name}
+        {account.id === own && <span class="quiet"> (you)</span>}
+      </>
+    ),
+    sortBy: ({ account }) => account.name,
+  }
+}
+
+const facts: readonly Column<Session>[] = [
+  {
+    title: 'Organization',
+    from: 'medium',
+    show: ({ organization }) => organization?.name ?? 'System administrator',
+    sortBy: ({ organization }) => organization?.name ?? '',
+  },
+  {
+    title: 'Last used',
+    width: '9.5rem',
+    show: ({ lastUsed }) => <Time at={lastUsed} isAgo />,
+    sortBy: ({ lastUsed }) => lastUsed,
+  },
+  {
+    title: 'Began',
+    width: '9.5rem',
+    from: 'medium',
+    show: ({ created }) => <Time at={created} isAgo />,
+    sortBy: ({ created }) => created,
+  },
+  {
+    title: 'Ends unless used',
+    width: '15rem',
+    from: 'wide',
+    show: ({ accessExpire, refreshExpire }) => <Time at={toIso(refreshExpire ?? accessExpire)} />,
+    sortBy: ({ accessExpire, refreshExpire }) => refreshExpire ?? accessExpire,
+  },
+]
+
+function endColumn(end: (one: Session) => void): Column<Session> {
+  return {
+    title: 'End',
+    width: '4.5rem',
+    isEnd: true,
+    show: (one) => (
+      <RowDeeds
+        name={`the session of ${one.account.name}`}
+        verb="End"
+        onDelete={() => {
+          end(one)
+        }}
+      />
+    ),
+  }
+}
+
+/** Without typing the name: whoever it was logs in again. */
+function questionOf({ account }: Session) {
+  return {
+    title: `End the session of ${account.name}?`,
+    text: 'Within 5 seconds its tokens are worth nothing. The account can log in again.',
+    verb: 'End',
+  }
+}

@@ -1,0 +1,102 @@
+/** One user: role, permissions, and the way out of the organization. */
+import { useLocation } from 'wouter-preact'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import { useObject } from '../../api/object.js'
+import type { User } from '../../api/user.js'
+import { Button } from '../../parts/button.js'
+import { Choices } from '../../parts/choices.js'
+import { confirmDestruction } from '../../parts/confirm.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
+import { toast } from '../../parts/toasts.js'
+import { ViewHead } from '../../parts/view-head.js'
+import { mayRead, mayWrite } from '../../session/rights.js'
+import type { ViewProps } from '../../views.js'
+import { saveObject } from './change-object.js'
+import { PermissionsPanel } from './permissions-panel.js'
+import { roleOptions, roleTitles } from './roles.js'
+
+export function View({ params }: ViewProps) {
+  const path = `/users/${encodeURIComponent(params['id'] ?? '')}`
+  const { value: user, error, reload } = useObject<User>(path)
+  const leaving = useDeed()
+  const [, go] = useLocation()
+  const remove = async ({ account, organization }: User): Promise<void> => {
+    const isSure = await confirmDestruction({
+      title: `Take ${account.name} out of ${organization.name}?`,
+      text: 'Its permissions and sessions there are gone. The account itself stays.',
+      verb: 'Take out',
+      name: account.name,
+    })
+    if (!isSure) return
+    await leaving.run(
+      () => call('DELETE', path),
+      () => {
+        toast(`${account.name} is no user of ${organization.name} any more.`)
+        go('/administration/users')
+      },
+    )
+  }
+  return (
+    <>
+      <ViewHead
+        title={user?.account.name ?? 'User'}
+        beside={user && <span class="quiet">{user.organization.name}</span>}
+        back={{ href: '/administration/users', title: 'Users' }}
+      >
+        {user && mayWrite('account') && (
+          <Button icon="remove" onClick={() => void remove(user)}>
+            Take out
+          </Button>
+        )}
+      </ViewHead>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {leaving.error && <ErrorNote error={leaving.error} />}
+      {!user && !error && <Loading />}
+      {user && <Panels user={user} onSaved={reload} />}
+    </>
+  )
+}
+
+interface PanelProps {
+  readonly user: User
+  readonly onSaved: () => void
+}
+
+function Panels({ user, onSaved }: PanelProps) {
+  return (
+    <div class="panels user-panels">
+      <RolePanel user={user} onSaved={onSaved} />
+      {mayRead('perm') && <PermissionsPanel user={user} />}
+    </div>
+  )
+}
+
+function RolePanel({ user, onSaved }: PanelProps) {
+  const deed = useDeed()
+  const { role } = user
+  const mayChange = mayWrite('account') && mayWrite('perm')
+  const choose = (chosen: string): void => {
+    if (chosen === role) return
+    const saving = { path: '/users', before: user, body: { role: chosen }, undoBody: { role } }
+    void saveObject(deed, saving, onSaved) // never rejects
+  }
+  return (
+    <section class="panel">
+      <h2>Role</h2>
+      {mayChange ? (
+        <Choices label="Role" value={role} choices={roleOptions} onChoose={choose} />
+      ) : (
+        <p>{roleTitles[role]}</p>
+      )}
+      <p class="quiet">
+        {role === 'administrator'
+          ? 'May do everything in the organization.'
+          : 'May do what the permissions say.'}
+        {!mayChange && ' Changing the role needs permission to write accounts and permissions.'}
+      </p>
+      {deed.error && <ErrorNote error={deed.error} />}
+    </section>
+  )
+}

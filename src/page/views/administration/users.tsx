@@ -1,0 +1,132 @@
+/** The users: accounts in their organizations. */
+import { useSignal } from '@preact/signals'
+import type { Account } from '../../api/account.js'
+import { useDeed } from '../../api/deed.js'
+import { useList } from '../../api/list.js'
+import type { Organization } from '../../api/organization.js'
+import type { User } from '../../api/user.js'
+import { Button, LinkButton } from '../../parts/button.js'
+import { Dialog } from '../../parts/dialog.js'
+import { Empty } from '../../parts/empty.js'
+import { SelectField } from '../../parts/field.js'
+import { Form } from '../../parts/form.js'
+import { PickField } from '../../parts/pick-field.js'
+import type { Column } from '../../parts/table.js'
+import { Time } from '../../parts/time.js'
+import { mayWrite, readWho } from '../../session/rights.js'
+import { useSearchText } from '../../shell/address.js'
+import { AdministrationHead } from './administration-head.js'
+import { saveObject } from './change-object.js'
+import { ObjectList } from './object-list.js'
+import { roleOptions, roleTitles } from './roles.js'
+
+export function View() {
+  const list = useList<User>('/users')
+  const text = useSearchText()
+  const isAdding = useSignal(false)
+  const isSystem = readWho()?.role === 'system'
+  const shown = list.rows.filter(({ account, organization }) =>
+    `${account.name} ${organization.name}`.toLowerCase().includes(text),
+  )
+  return (
+    <>
+      <AdministrationHead title="Users">
+        {isSystem && (
+          <Button
+            kind="main"
+            icon="add"
+            onClick={() => {
+              isAdding.value = true
+            }}
+          >
+            Add a user
+          </Button>
+        )}
+        {!isSystem && mayWrite('account') && (
+          <LinkButton href="/administration/accounts">Make an account</LinkButton>
+        )}
+      </AdministrationHead>
+      <ObjectList
+        {...{ list, columns }}
+        label="Users"
+        rows={shown}
+        linkOf={({ id }) => `/administration/users/${id}`}
+      >
+        <Empty icon="administration" title="No users yet">
+          <p>Make an organization and an account, then add the account to the organization.</p>
+        </Empty>
+      </ObjectList>
+      {isAdding.value && (
+        <UserDialog
+          onSaved={list.reload}
+          onClose={() => {
+            isAdding.value = false
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+const columns: readonly Column<User>[] = [
+  { title: 'Account', show: ({ account }) => account.name, sortBy: ({ account }) => account.name },
+  {
+    title: 'Organization',
+    from: 'medium',
+    show: ({ organization }) => organization.name,
+    sortBy: ({ organization }) => organization.name,
+  },
+  {
+    title: 'Role',
+    width: '9rem',
+    show: ({ role }) => roleTitles[role],
+    sortBy: ({ role }) => role,
+  },
+  {
+    title: 'Since',
+    width: '9rem',
+    from: 'wide',
+    show: ({ created }) => <Time at={created} isAgo />,
+    sortBy: ({ created }) => created,
+  },
+]
+
+interface UserDialogProps {
+  readonly onSaved: () => void
+  readonly onClose: () => void
+}
+
+/** For the system administrator, who sees accounts of no organization. */
+function UserDialog({ onSaved, onClose }: UserDialogProps) {
+  const deed = useDeed()
+  const { rows: accounts } = useList<Account>('/accounts')
+  const { rows: organizations } = useList<Organization>('/organizations')
+  const account = useSignal<readonly number[]>([])
+  const organization = useSignal<readonly number[]>([])
+  const role = useSignal('regular')
+  const submit = (): void => {
+    const body = {
+      account: { id: account.value[0] ?? null },
+      organization: { id: organization.value[0] ?? null },
+      role: role.value,
+    }
+    void saveObject(deed, { path: '/users', before: null, body }, () => {
+      onSaved()
+      onClose()
+    })
+  }
+  return (
+    <Dialog title="Add a user" onClose={onClose}>
+      <Form deed={deed} verb="Add" onSubmit={submit} onCancel={onClose}>
+        <PickField
+          label="Account"
+          options={accounts.filter(({ systemAdministrator }) => !systemAdministrator)}
+          value={account}
+          isSingle
+        />
+        <PickField label="Organization" options={organizations} value={organization} isSingle />
+        <SelectField label="Role" value={role} options={roleOptions} />
+      </Form>
+    </Dialog>
+  )
+}

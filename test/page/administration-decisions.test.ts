@@ -1,0 +1,108 @@
+/** What the administration decides by itself: grants and the calls that make them, commands that are pasted on hosts. */
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  quoteForShell,
+  startAgentBySystemd,
+  toLinkUrl,
+  writeTokenFile,
+} from '../../src/page/views/administration/enrolment.js'
+import {
+  grantTypes,
+  isSameGrants,
+  planGrantCalls,
+  toGrants,
+  toPermissions,
+  turnGrant,
+  type Grants,
+} from '../../src/page/views/administration/grants.js'
+import { toExpiry } from '../../src/page/views/administration/lifetime.js'
+import { permissionTypes } from '../../src/domain/permission.js'
+
+const types = grantTypes.map(({ type }) => type)
+const anyType = fc.constantFrom(...types)
+const anyAccess = fc.constantFrom('read', 'write')
+const anyGrants: fc.Arbitrary<Grants> = fc
+  .array(fc.tuple(anyType, anyAccess))
+  .map((pairs) => Object.fromEntries(pairs))
+
+void t.test('the grid has each type of permission once', (t) => {
+  t.same([...types].sort(), [...permissionTypes].sort())
+  t.end()
+})
+
+void t.test('grants are the same after they were written as permissions', (t) => {
+  fc.assert(
+    fc.property(anyGrants, (grants) => isSameGrants(toGrants(toPermissions(grants)), grants)),
+  )
+  t.end()
+})
+
+void t.test('a check box that is turned says what it said, and no other type changes', (t) => {
+  fc.assert(
+    fc.property(anyGrants, anyType, anyAccess, fc.boolean(), (before, type, access, isOn) => {
+      const after = turnGrant(before, type, access, isOn)
+      const allowed = after[type] === 'write' || after[type] === access
+      const others = types.filter((one) => one !== type)
+      return allowed === isOn && others.every((one) => before[one] === after[one])
+    }),
+  )
+  t.end()
+})
+
+void t.test('the planned calls lead from any permissions to any grants, one call a type', (t) => {
+  fc.assert(
+    fc.property(anyGrants, anyGrants, (before, wanted) => {
+      const user = { account: { id: 7 }, organization: { id: 8 } }
+      const rows = new Map(
+        toPermissions(before).map(({ type, write }, place) => [place + 1, { type, write }]),
+      )
+      const known = [...rows].map(([id, row]) => ({ id, ...row }))
+      const calls = planGrantCalls(known, wanted, user)
+      for (const { method, path, body } of calls) {
+        const id = Number(path.split('/')[2])
+        const row = rows.get(id)
+        if (method === 'DELETE') rows.delete(id)
+        else if (method === 'PUT' && row) rows.set(id, { ...row, ...body })
+        else rows.set(100 + rows.size, body as { type: (typeof types)[number]; write: boolean })
+      }
+      const made = toGrants([...rows.values()].map((row) => ({ ...row, read: true })))
+      return isSameGrants(made, wanted) && calls.length <= types.length
+    }),
+  )
+  t.end()
+})
+
+void t.test('whatever a tag is called, a shell takes it for one word', (t) => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 40 }), (word) => {
+      fc.pre(!word.includes('\0'))
+      const said = execFileSync('sh', ['-c', `printf %s ${quoteForShell(word)}`])
+      return said.toString() === word
+    }),
+    { numRuns: 30, examples: [['$(id)'], ["it's"], ['`id`'], ['a b'], ['\\'], ['"'], ['']] },
+  )
+  t.end()
+})
+
+void t.test('a command for a host holds the address, and the token in the file only', (t) => {
+  const enrolment = {
+    origin: 'https://fleet.example:8002',
+    token: 'secret',
+    tags: ['a b', 'x,y', '$c'],
+  }
+  t.equal(toLinkUrl(enrolment.origin), 'wss://fleet.example:8002')
+  t.equal(toLinkUrl('http://127.0.0.1:80'), 'ws://127.0.0.1:80')
+  t.match(writeTokenFile(enrolment), /^secret$/m)
+  const unit = startAgentBySystemd(enrolment)
+  t.match(unit, 'CACHEFLEET_TAGS="a b,\\$c"')
+  t.notMatch(unit, /secret|x,y/)
+  t.end()
+})
+
+void t.test('days are a time from now, and nothing else is one', (t) => {
+  t.equal(toExpiry('2', 1_000_000), 1_000 + 2 * 86_400)
+  for (const text of ['', ' ', '0', '-1', 'x', 'Infinity']) t.equal(toExpiry(text, 0), null, text)
+  t.end()
+})

@@ -1,0 +1,247 @@
+/** The administration in a browser: from an organization to what one user may, tokens that are shown once, and the own account. */
+import t from 'tap'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  openPage,
+  startBrowser,
+} from '../support/browser.js'
+import { startCoordinator } from '../support/daemon.js'
+
+const hostile = '<img src=x onerror=alert(1)>'
+const shopName = 'The shop of an organization with a long name'
+const password = 'a long enough one'
+
+void t.test('the administration', async (t) => {
+  const { base, port, api } = await startCoordinator(t, { words: ['--no-agent'] })
+  const make = async (path: string, body: object): Promise<number> => {
+    const answer = await api.call('POST', path, body)
+    t.equal(answer.status, 201, answer.text)
+    return (JSON.parse(answer.text) as { id: number }).id // all that is made has one
+  }
+  const shop = await make('/organizations', {
+    name: shopName,
+  })
+  const boss = await make('/accounts', { name: 'boss', password, organizations: [{ id: shop }] })
+  const helper = await make('/accounts', { name: hostile, password, organizations: [{ id: shop }] })
+  const lent = ['session', 'tag', 'account', 'perm']
+  const regular = await make('/accounts', {
+    name: 'regular',
+    password,
+    organizations: [{ id: shop }],
+  })
+  for (const type of lent)
+    await make('/permissions', {
+      ...{ account: { id: regular }, organization: { id: shop } },
+      ...{ type, read: true, write: type === 'session' },
+    })
+  const browser = await startBrowser(t)
+  const open = async (path: string, user?: string) => {
+    const opened = await openPage(browser, base, { path: `/administration${path}` })
+    if (user !== undefined) await opened.page.getByLabel('Organization').fill(shopName)
+    await logInPage(opened.page, user === undefined ? undefined : { user, password })
+    return opened
+  }
+
+  await t.test('an organization and an account of it are made, changed and put back', async (t) => {
+    const { page, wrongs } = await open('/organizations')
+    await page.getByRole('button', { name: 'New organization' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('press')
+    await page.getByLabel('Access token lives').fill('9000')
+    await page.getByRole('button', { name: 'Make', exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/Trace|accessTTL/)
+      .first()
+      .waitFor()
+    await page.getByLabel('Access token lives').fill('900')
+    await page.getByRole('button', { name: 'Make', exact: true }).click()
+    await page.getByRole('cell', { name: 'press', exact: true }).waitFor()
+
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click()
+    await page.getByRole('button', { name: 'New account' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('editor')
+    await page.getByLabel('Password').fill('short')
+    await page.getByRole('checkbox', { name: 'press' }).check()
+    await page.getByRole('button', { name: 'Make', exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/5 characters; 12 to/)
+      .waitFor()
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Make', exact: true }).click()
+    const row = page.getByRole('row').filter({ hasText: 'editor' })
+    await row.filter({ hasText: 'press' }).waitFor()
+
+    await page.getByRole('button', { name: 'Change editor' }).click()
+    await page.getByRole('checkbox', { name: /Locked/ }).check()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await row.filter({ hasText: 'Locked' }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await row.filter({ hasText: 'Open' }).waitFor()
+
+    await page.getByRole('button', { name: 'Delete editor' }).click()
+    await page.getByLabel('Type editor to go on').fill('editor')
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/last administrator/)
+      .waitFor()
+    t.same(wrongs, [])
+  })
+
+  await t.test('what a user may is turned in a grid, saved and put back', async (t) => {
+    const { page, wrongs } = await open('/users', 'boss')
+    await page.getByRole('link', { name: hostile }).click()
+    const box = (name: string) => page.getByRole('checkbox', { name, exact: true })
+    await box('Write Files').check()
+    t.ok(await box('Read Files').isChecked(), 'to write is to read too')
+    await box('Read API log').check()
+    await page.getByRole('button', { name: 'Save the permissions' }).click()
+    await page.getByText('Saved.').waitFor()
+    await keepScreenshot(page, 'user')
+    t.same(await findBarriers(page), [])
+    const where = `/permissions?account.id=${helper}&sort=type`
+    const given = JSON.parse((await api.call('GET', where)).text) as object[]
+    t.match(given, [
+      { type: 'apilog', write: false },
+      { type: 'file', write: true },
+    ])
+
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('As it was before.').waitFor()
+    await page.getByRole('button', { name: 'Administrator', exact: true }).click()
+    await page.getByText(/^They cannot be changed here: administrators may do everything/).waitFor()
+    t.ok(await page.getByRole('checkbox', { name: /^Write Files: admin/ }).isDisabled())
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('May do what the permissions say.').waitFor()
+
+    t.equal((await api.call('GET', where)).text, '[]')
+    t.equal(await page.locator('img').count(), 0)
+    t.same(wrongs, [])
+  })
+
+  await t.test('what somebody may not give is disabled, with the reason', async (t) => {
+    const { page, wrongs } = await open('/users', 'regular')
+    await page.getByRole('link', { name: hostile }).click()
+    const reason = /giving permissions needs permission to write permissions/
+    await page.getByText(reason).first().waitFor()
+    const files = page.getByRole('checkbox', { name: /^Write Files/ })
+    t.ok(await files.isDisabled())
+    t.match(await files.getAttribute('aria-label'), reason)
+    t.equal(await page.getByRole('button', { name: 'Save the permissions' }).count(), 0)
+
+    await page.goto('/administration/tokens')
+    await page.getByRole('button', { name: 'New API token' }).click()
+    t.ok(await page.getByRole('checkbox', { name: /^Write Tags/ }).isDisabled())
+    await page.getByRole('checkbox', { name: 'Read Tags', exact: true }).check()
+    await page.getByLabel('Label').fill(hostile)
+    await keepScreenshot(page, 'token-form')
+    await page.getByRole('button', { name: 'Make', exact: true }).click()
+    const token = await page.getByRole('region', { name: 'Token' }).locator('pre').innerText()
+    const headers = { authorization: `Bearer ${token.trim()}` }
+    t.equal((await fetch(`${base}/api/v1/tags`, { headers })).status, 200)
+    t.equal((await fetch(`${base}/api/v1/accounts`, { headers })).status, 403)
+    await page.getByRole('button', { name: 'Done' }).click()
+
+    await page.getByRole('button', { name: `Delete ${hostile}` }).click()
+    await page.getByLabel(`Type ${hostile} to go on`).fill(hostile)
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByText('No API tokens yet').waitFor()
+    t.same(wrongs, [])
+  })
+
+  await t.test('a join token is shown once, with the commands that enrol a host', async (t) => {
+    const { page, wrongs } = await open('/join-tokens')
+    await page.getByRole('button', { name: 'New join token' }).click()
+    await page.getByLabel('Label').fill('edge')
+    await page.getByLabel('Uses').fill('3')
+    await page.getByLabel('Tags').fill("web, it's new")
+    await page.getByRole('button', { name: 'Make', exact: true }).click()
+    const token = await page
+      .getByRole('region', { name: 'Token', exact: true })
+      .locator('pre')
+      .innerText()
+    const command = await page
+      .getByRole('region', { name: /by hand/ })
+      .locator('pre')
+      .innerText()
+    const url = `ws://127.0.0.1:${port}`
+    const words = `--coordinator-url ${url} --join-token-file /etc/cachefleet/join-token`
+    t.equal(command, String.raw`cachefleetd ${words} --tags 'web,it'\''s new'`)
+    t.notMatch(command, token.trim())
+    await page
+      .getByRole('region', { name: /systemd/ })
+      .getByText(`COORDINATOR_URL=${url}`)
+      .waitFor()
+    await keepScreenshot(page, 'join-token-made')
+    t.same(await findBarriers(page), [])
+
+    await page.getByRole('button', { name: 'Done' }).click()
+
+    await page.getByRole('cell', { name: '0 of 3' }).waitFor()
+    t.equal(await page.getByText(token.trim()).count(), 0)
+    t.same(wrongs, [])
+  })
+
+  await t.test(
+    'an identity provider is made; a refused address is told at its field',
+    async (t) => {
+      const { page, wrongs } = await open('/providers')
+      await page.getByRole('button', { name: 'New identity provider' }).click()
+      await page.getByLabel('Organization').selectOption({ label: 'press' })
+      await page.getByLabel('Address').fill('http://169.254.169.254/')
+      await page.getByLabel('Client', { exact: true }).fill('cachefleet')
+      await page.getByRole('button', { name: 'Make', exact: true }).click()
+      await page.getByText(/^baseURL/).waitFor()
+    await keepScreenshot(page, 'provider-form')
+      await page.getByLabel('Address').fill('https://idp.example.com/realms/press')
+      await page.getByRole('button', { name: 'Make', exact: true }).click()
+      await page.getByRole('cell', { name: 'https://idp.example.com/realms/press' }).waitFor()
+      t.same(wrongs, [])
+    },
+  )
+
+  await t.test('a session is ended by somebody else, and the own password changed', async (t) => {
+    const { page, wrongs } = await open('', 'boss')
+    await page.getByLabel('Password that you have').fill(password)
+    await page.getByLabel('New password', { exact: true }).fill(`${password} 2`)
+    await page.getByLabel('New password again').fill('another')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByText('Again is not the same').waitFor()
+    await page.getByLabel('New password again').fill(`${password} 2`)
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByText('Log in with the new one').waitFor()
+    await page.getByLabel('Organization').fill(shopName)
+    await logInPage(page, { user: 'boss', password: `${password} 2` })
+
+    const root = await open('/sessions')
+    await root.page.getByRole('button', { name: 'End the session of boss' }).first().click()
+    await root.page.getByRole('button', { name: 'End', exact: true }).click()
+    await root.page.getByText('Ended.').waitFor()
+
+    t.equal((await api.call('GET', `/sessions?account.id=${boss}`)).text, '[]')
+    t.same(wrongs, [])
+  })
+
+  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+    const { page, wrongs } = await open('')
+    for (const [place, width, colorScheme] of [
+      ['', 1280, 'light'],
+      ['/accounts', 390, 'dark'],
+      ['/sessions', 1280, 'dark'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(`/administration${place}`)
+      const shown = place === '' ? page.getByText('Who you are') : page.getByRole('table')
+      await shown.waitFor()
+      await keepScreenshot(page, `administration${place.replace('/', '-')}-${colorScheme}`)
+      t.same(await findBarriers(page), [], place)
+      const isWide = 'document.documentElement.scrollWidth > innerWidth'
+      t.equal(await page.evaluate(isWide), false, `nothing sticks out of ${place}`)
+    }
+    t.same(wrongs, [])
+  })
+})
