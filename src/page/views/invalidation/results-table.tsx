@@ -36,13 +36,13 @@ const columns: readonly Column<Row>[] = [
   { title: 'Cache', show: ({ agent }) => agent.name, sortBy: ({ agent }) => agent.name },
   {
     title: 'Result',
-    width: '8.5rem',
+    width: '7.5rem',
     show: ({ state }) => <StateChip state={state} />,
     sortBy: ({ state }) => order.indexOf(state),
   },
   {
     title: 'Why',
-    width: '42%',
+    width: '38%',
     show: ({ error }) => <span title={error ?? ''}>{error}</span>,
     sortBy: ({ error }) => error,
   },

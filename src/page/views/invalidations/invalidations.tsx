@@ -72,7 +72,7 @@ const columns: readonly Column<ListedInvalidation>[] = [
   { title: 'What', show: sayContent, sortBy: sayContent },
   {
     title: 'Type',
-    width: '5.5rem',
+    width: '5rem',
     from: 'medium',
     show: ({ type }) => (type === 'ban' ? 'Ban' : 'Purge'),
     sortBy: ({ type }) => type,
@@ -85,7 +85,7 @@ const columns: readonly Column<ListedInvalidation>[] = [
   },
   {
     title: 'Done',
-    width: '6.5rem',
+    width: '6rem',
     isEnd: true,
     from: 'medium',
     show: ({ done, total }) => `${done} of ${total}`,
@@ -93,17 +93,10 @@ const columns: readonly Column<ListedInvalidation>[] = [
   },
   {
     title: 'Target',
-    width: '22%',
+    width: '20%',
     from: 'medium',
     show: ({ target }) => sayTarget(target),
     sortBy: ({ target }) => sayTarget(target),
-  },
-  {
-    title: 'By',
-    width: '9rem',
-    from: 'wide',
-    show: ({ account }) => account,
-    sortBy: ({ account }) => account,
   },
   {
     title: 'Made',
