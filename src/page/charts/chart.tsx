@@ -62,7 +62,10 @@ export function Chart(props: ChartProps) {
         <h2 id={id}>{title}</h2>
         <span class="chart-moment">{time !== undefined && sayWhole(time)}</span>
       </figcaption>
-      <div class="chart-plot" ref={place} role="img" aria-label={`${title}, as lines`} />
+      <div class="chart-frame">
+        <div class="chart-plot" ref={place} role="img" aria-label={`${title}, as lines`} />
+        {columns.times.length === 0 && <p class="chart-nothing">Nothing of this in this range</p>}
+      </div>
       <ul class="chart-legend">
         {labels.map((label, at) => (
           <li key={label}>

@@ -3,7 +3,7 @@ import uPlot from 'uplot'
 import type { ChartProps } from './chart.js'
 import type { Columns } from './align-series.js'
 import { sayMoment } from './say-moment.js'
-import { sayValue } from './say-value.js'
+import { listDistances, sayValue } from './say-value.js'
 
 export interface Plot {
   show(columns: Columns): void
@@ -22,15 +22,16 @@ export function drawPlot(
   newest: { readonly current: ChartProps },
   point: (row: number | null) => void,
 ): Plot {
-  const { labels, together } = newest.current
+  const { labels, unit, together } = newest.current
   let inks = readInks(place)
   const plot = new uPlot(
     {
       ...{ width: Math.max(place.clientWidth, 1), height, legend: { show: false } },
-      padding: [8, 8, 0, 0],
+      // Half of a moment's words stick out at the end.
+      padding: [8, 28, 0, 0],
       scales: {
         x: { range: () => [newest.current.range.from, newest.current.range.to] },
-        y: { range: (_, __, most) => [0, roomAbove(newest.current.unit, most)] },
+        y: { range: (_, __, most) => [0, roomAbove(unit, most)] },
       },
       axes: [
         {
@@ -41,7 +42,8 @@ export function drawPlot(
         {
           ...{ stroke: () => inks.words, ticks: { show: false }, size: 72, font: inks.font },
           grid: { stroke: () => inks.grid, width: 1 },
-          values: (_, splits) => splits.map((value) => sayValue(newest.current.unit, value)),
+          incrs: listDistances(unit),
+          values: (_, splits) => splits.map((value) => sayValue(unit, value)),
         },
       ],
       series: [
