@@ -39,7 +39,7 @@ void t.test('a refusal by the grammar is shown where it is', (t) => {
     try {
       parseBanExpression(text)
     } catch (error) {
-      return String((error as Error).message) // its FleetError
+      return (error as Error).message // its FleetError
     }
     return ''
   }

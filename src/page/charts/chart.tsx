@@ -2,7 +2,7 @@
  * A chart of lines over time: values at the pointer in its legend, dragging zooms, a table of the same. Charts with the same
  * `together` show the same moment.
  */
-import { useSignal, useSignalEffect } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { theme } from '../shell/theme.js'
 import type { Columns } from './align-series.js'
@@ -49,10 +49,10 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     plot.current?.show(columns)
   }, [columns, range.from, range.to])
-  useSignalEffect(() => {
-    void theme.value // what it reads from the document is changed after this
+  const chosen = theme.value
+  useEffect(() => {
     requestAnimationFrame(() => plot.current?.recolour())
-  })
+  }, [chosen])
 
   const row = pointed.value ?? lastKnown(columns)
   const time = columns.times[row]

@@ -37,7 +37,7 @@ export function drawPlot(
         {
           ...{ stroke: () => inks.words, grid: { show: false }, ticks: { show: false } },
           ...{ size: 28, font: inks.font, space: 70 },
-          values: (_, splits, __, ___, step) => splits.map((time) => sayMoment(time, step)),
+          values: (_, splits) => splits.map((time) => sayMoment(time, distanceOf(splits))),
         },
         {
           ...{ stroke: () => inks.words, ticks: { show: false }, size: 72, font: inks.font },
@@ -103,6 +103,11 @@ export function drawPlot(
       plot.destroy()
     },
   }
+}
+
+/** They lie at equal distances. */
+function distanceOf([first = 0, second = first]: readonly number[]): number {
+  return second - first
 }
 
 /** A drag is of one chart; its zoom comes to the others by their range. */

@@ -8,55 +8,89 @@ import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { useAddressField } from '../../shell/address.js'
-import { readRange, sayZoom, spans } from './graph-range.js'
+import { readRange, sayZoom, spans, type GraphRange } from './graph-range.js'
 import { columnsOf, graphs, type Graph } from './graphs-shown.js'
-import { SubjectPicker, useSubjects } from './subject-picker.js'
+import type { Subject } from './list-subjects.js'
+import { SubjectPicker, useSubjects, type Subjects } from './subject-picker.js'
 import { useSeries, type ReadSeries } from './use-series.js'
 
 export function View() {
   const subjects = useSubjects()
-  const [word, setWord] = useAddressField('range')
-  const range = readRange(word)
-  const read = useSeries(subjects.chosen?.path ?? null, range)
-  const zoom = (from: number, to: number): void => {
-    setWord(sayZoom(from, to))
-  }
+  const { chosen, isReady, error } = subjects
   return (
     <>
       <ViewHead title="Graphs" />
-      {subjects.error && <ErrorNote error={subjects.error} />}
-      {subjects.isReady && !subjects.error && !subjects.chosen && (
-        <Empty icon="graph" title="No caches yet">
-          <p>Graphs appear as soon as an agent sends what its cache counts.</p>
-        </Empty>
-      )}
-      {subjects.chosen && (
-        <div class="row graphs-bar">
-          <SubjectPicker {...subjects} />
-          <Choices
-            label="Range"
-            choices={spans}
-            value={range.isLive ? range.span.value : ''}
-            onChoose={setWord}
-          />
-          {range.isLive ? (
-            <span class="graphs-live">Live</span>
-          ) : (
-            <Button
-              icon="refresh"
-              onClick={() => {
-                setWord('')
-              }}
-            >
-              Back to live
-            </Button>
-          )}
-        </div>
-      )}
+      {error && <ErrorNote error={error} />}
+      {!isReady && !chosen && <Loading />}
+      {isReady && !error && !chosen && <NoSubjects />}
+      {chosen && <SubjectGraphs subjects={subjects} chosen={chosen} />}
+    </>
+  )
+}
+
+interface SubjectGraphsProps {
+  readonly subjects: Subjects
+  readonly chosen: Subject
+}
+
+function SubjectGraphs({ subjects, chosen }: SubjectGraphsProps) {
+  const [word, setWord] = useAddressField('range')
+  const range = readRange(word)
+  const read = useSeries(chosen.path, range)
+  return (
+    <>
+      <div class="row graphs-bar">
+        <SubjectPicker {...subjects} />
+        <RangePicker range={range} choose={setWord} />
+      </div>
       {read.error && <ErrorNote error={read.error} />}
-      {(!subjects.isReady || (subjects.chosen && !read.range && !read.error)) && <Loading />}
-      {subjects.chosen && read.range && (
-        <Charts read={read} why={subjects.chosen.why} onZoom={zoom} />
+      {!read.range && !read.error && <Loading />}
+      {read.range && (
+        <Charts
+          read={read}
+          why={chosen.why}
+          onZoom={(from, to) => {
+            setWord(sayZoom(from, to))
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function NoSubjects() {
+  return (
+    <Empty icon="graph" title="No caches yet">
+      <p>Graphs appear as soon as an agent sends what its cache counts.</p>
+    </Empty>
+  )
+}
+
+interface RangePickerProps {
+  readonly range: GraphRange
+  readonly choose: (word: string) => void
+}
+
+function RangePicker({ range, choose }: RangePickerProps) {
+  return (
+    <>
+      <Choices
+        label="Range"
+        choices={spans}
+        value={range.isLive ? range.span.value : ''}
+        onChoose={choose}
+      />
+      {range.isLive ? (
+        <span class="graphs-live">Live</span>
+      ) : (
+        <Button
+          icon="refresh"
+          onClick={() => {
+            choose('')
+          }}
+        >
+          Back to live
+        </Button>
       )}
     </>
   )

@@ -14,12 +14,11 @@ export interface ReadSeries {
 }
 
 /** `subject`: `agents/5` or `vclgroups/3`. */
-export function useSeries(subject: string | null, range: GraphRange): ReadSeries {
+export function useSeries(subject: string, range: GraphRange): ReadSeries {
   const state = useSignal<ReadSeries>(nothing)
   const key = JSON.stringify([subject, range])
   useEffect(() => {
     state.value = nothing
-    if (subject === null) return
     const abort = new AbortController()
     let next: ReturnType<typeof setTimeout> | undefined
     const read = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 /** Below the fields while they are filled: whom it would reach, what is odd about it, where it is wrong. */
+import type { InvalidationPreview } from '../../api/invalidation.js'
 import { findMark, type Draft } from './compose-invalidation.js'
 import type { Preview } from './use-preview.js'
 
@@ -10,38 +11,53 @@ export interface PreviewNoteProps {
 }
 
 export function PreviewNote({ preview: { value, error }, draft, isReady }: PreviewNoteProps) {
-  const mark = error ? findMark(draft, error.errorMsg) : null
   return (
     <div class="invalidation-preview" role="status">
-      {!isReady && (
+      {!isReady ? (
         <p class="quiet">Say what to remove and where; then this tells whom it reaches.</p>
-      )}
-      {isReady && !value && !error && <p class="quiet">Looking whom it reaches…</p>}
-      {isReady && value && <p>{sayReach(value)}</p>}
-      {isReady && value && value.warnings.length > 0 && (
-        <ul class="invalidation-warnings">
-          {value.warnings.map((warning) => (
-            <li key={warning}>{warning}</li>
-          ))}
-        </ul>
-      )}
-      {isReady && error && (
-        <>
-          <p class="field-wrong">{error.errorMsg}</p>
-          {mark && (
-            <pre class="invalidation-wrong">
-              {mark.before}
-              <mark>{mark.at === '' ? ' ' : mark.at}</mark>
-              {mark.after}
-            </pre>
-          )}
-        </>
+      ) : error ? (
+        <Refusal errorMsg={error.errorMsg} draft={draft} />
+      ) : value ? (
+        <Reach {...value} />
+      ) : (
+        <p class="quiet">Looking whom it reaches…</p>
       )}
     </div>
   )
 }
 
-function sayReach({ total, reached, away }: NonNullable<Preview['value']>): string {
+function Refusal({ errorMsg, draft }: { readonly errorMsg: string; readonly draft: Draft }) {
+  const mark = findMark(draft, errorMsg)
+  return (
+    <>
+      <p class="field-wrong">{errorMsg}</p>
+      {mark && (
+        <pre class="invalidation-wrong">
+          {mark.before}
+          <mark>{mark.at === '' ? ' ' : mark.at}</mark>
+          {mark.after}
+        </pre>
+      )}
+    </>
+  )
+}
+
+function Reach(preview: InvalidationPreview) {
+  return (
+    <>
+      <p>{sayReach(preview)}</p>
+      {preview.warnings.length > 0 && (
+        <ul class="invalidation-warnings">
+          {preview.warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+function sayReach({ total, reached, away }: InvalidationPreview): string {
   const caches = total === 1 ? 'cache' : 'caches'
   if (total === 0) return 'The target has no caches now: nothing would be sent.'
   if (reached === 0)

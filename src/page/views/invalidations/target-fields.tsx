@@ -49,7 +49,7 @@ export function TargetFields({ kind, ids }: TargetFieldsProps) {
     <>
       <SelectField
         label="Target"
-        value={kind as Signal<string>} // only its own options are set
+        value={kind}
         options={[...seen, { value: 'all', title: 'All caches' }]}
       />
       {chosen && <ObjectField key={chosen.value} kind={chosen} ids={ids} />}
