@@ -85,7 +85,30 @@ export const views: readonly ViewEntry[] = [
   },
   { path: '/files/:id/:section?', needs: 'file', load: () => import('./views/file/file.js') },
   // Invalidations
+  {
+    path: '/invalidations',
+    needs: 'invalidation',
+    load: () => import('./views/invalidations/invalidations.js'),
+    menu: { title: 'Invalidations', icon: 'invalidation' },
+    search: 'Search invalidations',
+  },
+  {
+    path: '/invalidations/new',
+    needs: 'invalidation',
+    load: () => import('./views/invalidations/new-invalidation.js'),
+  },
+  {
+    path: '/invalidations/:id',
+    needs: 'invalidation',
+    load: () => import('./views/invalidation/invalidation.js'),
+  },
   // Graphs
+  {
+    path: '/graphs',
+    needs: 'stats',
+    load: () => import('./views/graphs/graphs.js'),
+    menu: { title: 'Graphs', icon: 'graph' },
+  },
   // Administration
   {
     path: '/administration',

@@ -232,6 +232,9 @@ async function tryInvalidations({ done, made }: Stand): Promise<void> {
       ...{ type: 'purge', urls: ['http://www.example.com/'], target: { all: true } },
     }),
   }
+  await done('previewInvalidation', {
+    body: { type: 'ban', expression: 'obj.status == 404', target: { all: true } },
+  })
   await done('listInvalidations')
   await done('getInvalidation', { at })
   await done('cancelInvalidation', { at })

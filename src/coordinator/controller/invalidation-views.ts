@@ -86,6 +86,19 @@ export const listedInvalidationSchema = Type.Object(
 )
 export const invalidationSchema = Type.Object({ ...listedFields, results: resultsSchema }, closed)
 
+export const previewSchema = Type.Object(
+  {
+    total: Type.Integer({ minimum: 0, description: 'Agents of the target' }),
+    reached: Type.Integer({
+      minimum: 0,
+      description: 'Agents of the total that would have something to do',
+    }),
+    away: Type.Integer({ minimum: 0, description: 'Of the reached: they would do it later' }),
+    warnings: listedFields.warnings,
+  },
+  closed,
+)
+
 export function toListedView({ entry, summary, results }: Omit<ListedInvalidation, 'id'>) {
   const { content } = entry
   return {

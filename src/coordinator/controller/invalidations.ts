@@ -8,7 +8,10 @@ import {
   deleteInvalidation,
   retryInvalidation,
 } from '../state-service/invalidations/change-invalidation.js'
-import { createInvalidation } from '../state-service/invalidations/create-invalidation.js'
+import {
+  createInvalidation,
+  previewInvalidation,
+} from '../state-service/invalidations/create-invalidation.js'
 import {
   findInvalidation,
   invalidationListFields,
@@ -22,6 +25,7 @@ import {
   invalidationBody,
   invalidationSchema,
   listedInvalidationSchema,
+  previewSchema,
   toInvalidationView,
   toListedView,
   type targetSchema,
@@ -70,6 +74,20 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
         const target = readTarget(actor, body.target)
         const view = await createInvalidation(service, context, actor, { ...body, target })
         return { status: 202, body: toInvalidationView(view) }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/invalidations/preview',
+      operationId: 'previewInvalidation',
+      summary: 'How many agents it would reach, and its warnings; nothing is kept or sent',
+      errorKey,
+      permission: write,
+      body: invalidationBody,
+      answers: { 200: previewSchema },
+      handle: async ({ actor, body }) => {
+        const target = readTarget(actor, body.target)
+        return { status: 200, body: await previewInvalidation(service, actor, { ...body, target }) }
       },
     }),
     route({

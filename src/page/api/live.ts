@@ -118,6 +118,8 @@ async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
   })
   if (!(answer instanceof Response) || !answer.ok || !answer.body) return false
   liveState.value = 'live'
+  // There is nothing to resume after: what changed since the listeners read was told to nobody.
+  if (lastId === '') hand('reset', '{}')
   const startedAt = performance.now()
   try {
     for await (const { id, event, data } of readStreamEvents(readTexts(answer.body), lastId)) {

@@ -2,7 +2,10 @@
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { endOverdueInvalidations } from '../../../src/coordinator/state-service/invalidations/invalidation-duty.js'
-import { createInvalidation } from '../../../src/coordinator/state-service/invalidations/create-invalidation.js'
+import {
+  createInvalidation,
+  previewInvalidation,
+} from '../../../src/coordinator/state-service/invalidations/create-invalidation.js'
 import { createContext } from '../../../src/context.js'
 import { purgeSecret } from '../../../src/domain/prologue.js'
 import type { Invalidate } from '../../../src/messages/coordinator-to-agent.js'
@@ -71,11 +74,12 @@ void t.test('what cannot be done is refused, and says what would be right', asyn
     [{ type: 'purge', urls: ['http://a.example/'], headers: { Host: 'b' }, target: all }, /Host/],
   ]
   for (const [index, [body, message]] of rows.entries())
-    t.match(
-      await client.expect(400, 'POST', '/invalidations', body),
-      { errorKey: 'invalidation', errorMsg: message },
-      `row ${index}`,
-    )
+    for (const path of ['/invalidations', '/invalidations/preview'])
+      t.match(
+        await client.expect(400, 'POST', path, body),
+        { errorKey: 'invalidation', errorMsg: message },
+        `row ${index} ${path}`,
+      )
   t.same(await client.list('/invalidations'), [])
   await client.expect(404, 'GET', '/invalidations/1')
 
@@ -89,6 +93,9 @@ void t.test('what cannot be done is refused, and says what would be right', asyn
   const named = (id: number) => ban({ agents: [{ id }] })
   t.match(await client.expect(409, 'POST', '/invalidations', named(reader)), { errorKey: 'agent' })
   t.match(await client.expect(423, 'POST', '/invalidations', named(locked)), { errorKey: 'agent' })
+  const foreseen = await client.expect(200, 'POST', '/invalidations/preview', ban(all))
+  t.match(foreseen, { total: 1, reached: 1, away: 1, warnings: [/^req\.url is known only/] })
+  t.same(await client.list('/invalidations'), [], 'a preview keeps nothing')
   const made = await client.expect(202, 'POST', '/invalidations', ban(all))
   t.match(made, { stateName: 'Waiting', total: 1, results: [{ agent: { name: 'locked' } }] })
 })
@@ -259,6 +266,22 @@ void t.test('an organization reaches its own groups’ objects only', async (t) 
   })
   acknowledge(agent, purge)
 
+  const administrator = administratorOf(red)
+  const target = { all: true } as const
+  t.match(
+    await previewInvalidation(service, administrator, { type: 'purge', urls, target }),
+    { total: 1, reached: 1 },
+    'the one that holds one of them',
+  )
+  t.match(
+    await previewInvalidation(service, administrator, {
+      type: 'purge',
+      urls: [urls[1] ?? ''],
+      target,
+    }),
+    { total: 1, reached: 0 },
+    'nothing of red’s',
+  )
   const others = await send(red, { type: 'purge', urls: ['http://www.example/'] })
   t.match(others.summary, { state: 2, done: 1, total: 1 }, 'nothing of red’s: nothing to do')
   await t.rejects(
@@ -317,7 +340,7 @@ void t.test('the routes are of the type invalidation', (t) => {
   const routes = resourceRoutes({} as TestService).filter(({ path }) =>
     path.startsWith('/invalidations'),
   )
-  t.equal(routes.length, 6)
+  t.equal(routes.length, 7)
   for (const { permission, method } of routes)
     t.same(permission, { type: 'invalidation', access: method === 'GET' ? 'read' : 'write' })
   t.end()

@@ -36,6 +36,11 @@ const group = (own: Property): Json => ({
   ...{ domains: [of(own.domain)], deployments: [of(own.deployment)] },
 })
 
+const banOf = ({ vclgroup }: Property): Json => ({
+  ...{ type: 'ban', expression: 'obj.status == 404' },
+  target: { vclGroup: of(vclgroup) },
+})
+
 export const samples: Readonly<Record<string, Sample>> = {
   login: { needs: 'public', body: () => ({ org: 'nobody' }) },
   refresh: { needs: 'public' },
@@ -204,13 +209,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   },
 
   listInvalidations: { needs: 'invalidation read' },
-  createInvalidation: {
-    needs: 'invalidation write',
-    body: ({ vclgroup }) => ({
-      ...{ type: 'ban', expression: 'obj.status == 404' },
-      target: { vclGroup: of(vclgroup) },
-    }),
-  },
+  createInvalidation: { needs: 'invalidation write', body: banOf },
+  previewInvalidation: { needs: 'invalidation write', body: banOf },
   getInvalidation: { needs: 'invalidation read' },
   deleteInvalidation: { needs: 'invalidation write' },
   retryInvalidation: { needs: 'invalidation write' },

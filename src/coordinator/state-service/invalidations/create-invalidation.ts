@@ -77,11 +77,7 @@ export async function createInvalidation(
         `${openLimit} invalidations wait for agents already; cancel some`,
         { retryAfterSeconds: 60 },
       )
-    const target = await findTarget(queries, scope, request.target)
-    const agents = await readAbleAgents(queries, scope, target)
-    const members = await findMembers(queries, scope, { agents, target, content })
-    requireFewBans(content, members)
-    const reached = keepReached(members)
+    const { target, agents, members, reached } = await findReached(queries, scope, request, content)
     const setId = await keepSet(queries, members)
     const id = await appendInvalidation(queries, {
       content,
@@ -107,6 +103,49 @@ export async function createInvalidation(
     'invalidation logged',
   )
   return view
+}
+
+/** What an entry would be. */
+export interface InvalidationPreview {
+  /** Agents of the target that could do it. */
+  readonly total: number
+  /** Those that would have something to do. */
+  readonly reached: number
+  /** Of these, those that could not do it now. */
+  readonly away: number
+  readonly warnings: readonly string[]
+}
+
+/** As it would be made now; throws what making it would throw, and keeps nothing. */
+export async function previewInvalidation(
+  { store: { queries } }: StateService,
+  actor: Actor,
+  request: InvalidationRequest,
+): Promise<InvalidationPreview> {
+  const content = parseContent(request)
+  parseTtl(request.ttl)
+  const scope = scopeOf(actor)
+  const { target, agents, reached } = await findReached(queries, scope, request, content)
+  const ids = new Set(reached.map(({ agentId }) => agentId))
+  return {
+    total: agents.length,
+    reached: reached.length,
+    away: agents.filter((agent) => ids.has(agent.id) && toUntold(agent).isAway).length,
+    warnings: await listWarnings(queries, scope, target, content),
+  }
+}
+
+async function findReached(
+  queries: Queries,
+  scope: Scope,
+  request: InvalidationRequest,
+  content: InvalidationContent,
+) {
+  const target = await findTarget(queries, scope, request.target)
+  const agents = await readAbleAgents(queries, scope, target)
+  const members = await findMembers(queries, scope, { agents, target, content })
+  requireFewBans(content, members)
+  return { target, agents, members, reached: keepReached(members) }
 }
 
 /** An expression becomes a ban for each group that it is narrowed to. */

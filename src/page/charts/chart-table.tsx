@@ -1,0 +1,63 @@
+/** The values of a chart for who does not see lines, made when it is opened. */
+import { useSignal } from '@preact/signals'
+import type { Columns } from './align-series.js'
+import { sayWhole } from './say-moment.js'
+import { sayValue, type Unit } from './say-value.js'
+
+export interface ChartTableProps {
+  readonly title: string
+  readonly unit: Unit
+  readonly labels: readonly string[]
+  readonly columns: Columns
+}
+
+/** Chosen by us: nobody reads more; a smaller range shows each. */
+const rowsMost = 60
+
+export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
+  const isOpen = useSignal(false)
+  return (
+    <details
+      class="chart-numbers"
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open
+      }}
+    >
+      <summary>
+        As a table<span class="unseen"> of {title}</span>
+      </summary>
+      {isOpen.value && (
+        <div class="chart-table" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                {labels.map((label) => (
+                  <th scope="col" key={label}>
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {listRows(columns.times.length).map((row) => (
+                <tr key={row}>
+                  <th scope="row">{sayWhole(columns.times[row] ?? 0)}</th>
+                  {labels.map((label, at) => (
+                    <td key={label}>{sayValue(unit, columns.values[at]?.[row])}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  )
+}
+
+/** The newest first, at equal distances. */
+function listRows(count: number): readonly number[] {
+  const step = Math.max(1, Math.ceil(count / rowsMost))
+  return Array.from({ length: Math.ceil(count / step) }, (_, at) => count - 1 - at * step)
+}

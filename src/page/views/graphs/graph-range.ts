@@ -1,0 +1,42 @@
+/** How far back the graphs go, as the address says it: `6h`, or two times that somebody zoomed to. Values in, values out. */
+
+export const spans = [
+  { value: '10m', title: '10 min', seconds: 600 },
+  { value: '1h', title: '1 h', seconds: 3_600 },
+  { value: '6h', title: '6 h', seconds: 21_600 },
+  { value: '1d', title: '1 day', seconds: 86_400 },
+  { value: '7d', title: '1 week', seconds: 604_800 },
+  { value: '30d', title: '1 month', seconds: 2_592_000 },
+  { value: '90d', title: '3 months', seconds: 7_776_000 },
+  { value: '365d', title: '1 year', seconds: 31_536_000 },
+] as const
+
+export type GraphRange =
+  | { readonly isLive: true; readonly span: (typeof spans)[number] }
+  /** Seconds since 1970. */
+  | { readonly isLive: false; readonly from: number; readonly to: number }
+
+/** Chosen by us: fewer rows say nothing. */
+const shortestSeconds = 30
+const longestSeconds = 2 * 365 * 86_400
+
+/** What is no range is an hour. */
+export function readRange(word: string): GraphRange {
+  const zoomed = /^(\d{1,11})-(\d{1,11})$/.exec(word)
+  if (zoomed) {
+    const [from, to] = [Number(zoomed[1]), Number(zoomed[2])]
+    if (to > from && to - from <= longestSeconds) return { isLive: false, from, to }
+  }
+  return { isLive: true, span: spans.find(({ value }) => value === word) ?? spans[1] }
+}
+
+/** Two times as the address says them, not closer than rows are. */
+export function sayZoom(from: number, to: number): string {
+  const more = Math.max(0, Math.ceil((shortestSeconds - (to - from)) / 2))
+  return `${from - more}-${to + more}`
+}
+
+/** Seconds until a live range is read again: a long one changes slowly. */
+export function rereadAfter(spanSeconds: number): number {
+  return Math.min(300, Math.max(5, spanSeconds / 360))
+}

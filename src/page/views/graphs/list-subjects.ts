@@ -1,0 +1,39 @@
+/** What has graphs, and why one may have none: values in, values out. */
+import type { Agent } from '../../api/agent.js'
+import type { Reference } from '../../api/whoami.js'
+
+export type SubjectKind = 'agents' | 'vclgroups'
+
+export interface Subject {
+  readonly kind: SubjectKind
+  /** Below the API's prefix: `agents/5`. */
+  readonly path: string
+  readonly name: string
+  /** There may be nothing to show. */
+  readonly why: string
+}
+
+/** By name, caches first. */
+export function listSubjects(
+  agents: readonly Pick<Agent, 'id' | 'name' | 'stateName'>[],
+  groups: readonly Reference[],
+): readonly Subject[] {
+  return [
+    ...agents.map(({ id, name, stateName }) => ({
+      ...{ kind: 'agents' as const, path: `agents/${id}`, name },
+      why: whyNothing(stateName),
+    })),
+    ...groups.map(({ id, name }) => ({
+      ...{ kind: 'vclgroups' as const, path: `vclgroups/${id}`, name },
+      why: 'The group is placed on no cache now, or its caches were away. Deploy it, or choose another range.',
+    })),
+  ].sort((a, b) => a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name))
+}
+
+function whyNothing(stateName: string): string {
+  if (stateName === 'Down')
+    return 'The agent is away: it sends nothing until it is back. Choose another range.'
+  if (stateName === 'Failing')
+    return 'The cache does not run, so it counts nothing. Start it, or choose another range.'
+  return 'The cache was away, is new, or its agent cannot read its counters (--engine-name names where they are).'
+}

@@ -1,0 +1,59 @@
+/** What an invalidation says: content, target, times, warnings, and how many caches have done it. */
+import type { Invalidation } from '../../api/invalidation.js'
+import { Time } from '../../parts/time.js'
+import { sayTarget } from '../invalidations/say-invalidation.js'
+
+export function InvalidationFacts({ of }: { readonly of: Invalidation }) {
+  const { type, expressions, urls, method, headers, done, total, warnings, finished } = of
+  return (
+    <div class="panel">
+      <div class="invalidation-progress">
+        <progress value={total === 0 ? 1 : done} max={Math.max(1, total)} aria-label="Done" />
+        <span>
+          {done} of {total} done
+        </span>
+      </div>
+      <pre class="invalidation-content" tabIndex={0} role="region" aria-label="What it removes">
+        {[...expressions, ...urls].join('\n')}
+      </pre>
+      {warnings.length > 0 && (
+        <ul class="invalidation-warnings" aria-label="Warnings">
+          {warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      )}
+      <dl class="facts">
+        <div>
+          <dt>Target</dt>
+          <dd>{sayTarget(of.target)}</dd>
+        </div>
+        {type === 'purge' && (
+          <div>
+            <dt>Method</dt>
+            <dd>
+              {method}
+              {Object.entries(headers ?? {}).map(([name, value]) => (
+                <code key={name} class="invalidation-header">
+                  {name}: {value}
+                </code>
+              ))}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Made</dt>
+          <dd>
+            <Time at={of.created} /> by {of.account}
+          </dd>
+        </div>
+        <div>
+          <dt>{finished === null ? 'Expires' : 'Ended'}</dt>
+          <dd>
+            <Time at={finished ?? of.expires} />
+          </dd>
+        </div>
+      </dl>
+    </div>
+  )
+}

@@ -1,0 +1,74 @@
+/** An invalidation in the words of lists and heads, and which of them the filters show: values in, values out. */
+import type { InvalidationTarget, ListedInvalidation } from '../../api/invalidation.js'
+
+/** As its number names it. */
+export function sayTitle({ id, type }: Pick<ListedInvalidation, 'id' | 'type'>): string {
+  return `${type === 'ban' ? 'Ban' : 'Purge'} ${id}`
+}
+
+/** The first expression or URL, and how many more. */
+export function sayContent({
+  expressions,
+  urls,
+}: Pick<ListedInvalidation, 'expressions' | 'urls'>): string {
+  const [first = '', ...rest] = [...expressions, ...urls]
+  return rest.length === 0 ? first : `${first} and ${rest.length} more`
+}
+
+export function sayTarget({ vclGroup, domains, tags, agents, all }: InvalidationTarget): string {
+  if (all) return 'All caches'
+  if (vclGroup) return `Group ${vclGroup.name}`
+  if (domains)
+    return sayNames(
+      'Domain',
+      'Domains',
+      domains.map(({ fqdn }) => fqdn),
+    )
+  if (tags)
+    return sayNames(
+      'Tag',
+      'Tags',
+      tags.map(({ name }) => name),
+    )
+  return sayNames('Cache', 'Caches', agents?.map(({ name }) => name) ?? [])
+}
+
+function sayNames(one: string, several: string, names: readonly string[]): string {
+  return `${names.length === 1 ? one : several} ${names.join(', ')}`
+}
+
+export interface InvalidationFilter {
+  /** In lower case: what it says, its target or who made it hold it. */
+  readonly text: string
+  /** Empty: all. */
+  readonly state: string
+  readonly type: string
+}
+
+export function pickInvalidations(
+  rows: readonly ListedInvalidation[],
+  { text, state, type }: InvalidationFilter,
+): readonly ListedInvalidation[] {
+  return rows.filter(
+    (row) =>
+      (state === '' || row.stateName === state) &&
+      (type === '' || row.type === type) &&
+      (text === '' ||
+        [...row.expressions, ...row.urls, sayTarget(row.target), row.account].some((words) =>
+          words.toLowerCase().includes(text),
+        )),
+  )
+}
+
+/** What goes on first, what is done last. */
+const states = ['Running', 'Retrying', 'Waiting', 'Failed', 'Cancelled', 'Completed']
+
+/** The states that there are. */
+export function countStates(rows: readonly Pick<ListedInvalidation, 'stateName'>[]) {
+  return states
+    .map((state) => ({
+      ...{ value: state, title: state },
+      count: rows.filter(({ stateName }) => stateName === state).length,
+    }))
+    .filter(({ count }) => count > 0)
+}

@@ -1,0 +1,92 @@
+/** Where an invalidation goes: a group, domains, tags, caches or all, as far as the person may see them. */
+import type { Signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { useList } from '../../api/list.js'
+import type { PermissionType } from '../../api/whoami.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { SelectField } from '../../parts/field.js'
+import { PickField } from '../../parts/pick-field.js'
+import { mayRead } from '../../session/rights.js'
+import type { TargetKind } from './compose-invalidation.js'
+
+interface Kind {
+  readonly value: TargetKind
+  readonly title: string
+  readonly needs: PermissionType
+  readonly path: string
+}
+
+/** `all` is none of them. */
+const kinds: readonly Kind[] = [
+  { value: 'vclGroup', title: 'A group', needs: 'vclgroup', path: '/vclgroups' },
+  { value: 'domains', title: 'Domains', needs: 'domain', path: '/domains' },
+  { value: 'tags', title: 'Caches with tags', needs: 'tag', path: '/tags' },
+  { value: 'agents', title: 'Single caches', needs: 'agent', path: '/agents' },
+]
+
+function listKinds(): readonly Kind[] {
+  return kinds.filter(({ needs }) => mayRead(needs))
+}
+
+/** The smallest that the person may choose. */
+export function firstKind(): TargetKind {
+  return listKinds()[0]?.value ?? 'all'
+}
+
+export interface TargetFieldsProps {
+  readonly kind: Signal<TargetKind>
+  readonly ids: Signal<readonly number[]>
+}
+
+export function TargetFields({ kind, ids }: TargetFieldsProps) {
+  const seen = listKinds()
+  const chosen = seen.find(({ value }) => value === kind.value)
+  // Ids of one kind are nothing to another.
+  useEffect(() => {
+    ids.value = []
+  }, [kind.value])
+  return (
+    <>
+      <SelectField
+        label="Target"
+        value={kind}
+        options={[...seen, { value: 'all', title: 'All caches' }]}
+      />
+      {chosen && <ObjectField key={chosen.value} kind={chosen} ids={ids} />}
+    </>
+  )
+}
+
+interface Named {
+  readonly id: number
+  readonly name?: string
+  /** Domains have this instead. */
+  readonly fqdn?: string
+}
+
+function ObjectField({
+  kind,
+  ids,
+}: {
+  readonly kind: Kind
+  readonly ids: Signal<readonly number[]>
+}) {
+  const { rows, error, reload } = useList<Named>(kind.path)
+  const options = useMemo(
+    () =>
+      rows
+        .map(({ id, name, fqdn }) => ({ id, name: name ?? fqdn ?? '' }))
+        .sort((a, b) => a.name.localeCompare(b.name)),
+    [rows],
+  )
+  if (error) return <ErrorNote error={error} onRetry={reload} />
+  return (
+    <PickField
+      label={kind.title}
+      options={options}
+      value={ids}
+      isSingle={kind.value === 'vclGroup'}
+      {...(kind.value === 'tags' ? { hint: 'Caches that have all of them.' } : {})}
+    />
+  )
+}

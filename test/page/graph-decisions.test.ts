@@ -1,0 +1,135 @@
+/** What invalidations and graphs decide without a browser: what is sent, where it is wrong, ranges, gaps. */
+import fc from 'fast-check'
+import t from 'tap'
+import { parseBanExpression } from '../../src/domain/ban-expression.js'
+import { alignSeries } from '../../src/page/charts/align-series.js'
+import { listDeeds } from '../../src/page/views/invalidation/list-deeds.js'
+import {
+  composeBody,
+  findMark,
+  reachesEverything,
+  type Draft,
+} from '../../src/page/views/invalidations/compose-invalidation.js'
+import { readRange, sayZoom } from '../../src/page/views/graphs/graph-range.js'
+import { columnsOf, graphs } from '../../src/page/views/graphs/graphs-shown.js'
+
+const draft: Draft = {
+  ...{ type: 'ban', text: ' req.url ~ a \n\n', kind: 'tags', ids: [3, 4], ttl: 60 },
+  ...{ method: 'PURGE', headers: 'X-Soft: 1:2\n' },
+}
+
+void t.test('what was typed becomes the body of the call, or nothing yet', (t) => {
+  const tags = [{ id: 3 }, { id: 4 }]
+  t.same(composeBody(draft), { type: 'ban', expression: 'req.url ~ a', target: { tags }, ttl: 60 })
+  t.match(composeBody({ ...draft, text: 'a\nb' }), { expressions: ['a', 'b'] })
+  t.match(composeBody({ ...draft, kind: 'vclGroup', ids: [7] }), {
+    target: { vclGroup: { id: 7 } },
+  })
+  t.match(composeBody({ ...draft, kind: 'all', ids: [] }), { target: { all: true } })
+  t.match(composeBody({ ...draft, type: 'purge' }), {
+    ...{ urls: ['req.url ~ a'], method: 'PURGE', headers: { 'X-Soft': '1:2' } },
+  })
+  t.equal(composeBody({ ...draft, text: ' \n' }), null)
+  t.equal(composeBody({ ...draft, ids: [] }), null)
+  t.end()
+})
+
+void t.test('a refusal by the grammar is shown where it is', (t) => {
+  const refusalOf = (text: string): string => {
+    try {
+      parseBanExpression(text)
+    } catch (error) {
+      return (error as Error).message // its FleetError
+    }
+    return ''
+  }
+  const text = 'req.url ~ \u{1f600} || x'
+  t.same(findMark({ text }, refusalOf(text)), {
+    before: 'req.url ~ \u{1f600} ',
+    at: '|',
+    after: '| x',
+  })
+  t.same(findMark({ text: 'req.url' }, refusalOf('req.url')), {
+    before: 'req.url',
+    at: '',
+    after: '',
+  })
+  const second = `expressions[1]: ${refusalOf('x ~ y')}`
+  t.same(findMark({ text: 'a\n\nx ~ y' }, second), { before: '', at: 'x', after: ' ~ y' })
+  t.equal(findMark({ text }, 'target.tags: 9 was not found'), null)
+  t.end()
+})
+
+void t.test('everything is all caches, or what the API calls so', (t) => {
+  t.ok(reachesEverything({ target: { all: true } }, []))
+  t.ok(reachesEverything({ target: {} }, ['this ban matches every object of its targets']))
+  t.notOk(reachesEverything({ target: {} }, ['no VCL mentions it']))
+  t.end()
+})
+
+void t.test('only what the API would do is offered', (t) => {
+  const result = { agent: { id: 1, name: 'a' }, error: null, at: null }
+  const of = (stateName: string, state: 'pending' | 'failed' | 'done') =>
+    listDeeds({ stateName, results: [{ ...result, state }] })
+  t.same(of('Completed', 'done'), { retry: false, cancel: false, remove: true })
+  t.same(of('Waiting', 'pending'), { retry: false, cancel: true, remove: false })
+  t.same(of('Failed', 'failed'), { retry: true, cancel: false, remove: true })
+  t.end()
+})
+
+void t.test('an address always says a range, and a zoom is read back as it was made', (t) => {
+  const moment = fc.integer({ min: 1_500_000_000, max: 1_600_000_000 })
+  fc.assert(
+    fc.property(moment, fc.integer({ min: 1, max: 30_000_000 }), (from, length) => {
+      const range = readRange(sayZoom(from, from + length))
+      return (
+        !range.isLive &&
+        range.from <= from &&
+        range.to >= from + length &&
+        range.to - range.from >= 30
+      )
+    }),
+  )
+  fc.assert(
+    fc.property(fc.string(), (word) => {
+      const range = readRange(word)
+      return range.isLive || range.to > range.from
+    }),
+  )
+  t.match(readRange('5-5'), { isLive: true, span: { value: '1h' } })
+  t.end()
+})
+
+void t.test('every point is drawn once, in order, and a gap stays one', (t) => {
+  const rows = fc.uniqueArray(fc.nat(200), { maxLength: 50 })
+  fc.assert(
+    fc.property(rows, rows, (one, two) => {
+      const series = [one, two].map((places) => places.map((at) => ({ time: at * 10, value: at })))
+      const { times, values } = alignSeries(series)
+      const ascends = times.every((time, at) => at === 0 || time > (times[at - 1] ?? 0))
+      const kept = series.every((points, column) =>
+        points.every(({ time, value }) => values[column]?.[times.indexOf(time)] === value),
+      )
+      return ascends && kept
+    }),
+  )
+  const point = (time: number) => ({ time, value: 1 })
+  t.same(alignSeries([[10, 20, 50].map(point)]), {
+    ...{ times: [10, 20, 30, 50], values: [[1, 1, null, 1]] },
+  })
+  t.end()
+})
+
+void t.test('a share of nothing is not known, a sum is of what is known', (t) => {
+  const series = (counter: string, ...values: readonly number[]) => ({
+    ...{ counter, values: values.map((value, at) => ({ time: at * 10, value })) },
+  })
+  const graph = (title: string) => graphs.find((one) => one.title === title) ?? graphs[0]
+  const shown = graph('Hit ratio')
+  const storage = graph('Storage')
+  if (!shown || !storage) throw new Error('they are there')
+  const hits = [series('MAIN.cache_hit', 3, 0, 1), series('MAIN.cache_miss', 1, 0, 0)]
+  t.same(columnsOf(shown, hits), { times: [0, 20], values: [[0.75, 1]] })
+  t.same(columnsOf(storage, [series('SMF.s0.g_bytes', 5)]).values, [[5], [null], [null]])
+  t.end()
+})
