@@ -30,8 +30,9 @@ export function ProviderDialog({ before, onSaved, onClose }: ProviderDialogProps
       ...(clientSecret.value === '' ? {} : { clientSecret: clientSecret.value }),
       ...readOwner(owner),
     }
-    // The secret that was is not known.
-    const undo = clientSecret.value === '' ? {} : { undoBody: null }
+    // The secret that was is not known, and another address makes the coordinator forget it.
+    const isSecretKept = clientSecret.value === '' && baseUrl.value === baseURL
+    const undo = isSecretKept ? {} : { undoBody: null }
     void saveObject(deed, { path: '/idps', before, body, ...undo }, () => {
       onSaved()
       onClose()
@@ -66,7 +67,11 @@ export function ProviderDialog({ before, onSaved, onClose }: ProviderDialogProps
           name="clientSecret"
           type="password"
           autoComplete="new-password"
-          hint={before ? 'Empty: the one it has' : 'Empty: a client without one'}
+          hint={
+            before
+              ? 'Empty: the one it has, none if the address changes'
+              : 'Empty: a client without one'
+          }
           value={clientSecret}
           error={error}
         />
@@ -93,5 +98,5 @@ export function ProviderDialog({ before, onSaved, onClose }: ProviderDialogProps
   )
 }
 
-const blank = { baseURL: '', clientID: '', roleClaim: '', scopes: [] }
+const blank = { baseURL: '', clientID: '', roleClaim: '', scopes: ['openid', 'profile', 'email'] }
 const names = ['baseURL', 'clientID', 'clientSecret', 'scopes', 'roleClaim']
