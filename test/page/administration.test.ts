@@ -195,7 +195,7 @@ void t.test('the administration', async (t) => {
       await page.getByLabel('Client', { exact: true }).fill('cachefleet')
       await page.getByRole('button', { name: 'Make', exact: true }).click()
       await page.getByText(/^baseURL/).waitFor()
-    await keepScreenshot(page, 'provider-form')
+      await keepScreenshot(page, 'provider-form')
       await page.getByLabel('Address').fill('https://idp.example.com/realms/press')
       await page.getByRole('button', { name: 'Make', exact: true }).click()
       await page.getByRole('cell', { name: 'https://idp.example.com/realms/press' }).waitFor()
