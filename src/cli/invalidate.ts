@@ -28,11 +28,19 @@ export async function sendInvalidation(
   const others = await buildBody(invocation, api, fields.others)
   const headers = readHeaders(invocation)
   const body = { ...given, ...others, ...headers, target }
-  const answer = await api.call({ method: 'POST', path: '/invalidations', body })
+  const isPlan = isSet(invocation, 'plan')
+  const path = isPlan ? '/invalidations/preview' : '/invalidations'
+  const answer = await api.call({ method: 'POST', path, body })
   const entry = requireFields(answer.body)
   const { stderr } = invocation.surroundings
   for (const warning of requireTexts(entry['warnings']))
     stderr.write(`cachefleet: ${toPrintableLine(warning)}\n`)
+  if (isPlan) {
+    const { reached, total, away } = entry
+    const text = `would reach ${String(reached)} of ${String(total)} agents, ${String(away)} of them later`
+    showText(invocation.output, text, entry)
+    return exitCodes.done
+  }
   return finish(invocation, await waitForEnd(invocation, api, entry, seconds), seconds)
 }
 

@@ -42,6 +42,7 @@ const commonFlags: readonly Flag[] = [
   { form: '--all', summary: 'on every agent that you may see' },
   { form: '--wait <time>', summary: 'how long to wait for the end; 60s unless given' },
   { form: '--detach', summary: 'do not wait: exit once it is on disk' },
+  { form: '--plan', summary: 'say how many agents it would reach, and its warnings; send nothing' },
 ]
 
 export const invalidationVerbs: readonly Verb[] = [

@@ -56,6 +56,15 @@ void t.test('bans and purges through the client', async (t) => {
     t.match(await cliOnTerminal('ban', 'obj.age > 1h', '--all'), { code: 0, err: /3 done/ })
   })
 
+  await t.test('a plan says whom it would reach, and sends nothing', async (t) => {
+    const before = (await cli('invalidations', 'list', '--csv')).out
+    const ran = await cli('ban', 'req.url ~ a', '--tags', 'simulated', '--plan')
+    const out = 'would reach 2 of 2 agents, 0 of them later\n'
+    t.match(ran, { code: 0, out, err: /lurker/ })
+    t.match(await cli('ban', 'req.url', '--all', '--plan'), { code: 1, err: /position 8/ })
+    t.equal((await cli('invalidations', 'list', '--csv')).out, before)
+  })
+
   await t.test('what is refused exits 1, what is no call 2', async (t) => {
     t.match(await cli('ban', 'req.url', '--all'), { code: 1, err: /position 8/ })
     t.match(await cli('ban', 'req.url ~ (', '--all'), {

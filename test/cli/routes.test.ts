@@ -64,6 +64,7 @@ const commands: Readonly<Record<string, string>> = {
   'GET /counters': 'stats counters',
   'GET /invalidations': 'invalidations list',
   'POST /invalidations': 'purge https://x.example/ --all --detach',
+  'POST /invalidations/preview': 'purge https://x.example/ --all --plan',
   'GET /invalidations/{id}': 'invalidations get 99',
   'DELETE /invalidations/{id}': 'invalidations delete 99 --yes',
   'PUT /invalidations/{id}/retry': 'invalidations retry 99',

@@ -61,6 +61,6 @@ function show(
 function extensionsOf({ label }: ComparedText) {
   return [
     ...[lineNumbers(), vcl, look, EditorState.readOnly.of(true), EditorView.lineWrapping],
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
   ]
 }

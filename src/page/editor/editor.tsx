@@ -33,7 +33,7 @@ export function makeState({ text, label, isReadOnly, onSave }: EditedState): Edi
       ...[bracketMatching(), highlightActiveLine(), highlightActiveLineGutter()],
       ...[highlightSelectionMatches(), search(), vcl, look],
       ...[indentUnit.of('    '), EditorState.tabSize.of(8), EditorState.readOnly.of(isReadOnly)],
-      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       keymap.of([
         {
           key: 'Mod-s',

@@ -116,12 +116,22 @@ function Reasons({ rows }: { readonly rows: readonly ForeseenPlace[] }) {
     <ul class="group-reasons">
       {groupReasons(rows).map(({ what, reason, count }) => (
         <li key={`${what} ${reason}`}>
-          <StateChip state={`${sayCount(count)} ${what}`} tone={tones[what]} />
+          <StateChip
+            state={`${sayCount(count)} ${count === 1 ? what : ofSeveral[what]}`}
+            tone={tones[what]}
+          />
           <span>{reason}</span>
         </li>
       ))}
     </ul>
   )
+}
+
+const ofSeveral: Readonly<Record<ForeseenPlace['what'], string>> = {
+  joins: 'join',
+  leaves: 'leave',
+  stays: 'stay',
+  'not used': 'not used',
 }
 
 const tones: Readonly<Record<ForeseenPlace['what'], Tone>> = {
