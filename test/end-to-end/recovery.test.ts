@@ -128,7 +128,11 @@ void t.test(
   { buffered: true, timeout: laneTimeoutMs },
   async (t) => {
     const stand = await startStand(t)
-    await untilAgent(stand, 'Running')
+    // A load in progress may take its 120 s before the cache counts as one that does not answer.
+    await eventually('nothing is being loaded', async () => {
+      const { config } = await untilAgent(stand, 'Running')
+      return config.effective.revision === config.desired.revision
+    })
     const manager = stand.cache.pid()
     process.kill(manager, 'SIGSTOP')
     t.teardown(() => process.kill(manager, 'SIGCONT'))
