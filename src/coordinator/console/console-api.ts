@@ -40,6 +40,7 @@ export function openConsole(parts: ConsoleParts): Console {
     api: {
       name: 'console',
       prefix: consolePrefix,
+      ground: `${consolePrefix}/rest`,
       routes: [...consoleAuthRoutes({ logins, sessions }), ...consoleRoutes(identity, licensing)],
       authenticate: (caller) => authenticate({ logins, sessions, readBaseUrl }, caller),
       admit: () => licensing.requireLicense(),

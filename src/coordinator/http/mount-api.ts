@@ -36,14 +36,15 @@ export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundi
   for (const target of targets)
     mountTarget(app, toRouterPath(target.template), { findTarget: () => target, surroundings })
   const elsewhere = { findTarget: prepareElsewhere(api, unknown), surroundings }
-  mountTarget(app, `${api.prefix}/*`, elsewhere)
-  if (api.prefix !== '') mountTarget(app, api.prefix, elsewhere)
+  const ground = api.ground ?? api.prefix
+  mountTarget(app, `${ground}/*`, elsewhere)
+  if (ground !== '') mountTarget(app, ground, elsewhere)
 
   const patterns = targets.map((target) => ({ target, pattern: toPattern(target.template) }))
   const methods = surroundings.methods.filter((method) => !isCommon(method))
   const findTarget = (request: FastifyRequest): Target =>
     patterns.find(({ pattern }) => pattern.test(pathOf(request)))?.target ?? unknown
-  mountTarget(app, `${api.prefix}/*`, { findTarget, surroundings, methods })
+  mountTarget(app, `${ground}/*`, { findTarget, surroundings, methods })
 }
 
 function prepareElsewhere(api: Api, unknown: Target): (request: FastifyRequest) => Target {

@@ -64,6 +64,8 @@ void t.test('Basic is of the console only, Bearer of the controller only', async
   const nowhere = await controller.call('GET', '/api/v1/no-such-thing', { token })
   t.equal(nowhere.status, 404)
   t.hasStrict(nowhere.body, { errorKey: 'path', message: nowhere.body['errorMsg'] })
+  const elsewhere = await controller.call('GET', '/api/v2/tags')
+  t.equal(elsewhere.status, 404, 'an unknown path of no API needs no login')
 })
 
 void t.test('a write with the cookie counts only from pages of this service', async (t) => {
