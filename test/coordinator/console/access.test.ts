@@ -53,6 +53,17 @@ void t.test('whoever is wrong about anything is told the same', async (t) => {
   t.equal(messages.size, 1)
 })
 
+void t.test(
+  'guesses at one account count together, whichever organization they name',
+  async (t) => {
+    const { call } = await startConsole(t)
+    for (let guess = 0; guess < 10; guess++)
+      t.equal((await call('GET', '/v1/cache', { as: `root@${guess}:wrong` })).status, 401)
+    t.equal((await call('GET', '/v1/cache', { as: 'root@more:wrong' })).status, 429)
+    t.equal((await call('GET', '/v1/cache', { as: 'root:wrong' })).status, 429)
+  },
+)
+
 void t.test('Basic is of the console only, Bearer of the controller only', async (t) => {
   const { call, controller } = await startConsole(t)
   const token = await controller.login()

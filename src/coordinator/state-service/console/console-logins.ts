@@ -85,24 +85,24 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
     { user, password, sourceAddress }: ConsoleCredentials,
     knownHash: string | undefined,
   ): Promise<{ account: LoginAccount; actor: Actor }> {
-    const checkLimit = (): void => {
-      limits.check(user, sourceAddress)
-    }
     const found = await findAccount(user)
     const { account } = found ?? {}
-    const isKnown = knownHash !== undefined && account?.passwordHash === knownHash
-    if (!isKnown) {
+    // However it was written, with whichever organization behind it: guesses at one account count together.
+    const name = found?.name ?? user
+    const checkLimit = (): void => {
+      limits.check(name, sourceAddress)
+    }
+    if (knownHash === undefined || account?.passwordHash !== knownHash) {
       checkLimit()
       // Checked again at its turn: guesses that were sent together have failed meanwhile.
       const matches = await passwords.verify(account?.passwordHash, password, checkLimit)
-      if (!matches || found === undefined || found.account.locked) {
-        limits.countFailure(user, sourceAddress)
+      if (!matches || account?.locked !== false) {
+        limits.countFailure(name, sourceAddress)
         throw unauthenticated('the name or the password is wrong')
       }
-      limits.forgive(user, sourceAddress)
+      limits.forgive(name, sourceAddress)
     }
-    if (found === undefined || found.account.locked)
-      throw unauthenticated('the name or the password is wrong')
+    if (found?.account.locked !== false) throw unauthenticated('the name or the password is wrong')
     const named = { ...found.account, name: found.name }
     const actor = await findPlaceByName(service.store.queries, named, found.organization)
     return { account: found.account, actor }
