@@ -14,7 +14,7 @@ import { AccountDialog } from './account-dialog.js'
 import { AdministrationHead } from './administration-head.js'
 import { useRemoval } from './change-object.js'
 import { ObjectList } from './object-list.js'
-import { RowDeeds } from './row-deeds.js'
+import { deedsColumn } from './row-deeds.js'
 
 export function View() {
   const list = useList<Account>('/accounts')
@@ -29,7 +29,11 @@ export function View() {
     }
     return [
       ...facts,
-      deedsColumn(edit, (one) => void remove(questionOf(one), `/accounts/${one.id}`, 'Deleted.')),
+      deedsColumn(
+        ({ name }) => name,
+        edit,
+        (one) => void remove(questionOf(one), `/accounts/${one.id}`, 'Deleted.'),
+      ),
     ]
   }, [isWriter, list.reload])
   const shown = list.rows.filter(({ name, email }) =>
@@ -97,28 +101,6 @@ const facts: readonly Column<Account>[] = [
     sortBy: ({ created }) => created,
   },
 ]
-
-function deedsColumn(
-  edit: (one: Account) => void,
-  remove: (one: Account) => void,
-): Column<Account> {
-  return {
-    title: 'Change',
-    width: '6.5rem',
-    isEnd: true,
-    show: (one) => (
-      <RowDeeds
-        name={one.name}
-        onEdit={() => {
-          edit(one)
-        }}
-        onDelete={() => {
-          remove(one)
-        }}
-      />
-    ),
-  }
-}
 
 function questionOf({ name }: Account) {
   return {

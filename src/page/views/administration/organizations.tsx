@@ -14,7 +14,7 @@ import { AdministrationHead } from './administration-head.js'
 import { useRemoval } from './change-object.js'
 import { ObjectList } from './object-list.js'
 import { OrganizationDialog } from './organization-dialog.js'
-import { RowDeeds } from './row-deeds.js'
+import { deedsColumn } from './row-deeds.js'
 
 export function View() {
   const list = useList<Organization>('/organizations')
@@ -30,6 +30,7 @@ export function View() {
     return [
       ...facts,
       deedsColumn(
+        ({ name }) => name,
         edit,
         (one) => void remove(questionOf(one), `/organizations/${one.id}`, 'Deleted.'),
       ),
@@ -106,28 +107,6 @@ const facts: readonly Column<Organization>[] = [
     sortBy: ({ created }) => created,
   },
 ]
-
-function deedsColumn(
-  edit: (one: Organization) => void,
-  remove: (one: Organization) => void,
-): Column<Organization> {
-  return {
-    title: 'Change',
-    width: '6.5rem',
-    isEnd: true,
-    show: (one) => (
-      <RowDeeds
-        name={one.name}
-        onEdit={() => {
-          edit(one)
-        }}
-        onDelete={() => {
-          remove(one)
-        }}
-      />
-    ),
-  }
-}
 
 function questionOf({ name }: Organization) {
   return {

@@ -12,7 +12,7 @@ import { AdministrationHead } from './administration-head.js'
 import { useRemoval } from './change-object.js'
 import { ObjectList } from './object-list.js'
 import { ProviderDialog } from './provider-dialog.js'
-import { RowDeeds } from './row-deeds.js'
+import { deedsColumn } from './row-deeds.js'
 
 export function View() {
   const list = useList<Idp>('/idps')
@@ -27,7 +27,11 @@ export function View() {
     }
     return [
       ...facts,
-      deedsColumn(edit, (one) => void remove(questionOf(one), `/idps/${one.id}`, 'Deleted.')),
+      deedsColumn(
+        ({ organization }) => `the provider of ${organization.name}`,
+        edit,
+        (one) => void remove(questionOf(one), `/idps/${one.id}`, 'Deleted.'),
+      ),
     ]
   }, [isWriter, list.reload])
   const shown = list.rows.filter(({ organization, baseURL }) =>
@@ -82,25 +86,6 @@ const facts: readonly Column<Idp>[] = [
   { title: 'Client', from: 'medium', show: ({ clientID }) => clientID },
   { title: 'Claim of the role', from: 'wide', show: ({ roleClaim }) => roleClaim || 'None' },
 ]
-
-function deedsColumn(edit: (one: Idp) => void, remove: (one: Idp) => void): Column<Idp> {
-  return {
-    title: 'Change',
-    width: '6.5rem',
-    isEnd: true,
-    show: (one) => (
-      <RowDeeds
-        name={`the provider of ${one.organization.name}`}
-        onEdit={() => {
-          edit(one)
-        }}
-        onDelete={() => {
-          remove(one)
-        }}
-      />
-    ),
-  }
-}
 
 function questionOf({ organization, baseURL }: Idp) {
   return {

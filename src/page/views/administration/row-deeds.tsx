@@ -1,5 +1,6 @@
 /** What can be done with an object of a list: change it, delete it. */
 import { Button } from '../../parts/button.js'
+import type { Column } from '../../parts/table.js'
 
 export interface RowDeedsProps {
   readonly name: string
@@ -18,4 +19,28 @@ export function RowDeeds({ name, onEdit, onDelete, verb = 'Delete' }: RowDeedsPr
       )}
     </span>
   )
+}
+
+/** The last column of a list whose objects can be changed and deleted. */
+export function deedsColumn<Row extends { readonly id: number }>(
+  nameOf: (row: Row) => string,
+  edit: (row: Row) => void,
+  remove: (row: Row) => void,
+): Column<Row> {
+  return {
+    title: 'Change',
+    width: '6.5rem',
+    isEnd: true,
+    show: (row) => (
+      <RowDeeds
+        name={nameOf(row)}
+        onEdit={() => {
+          edit(row)
+        }}
+        onDelete={() => {
+          remove(row)
+        }}
+      />
+    ),
+  }
 }
