@@ -12,12 +12,11 @@ import {
 } from '../state-service/console/groups.js'
 import type { StateService } from '../state-service/service.js'
 import { groupSchema, toGroupView } from './group-views.js'
-import { readPage, takePage } from './pages.js'
+import { listRoutes } from './list-routes.js'
 
 const errorKey = 'group'
 const read = { console: 'read' } as const
 const write = { console: 'write' } as const
-const listSchema = Type.Object({ list: Type.Array(groupSchema) })
 
 /** What is no field of these, as the relations, is ignored: it has calls of its own. */
 const changeable = {
@@ -27,7 +26,7 @@ const changeable = {
 }
 
 export function groupRoutes(service: StateService): readonly Route[] {
-  return [...listRoutes(service), ...objectRoutes(service)]
+  return [...collectionRoutes(service), ...objectRoutes(service)]
 }
 
 /** What the routes of one group have in common. */
@@ -39,34 +38,16 @@ export function groupById(service: StateService) {
   } as const
 }
 
-function listRoutes(service: StateService): readonly Route[] {
+function collectionRoutes(service: StateService): readonly Route[] {
   return [
-    route({
-      method: 'GET',
+    ...listRoutes({
       path: '/v1/group',
       operationId: 'listGroups',
       summary: 'All groups that you may see; root groups of the controller too, read-only',
       errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: { list: (await listGroups(service, actor)).map(toGroupView) },
-      }),
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/group/{page}/{items}',
-      operationId: 'listGroupsByPage',
-      summary: 'A page of them',
-      errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor, params }) => {
-        const page = readPage(params, errorKey)
-        const groups = takePage(await listGroups(service, actor), page)
-        return { status: 200, body: { list: groups.map(toGroupView) } }
-      },
+      schema: groupSchema,
+      read: (actor) => listGroups(service, actor),
+      view: toGroupView,
     }),
     route({
       method: 'POST',

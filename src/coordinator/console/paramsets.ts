@@ -13,7 +13,7 @@ import {
 } from '../state-service/console/paramsets.js'
 import type { StateService } from '../state-service/service.js'
 import { toConsoleTime } from './console-time.js'
-import { readPage, takePage } from './pages.js'
+import { listRoutes } from './list-routes.js'
 
 const errorKey = 'paramset'
 const read = { console: 'read' } as const
@@ -30,7 +30,6 @@ export const paramSetSchema = Type.Object({
   created: Type.String(),
   timestamp: Type.String(),
 })
-const listSchema = Type.Object({ list: Type.Array(paramSetSchema) })
 const optionalKeys = {
   description: Type.Optional(Type.String({ maxLength: 4096 })),
   params: Type.Optional(paramsSchema),
@@ -43,32 +42,14 @@ export function paramSetRoutes(service: StateService): readonly Route[] {
     find: (_: unknown, actor: Actor, id: number) => findParamSet(service.store.queries, actor, id),
   }
   return [
-    route({
-      method: 'GET',
+    ...listRoutes({
       path: '/v1/paramset',
       operationId: 'listParamSets',
       summary: 'Parameter sets of your groups, and those that no group has',
       errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: { list: (await listParamSets(service, actor)).map(toParamSetView) },
-      }),
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/paramset/{page}/{items}',
-      operationId: 'listParamSetsByPage',
-      summary: 'A page of them',
-      errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor, params }) => {
-        const page = readPage(params, errorKey)
-        const sets = takePage(await listParamSets(service, actor), page)
-        return { status: 200, body: { list: sets.map(toParamSetView) } }
-      },
+      schema: paramSetSchema,
+      read: (actor) => listParamSets(service, actor),
+      view: toParamSetView,
     }),
     route({
       method: 'POST',

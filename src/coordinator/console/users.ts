@@ -13,7 +13,7 @@ import {
 } from '../state-service/console/users.js'
 import type { Identity } from '../state-service/identity/identity.js'
 import { toConsoleTime } from './console-time.js'
-import { readPage, takePage } from './pages.js'
+import { listRoutes } from './list-routes.js'
 
 const errorKey = 'user'
 const read = { console: 'read' } as const
@@ -56,32 +56,14 @@ export function userRoutes(identity: Identity): readonly Route[] {
   const readId = (text: string) => parseObjectId('user', text)
   const find = (_: unknown, actor: Actor, id: number) => findConsoleUser(service, actor, id)
   return [
-    route({
-      method: 'GET',
+    ...listRoutes({
       path: '/v1/user',
       operationId: 'listConsoleUsers',
       summary: 'The users of your organization; whoever is no Admin sees itself',
       errorKey,
-      permission: read,
-      answers: { 200: Type.Object({ list: Type.Array(userSchema) }) },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: { list: (await listConsoleUsers(service, actor)).map(toUserView) },
-      }),
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/user/{page}/{items}',
-      operationId: 'listConsoleUsersByPage',
-      summary: 'A page of them',
-      errorKey,
-      permission: read,
-      answers: { 200: Type.Object({ list: Type.Array(userSchema) }) },
-      handle: async ({ actor, params }) => {
-        const page = readPage(params, errorKey)
-        const users = takePage(await listConsoleUsers(service, actor), page)
-        return { status: 200, body: { list: users.map(toUserView) } }
-      },
+      schema: userSchema,
+      read: (actor) => listConsoleUsers(service, actor),
+      view: toUserView,
     }),
     route({
       method: 'POST',

@@ -13,7 +13,7 @@ import {
   type BranchRecord,
 } from '../state-service/console/vcls.js'
 import type { StateService } from '../state-service/service.js'
-import { readPage, takePage } from './pages.js'
+import { listRoutes } from './list-routes.js'
 import { branchSchema, toBranchView, wholeBranchSchema } from './vcl-views.js'
 
 export const errorKey = 'vcl'
@@ -32,38 +32,19 @@ export function findingBranch(service: StateService) {
 
 export function vclRoutes(service: StateService): readonly Route[] {
   const ofBranch = findingBranch(service)
-  const listSchema = Type.Object({ list: Type.Array(branchSchema) })
   const answerWhole = async (status: number, branch: BranchRecord) => {
     const { content } = await readHead(service, branch)
     return { status, body: { ...toBranchView(branch), content } }
   }
   return [
-    route({
-      method: 'GET',
+    ...listRoutes({
       path: '/v1/vcl',
       operationId: 'listBranches',
       summary: 'All VCL branches that you may see, without their contents',
       errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: { list: (await listBranches(service, actor)).map(toBranchView) },
-      }),
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/vcl/{page}/{items}',
-      operationId: 'listBranchesByPage',
-      summary: 'A page of them',
-      errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor, params }) => {
-        const page = readPage(params, errorKey)
-        const branches = takePage(await listBranches(service, actor), page)
-        return { status: 200, body: { list: branches.map(toBranchView) } }
-      },
+      schema: branchSchema,
+      read: (actor) => listBranches(service, actor),
+      view: toBranchView,
     }),
     route({
       method: 'POST',
