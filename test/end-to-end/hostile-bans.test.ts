@@ -91,5 +91,20 @@ void t.test('hostile bans', async (t) => {
       t.match(await send('ban req.url ~ ('), { status: 200, text: /Regex/ })
     })
 
+  await t.test('as bans of a group of the console neither', async (t) => {
+    const made = await console('POST', '/v1/group', { body: { name: 'hostile' } })
+    const group = `/v1/group/${String(made.body['id'])}`
+    const joined = await console('PUT', `${group}/cache/${toObjectId('cache', id)}`)
+    t.equal(joined.status, 204)
+    const ban = (body: object) => console('POST', `${group}/ban`, { body })
+    for (const [index, expression] of refused.entries()) {
+      const { status, text } = await ban({ expression })
+      t.equal(status, 400, `row ${index}`)
+      t.match(text, /position \d+/, `row ${index}`)
+    }
+    const { status, body } = await ban({ expressions: taken })
+    t.match({ status, body }, { status: 200, body: { total: 1, results: [{ cacheId: /^c0/ }] } })
+  })
+
   t.same(await readFacts(cache), before)
 })
