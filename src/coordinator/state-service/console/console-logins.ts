@@ -6,6 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { credentialsChangedSubject } from '../../../bus/bus.js'
 import { readLoginName } from '../../../domain/console-role.js'
 import type { Actor } from '../../../domain/permission.js'
+import type { FleetError } from '../../../errors.js'
 import { findAccountByName, type LoginAccount } from '../../../store/accounts.js'
 import type { Identity } from '../identity/identity.js'
 import { unauthenticated } from '../identity/sessions.js'
@@ -22,6 +23,13 @@ export interface ConsoleLogins {
   /** Throws FleetError 'unauthenticated', 'limited' after too many failures, 'unavailable' under too many at once. */
   recognize(credentials: ConsoleCredentials): Promise<Actor>
   close(): void
+}
+
+interface FoundAccount {
+  readonly account: LoginAccount
+  readonly name: string
+  /** As it stands behind the `@`; undefined: none was named. */
+  readonly organization: string | undefined
 }
 
 interface Remembered {
@@ -82,40 +90,38 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
   }
 
   async function check(
-    { user, password, sourceAddress }: ConsoleCredentials,
+    guess: ConsoleCredentials,
     knownHash: string | undefined,
   ): Promise<{ account: LoginAccount; actor: Actor }> {
-    const found = await findAccount(user)
-    const { account } = found ?? {}
-    // However it was written, with whichever organization behind it: guesses at one account count together.
-    const name = found?.name ?? user
-    const checkLimit = (): void => {
-      limits.check(name, sourceAddress)
-    }
-    if (knownHash === undefined || account?.passwordHash !== knownHash) {
-      checkLimit()
-      // Checked again at its turn: guesses that were sent together have failed meanwhile.
-      const matches = await passwords.verify(account?.passwordHash, password, checkLimit)
-      if (!matches || account?.locked !== false) {
-        limits.countFailure(name, sourceAddress)
-        throw unauthenticated('the name or the password is wrong')
-      }
-      limits.forgive(name, sourceAddress)
-    }
-    if (found?.account.locked !== false) throw unauthenticated('the name or the password is wrong')
+    const found = await findAccount(guess.user)
+    if (knownHash === undefined || found?.account.passwordHash !== knownHash)
+      await verifyGuess(guess, found)
+    if (found?.account.locked !== false) throw wrongCredentials()
     const named = { ...found.account, name: found.name }
     const actor = await findPlaceByName(service.store.queries, named, found.organization)
     return { account: found.account, actor }
   }
 
-  async function findAccount(user: string): Promise<
-    | {
-        readonly account: LoginAccount
-        readonly name: string
-        readonly organization: string | undefined
-      }
-    | undefined
-  > {
+  async function verifyGuess(
+    { user, password, sourceAddress }: ConsoleCredentials,
+    found: FoundAccount | undefined,
+  ): Promise<void> {
+    // However it was written, with whichever organization behind it: guesses at one account count together.
+    const name = found?.name ?? user
+    const checkLimit = (): void => {
+      limits.check(name, sourceAddress)
+    }
+    checkLimit()
+    // Checked again at its turn: guesses that were sent together have failed meanwhile.
+    const matches = await passwords.verify(found?.account.passwordHash, password, checkLimit)
+    if (!matches || found?.account.locked !== false) {
+      limits.countFailure(name, sourceAddress)
+      throw wrongCredentials()
+    }
+    limits.forgive(name, sourceAddress)
+  }
+
+  async function findAccount(user: string): Promise<FoundAccount | undefined> {
     if (user.includes('\0')) return undefined // cannot be stored, nor asked for on PostgreSQL
     for (const { account: name, organization } of readLoginName(user)) {
       const account = await findAccountByName(service.store.queries, name)
@@ -123,4 +129,8 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
     }
     return undefined
   }
+}
+
+function wrongCredentials(): FleetError {
+  return unauthenticated('the name or the password is wrong')
 }
