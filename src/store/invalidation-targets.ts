@@ -163,10 +163,9 @@ const rowsPerStatement = 1000
 
 /** Answers the id of the set with these members, in the order of their ids; makes it when there is none. Under the decision lock. */
 export async function keepSet(queries: Queries, members: readonly SetMember[]): Promise<number> {
-  const rows = members.map(({ agentId, reach }) => ({ agentId, reach: JSON.stringify(reach) }))
-  const hash = createHash('sha256')
-  for (const { agentId, reach } of rows) hash.update(`${agentId} ${reach}\n`)
-  const digest = hash.digest('hex')
+  const rows = writeReaches(members)
+  const text = rows.map(({ agentId, reach }) => `${agentId} ${reach}\n`).join('')
+  const digest = createHash('sha256').update(text).digest('hex')
   const found = await queries
     .selectFrom('invalidationSets')
     .select('id')
@@ -184,6 +183,16 @@ export async function keepSet(queries: Queries, members: readonly SetMember[]): 
       .values(rows.slice(start, start + rowsPerStatement).map((row) => ({ ...row, setId })))
       .execute()
   return setId
+}
+
+/** Reaches as JSON; members often share one. */
+function writeReaches(members: readonly SetMember[]): { agentId: number; reach: string }[] {
+  const written = new Map<Reach, string>()
+  return members.map(({ agentId, reach }) => {
+    const json = written.get(reach) ?? JSON.stringify(reach)
+    written.set(reach, json)
+    return { agentId, reach: json }
+  })
 }
 
 /** Those that are still there, by agent. Members with the same reach share one object. */

@@ -184,7 +184,10 @@ async function prepareReach(
   content: InvalidationContent,
 ): Promise<(agentId: number) => Reach> {
   const isNarrowed = scope.kind === 'organization' || by.groupIds !== undefined
-  if (content.type === 'ban' && !isNarrowed) return () => reachOfBan(false, [])
+  if (content.type === 'ban' && !isNarrowed) {
+    const reach = reachOfBan(false, [])
+    return () => reach
+  }
   if (by.groupIds?.length === 0) return () => ({ groups: [] })
   const groups = groupBy(await readGroupsOnAgents(queries, scope, by), ({ agentId }) => agentId)
   const groupsOn = (agentId: number): readonly TouchableGroup[] => groups.get(agentId) ?? []
