@@ -1,5 +1,5 @@
-/** Answers on a bare socket, where there is no request to answer, with the same error body as the APIs, and ends it. */
-import { STATUS_CODES } from 'node:http'
+/** Refusals of the listener itself, before any API: the same error body as theirs, and the end of the connection. */
+import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newTraceId } from '../../context.js'
 import type { ErrorKey } from '../../errors.js'
@@ -11,12 +11,26 @@ export interface BareAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Answers the trace id that was sent. */
+/** On a bare socket, where there is no request to answer. Answers the trace id that was sent. */
 export function answerBare(socket: Duplex, answer: BareAnswer): string {
-  const { status, errorKey, errorMsg, headers = {} } = answer
+  const { traceId, head, body } = compose(answer)
+  const { status } = answer
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.once('finish', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`)
+  return traceId
+}
+
+/** To a request that no API shall see. */
+export function answerEarly(response: ServerResponse, answer: BareAnswer): void {
+  const { head, body } = compose(answer)
+  response.writeHead(answer.status, head).end(body)
+}
+
+function compose({ errorKey, errorMsg, headers = {} }: BareAnswer) {
   const traceId = newTraceId()
   const body = JSON.stringify({ traceId, errorKey, errorMsg })
-  const head = {
+  const head: Record<string, string> = {
     'Content-Type': 'application/json; charset=utf-8',
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
@@ -25,8 +39,5 @@ export function answerBare(socket: Duplex, answer: BareAnswer): string {
     Connection: 'close',
     ...headers,
   }
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.once('finish', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`)
-  return traceId
+  return { traceId, head, body }
 }

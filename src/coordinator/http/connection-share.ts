@@ -3,13 +3,12 @@
  * counts no more once it asks for its upgrade: what comes then is limited by the agent gateway, and a fleet may stand behind
  * one address.
  */
-import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { networkOf } from '../../domain/source-network.js'
 import { answerBare } from './bare-answer.js'
 import type { IsListed } from './networks.js'
-import { isForWebSocket } from './upgrades.js'
 
 export interface ConnectionShare {
   readonly most: number
@@ -23,11 +22,14 @@ export interface ConnectionShare {
 /** Chosen by us: a flood is told once in so long. */
 const tellEveryMs = 60_000
 
-/** Before the server listens. Answers how many addresses are counted now. */
-export function limitConnections(server: Server, share: ConnectionShare): () => number {
+/** What is upgraded does not count any more. */
+export type ReleaseConnection = (socket: Duplex) => void
+
+/** Before the server listens. */
+export function limitConnections(server: Server, share: ConnectionShare): ReleaseConnection {
   const { most, isUncounted, isPlain, log } = share
   const held = new Map<string, number>()
-  /** Network of each counted connection, by its own address and port: an upgrade tells of another object, behind TLS. */
+  /** Network of each counted connection, by its own address and port. */
   const networks = new Map<string, string>()
   const tell = prepareTelling(log)
 
@@ -54,13 +56,14 @@ export function limitConnections(server: Server, share: ConnectionShare): () => 
       release(peer)
     })
   })
-  server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
-    if (isForWebSocket(request)) release(nameOf(socket))
-  })
   server.on('drop', () => {
     tell({}, 'there are as many connections as there may be: more are closed')
   })
-  return () => held.size
+  return (socket) => {
+    // Of an HTTP server it is a socket; behind TLS another object than the one that was counted.
+    const { remoteAddress, remotePort } = socket as Partial<Socket>
+    release(nameOf({ remoteAddress, remotePort }))
+  }
 
   function release(peer: string): void {
     const network = networks.get(peer)
@@ -73,7 +76,10 @@ export function limitConnections(server: Server, share: ConnectionShare): () => 
 }
 
 /** The same for a connection and for what an upgrade gives of it. */
-function nameOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
+function nameOf({
+  remoteAddress = '',
+  remotePort = 0,
+}: Pick<Partial<Socket>, 'remoteAddress' | 'remotePort'>): string {
   return `${remoteAddress} ${remotePort}`
 }
 

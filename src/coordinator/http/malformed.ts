@@ -1,8 +1,9 @@
 /** Answers what is no HTTP request (bad syntax, headers too long or too slow) with the same error body as the APIs. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { FindAnswer } from './answers-under-way.js'
-import { answerBare } from './bare-answer.js'
+import { answerBare, answerEarly } from './bare-answer.js'
 
 type ParseError = Error & { readonly code?: string }
 
@@ -25,6 +26,15 @@ export function prepareRefusal(
         answerMalformed(error, socket, log)
       })
   }
+}
+
+/** RFC 9112, 3.2. */
+export function isHostless({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1'
+}
+
+export function refuseHostless(response: ServerResponse): void {
+  answerEarly(response, { status: 400, errorKey: 'body', errorMsg: 'the header Host is missing' })
 }
 
 function answerMalformed(error: ParseError, socket: Duplex, log: Logger): void {

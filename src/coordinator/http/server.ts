@@ -12,7 +12,7 @@ import { FleetError } from '../../errors.js'
 import { trackAnswers, type FindAnswer } from './answers-under-way.js'
 import type { Api } from './api.js'
 import { limitConnections } from './connection-share.js'
-import { prepareRefusal } from './malformed.js'
+import { isHostless, prepareRefusal, refuseHostless } from './malformed.js'
 import type { Metrics } from './metrics.js'
 import { mountApi } from './mount-api.js'
 import { compileNetworks } from './networks.js'
@@ -85,6 +85,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: timeoutCheckMs,
+    // Refused by us, with a body.
+    requireHostHeader: false,
   }
   const server = tls
     ? createTlsServer({ ...limits, ...(await readTls(tls)), handshakeTimeout: handshakeTimeoutMs })
@@ -97,7 +99,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
   server.on('connection', track)
   server.on('secureConnection', track)
-  limitConnections(server, {
+  const release = limitConnections(server, {
     most: options.connectionsPerAddress,
     isUncounted: compileNetworks(options.uncountedNetworks),
     isPlain: tls === null,
@@ -119,7 +121,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       addRawHandler(app, { method, path, handle })
     },
     onUpgrade: (handle) => {
-      takeUpgrades(server, findAnswer, handle)
+      takeUpgrades(server, { findAnswer, release }, handle)
     },
     listen: async () => {
       await app.ready()
@@ -172,7 +174,11 @@ function createApp(
 ): FastifyInstance {
   const { log, describeError, trustedProxies } = options
   const app = fastify({
-    serverFactory: (handle) => server.on('request', handle),
+    serverFactory: (handle) =>
+      server.on('request', (request, response) => {
+        if (isHostless(request)) refuseHostless(response)
+        else handle(request, response)
+      }),
     clientErrorHandler: prepareRefusal(findAnswer, log),
     exposeHeadRoutes: false,
     // Calls on open connections are served while the server closes; their answers end the connection.

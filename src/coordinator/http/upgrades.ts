@@ -4,6 +4,7 @@ import type { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { FindAnswer } from './answers-under-way.js'
 import { answerBare } from './bare-answer.js'
+import type { ReleaseConnection } from './connection-share.js'
 
 type Server = ReturnType<typeof createServer> | ReturnType<typeof createTlsServer>
 export type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
@@ -27,10 +28,16 @@ export function refuseTunnels(server: Server): void {
  * WebSockets go to `handle`. What else is offered is ignored (RFC 9110, 7.8), and the call served: some clients offer HTTP/2 (`h2c`)
  * on every connection without TLS.
  */
-export function takeUpgrades(server: Server, findAnswer: FindAnswer, handle: HandleUpgrade): void {
+export function takeUpgrades(
+  server: Server,
+  { findAnswer, release }: { readonly findAnswer: FindAnswer; readonly release: ReleaseConnection },
+  handle: HandleUpgrade,
+): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (isForWebSocket(request)) handle(request, socket, head)
-    else {
+    if (request.headers.upgrade?.toLowerCase() === 'websocket') {
+      release(socket)
+      handle(request, socket, head)
+    } else {
       const serve = (): void => {
         serveAsItIs(server, request, socket, head)
       }
@@ -39,10 +46,6 @@ export function takeUpgrades(server: Server, findAnswer: FindAnswer, handle: Han
       else serve()
     }
   })
-}
-
-export function isForWebSocket({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 const ofUpgrades = new Set(['upgrade', 'http2-settings'])

@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
+import type { HandleUpgrade } from '../../../src/coordinator/http/upgrades.js'
 import { eventually } from '../../support/eventually.js'
 import { startController, type Controller } from '../../support/start-controller.js'
 import { openLine, type Line, type LineSetup } from './line.js'
@@ -12,6 +13,12 @@ import { startThings } from './things.js'
 const share = 3
 const upgrade =
   'GET /agent/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+
+/** As the agent gateway does, until the other side ends it. */
+const takeUp: HandleUpgrade = (_request, socket) => {
+  socket.on('end', () => socket.end()).resume()
+  socket.write('HTTP/1.1 101 x\r\n\r\n')
+}
 
 function openMany(t: Test, base: { readonly base: string }, setup?: LineSetup): Promise<Line[]> {
   return Promise.all(Array.from({ length: 10 }, () => openLine(t, base, setup)))
@@ -58,7 +65,7 @@ void t.test('an address has its share of connections, and others theirs', async 
 
 void t.test('links of agents leave room, and proxies are not counted', async (t) => {
   const controller = await startController(t, { http: { connectionsPerAddress: share } })
-  controller.http.server.on('upgrade', (_request, socket) => socket.write('HTTP/1.1 101 x\r\n\r\n'))
+  controller.http.onUpgrade(takeUp)
   const links: Line[] = []
   for (let count = 0; count < 10; count++) {
     const link = await openLine(t, controller, { text: upgrade })
@@ -83,8 +90,7 @@ void t.test('over TLS it is the same', async (t) => {
   const tls = { certFile: join(fixtures, 'one.crt'), keyFile: join(fixtures, 'one.key') }
   const things = await startThings({ tls, connectionsPerAddress: share })
   t.teardown(() => things.http.close())
-  const { server } = things.http
-  server.on('upgrade', (_request, socket) => socket.write('HTTP/1.1 101 x\r\n\r\n'))
+  things.http.onUpgrade(takeUp)
   const port = Number(new URL(things.base).port)
   const open = () => connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
   for (let count = 0; count < 5; count++) {

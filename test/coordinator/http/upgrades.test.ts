@@ -1,4 +1,4 @@
-/** What callers ask of their connection instead of an answer. */
+/** What callers ask of their connection instead of an answer, and what is no call of today's HTTP. */
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
@@ -42,6 +42,13 @@ void t.test('HTTP/2 is offered and the call is served as it is', async (t) => {
 void t.test('WebSockets are taken up', async (t) => {
   const text = `GET /x HTTP/1.1\r\n${caller}Connection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n`
   t.match(await hear(await openLine(t, s, { text })), /^HTTP\/1\.1 101 taken/)
+})
+
+void t.test('a call without the header Host is refused like any other', async (t) => {
+  const text = 'GET /api/v1/things HTTP/1.1\r\nAuthorization: Bearer boss\r\n\r\n'
+  t.match(await hear(await openLine(t, s, { text })), /^HTTP\/1\.1 400 .*"errorKey":"body".*Host/s)
+  const old = await openLine(t, s, { text: text.replace('1.1', '1.0') })
+  t.match(await hear(old), /^HTTP\/1\.1 200 /, 'HTTP/1.0 has none')
 })
 
 void t.test('a tunnel is refused, an expectation that nobody knows ignored', async (t) => {
