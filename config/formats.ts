@@ -1,4 +1,5 @@
 /** The forms that settings may have, as convict formats: each says what would be right. */
+import { isIP } from 'node:net'
 import convict from 'convict'
 
 export interface HostPort {
@@ -22,12 +23,15 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
     valid: '1 to 52 letters, digits or dashes',
   },
   list: {
-    read: (text) =>
-      text
-        .split(',')
-        .map((member) => member.trim())
-        .filter((member) => member !== ''),
+    read: readList,
     valid: 'words separated by commas',
+  },
+  networks: {
+    read: (text) => {
+      const members = readList(text)
+      return members.every(isNetwork) ? members : undefined
+    },
+    valid: 'addresses or networks separated by commas, such as 192.0.2.7,10.0.0.0/8,fd00::/8',
   },
   apis: {
     read: readApis,
@@ -110,6 +114,19 @@ function readWebOrigin(text: string): string | undefined {
   const { protocol, origin, href } = new URL(text)
   const isWeb = protocol === 'https:' || protocol === 'http:'
   return isWeb && href === `${origin}/` ? origin : undefined
+}
+
+function readList(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((member) => member.trim())
+    .filter((member) => member !== '')
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1
+  return prefix === undefined ? bits > 0 : Number(prefix) <= bits
 }
 
 /** Separated by commas, each with a host. */

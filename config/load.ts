@@ -8,6 +8,7 @@ import convict from 'convict'
 import type * as Yaml from 'yaml'
 import { addFormats, printValue, readHostPort, type HostPort } from './formats.js'
 import { createSchema, ranges, type RawSettings, type Schema, type Settings } from './schema.js'
+import { findTelltaleFlags } from './telltale.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -17,7 +18,12 @@ export class ConfigError extends Error {
 }
 
 export type Loaded =
-  | { readonly kind: 'run'; readonly settings: Settings }
+  | {
+      readonly kind: 'run'
+      readonly settings: Settings
+      /** Flags whose value holds a password. */
+      readonly telltaleFlags: readonly string[]
+    }
   | { readonly kind: 'print'; readonly text: string }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
@@ -43,7 +49,7 @@ export function loadConfig(arguments_: readonly string[], environment: Environme
   checkTogether(settings)
   if (flags['print-config']) return { kind: 'print', text: `${config.toString()}\n` }
   if (flags['check-config']) return { kind: 'print', text: 'the configuration is valid\n' }
-  return { kind: 'run', settings }
+  return { kind: 'run', settings, telltaleFlags: findTelltaleFlags(flags.values, schema) }
 }
 
 /** The table that `--help` prints: flag, variable, default, meaning. */

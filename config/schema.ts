@@ -42,6 +42,7 @@ export interface Settings {
   readonly warmup: number
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
+  readonly connectionsPerAddress: number
   readonly secretKeyFile: string | null
   readonly vmods: readonly string[]
   readonly includes: readonly string[]
@@ -66,7 +67,16 @@ export type SettingSchema = convict.SchemaObj & { readonly unit?: string }
 export type Schema = { readonly [K in keyof Settings]: SettingSchema }
 
 /** Forms of whole numbers used below. */
-export const ranges = ['1..3600', '1..60', '1..16', '0..600', '1..3650', '0..100000', '0..600000']
+export const ranges = [
+  '1..3600',
+  '1..60',
+  '1..16',
+  '0..600',
+  '1..3650',
+  '0..100000',
+  '0..600000',
+  '1..40000',
+]
 
 export function createSchema(surroundings: Surroundings): Schema {
   return {
@@ -122,7 +132,7 @@ function coordinatorSettings() {
     // May hold a password.
     store: {
       ...setting(
-        'sqlite:PATH or postgres://…; without it a file in the state dir',
+        'sqlite:PATH or postgres://…; without it a file in the state dir; with a password not by the flag, which everybody on the host can read',
         'store',
         null,
         'store',
@@ -132,7 +142,7 @@ function coordinatorSettings() {
     // May hold a password.
     bus: {
       ...setting(
-        'in-process, or nats://… between several coordinators of one PostgreSQL store',
+        'in-process, or nats://… between several coordinators of one PostgreSQL store; with a password not by the flag',
         'bus',
         'in-process',
         'bus',
@@ -160,10 +170,16 @@ function coordinatorSettings() {
       'public-url',
     ),
     trustedProxies: setting(
-      'addresses whose forwarded addresses count',
-      'list',
+      'addresses or networks whose forwarded addresses count',
+      'networks',
       [],
       'trusted-proxies',
+    ),
+    connectionsPerAddress: setting(
+      'open connections of one address (IPv6: /64), links of agents apart; not counted for loopback and --trusted-proxies',
+      '1..40000',
+      1000,
+      'connections-per-address',
     ),
     secretKeyFile: setting(
       'seals recoverable secrets in the store; made when missing; the same on all coordinators',

@@ -1,8 +1,13 @@
 #!/usr/bin/env node
 /** The daemon: settings, roles, signals, exit codes (choices: 1). */
 import type { Logger } from 'pino'
-import { ConfigError, describeSettings, loadConfig, type Environment } from '../config/load.js'
-import type { Settings } from '../config/schema.js'
+import {
+  ConfigError,
+  describeSettings,
+  loadConfig,
+  type Environment,
+  type Loaded,
+} from '../config/load.js'
 import { FleetError } from './errors.js'
 import { describeGreeting } from './greeting.js'
 import { createLog } from './log.js'
@@ -55,7 +60,10 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
   else if (loaded.kind === 'version')
     process.stdout.write(`cachefleetd ${version} (Node ${process.versions.node})\n`)
   else if (loaded.kind === 'print') process.stdout.write(loaded.text)
-  else await run(loaded.settings, { arguments: arguments_, environment })
+  else {
+    hideArguments(loaded.telltaleFlags)
+    await run(loaded, { arguments: arguments_, environment })
+  }
 }
 
 interface Invocation {
@@ -63,10 +71,23 @@ interface Invocation {
   readonly environment: Environment
 }
 
-async function run(settings: Settings, invocation: Invocation): Promise<void> {
+/** A password in a flag is seen for the moment that a start takes, instead of as long as the daemon runs. */
+function hideArguments(telltaleFlags: readonly string[]): void {
+  if (telltaleFlags.length > 0) process.title = 'cachefleetd'
+}
+
+async function run(
+  { settings, telltaleFlags }: Extract<Loaded, { kind: 'run' }>,
+  invocation: Invocation,
+): Promise<void> {
   const { environment } = invocation
   const stdoutIsTerminal = process.stdout.isTTY
   const log = createLog(settings.logLevel, { pretty: stdoutIsTerminal })
+  for (const flag of telltaleFlags)
+    log.warn(
+      { flag },
+      `everybody on this host could read the password in ${flag}: set it by its variable (--help) or in the --config file`,
+    )
   const manager = createServiceManager(environment['NOTIFY_SOCKET'], log)
   const searchPath = environment['PATH'] ?? ''
   const roles = await startRoles(settings, log, { searchPath, stdoutIsTerminal })

@@ -73,6 +73,7 @@ async function startOwnCoordinator(
       licenseKeyFile: settings.licenseKey,
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
+      connectionsPerAddress: settings.connectionsPerAddress,
       secretKeyFile: settings.secretKeyFile ?? defaultSecretKeyFile(stateDir),
       adminUser: settings.adminUser,
       adminPassword: settings.adminPassword,

@@ -1,12 +1,13 @@
 /** Settings: where they come from, which wins, and what is said when one is wrong (choices: 1). */
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { ConfigError, describeSettings, loadConfig, type Environment } from '../config/load.js'
 import { createSchema, type Settings } from '../config/schema.js'
-import { runDaemon } from './support/daemon.js'
+import { runDaemon, startDaemon } from './support/daemon.js'
+import { eventually } from './support/eventually.js'
 
 function load(words: readonly string[], environment: Environment = {}): Settings {
   const loaded = loadConfig(words, environment)
@@ -97,6 +98,10 @@ void t.test('what is wrong is named, with what would be valid', async (t) => {
     [['--public-url', 'https://fleet.example/below'], {}, /without a path/],
     [['--public-url', 'ftp://fleet.example'], {}, /without a path/],
     [[], { CACHEFLEET_PUBLIC_URL: 'https://me@fleet.example' }, /without a path/],
+    [['--trusted-proxies', 'proxy.example'], {}, /--trusted-proxies/, /10\.0\.0\.0\/8/],
+    [['--trusted-proxies', '10.0.0.0/33'], {}, /--trusted-proxies/],
+    [['--trusted-proxies', '::1,fd00::/129'], {}, /--trusted-proxies/],
+    [['--connections-per-address', '0'], {}, /--connections-per-address/, /from 1 to 40000/],
     [['--log-level', 'loud'], {}, /--log-level/, /info/],
     [[], { CACHEFLEET_READ_ONLY: 'maybe' }, /--read-only/, /true or false/],
     [['--tls-cert', '/x'], {}, /--tls-cert and --tls-key/],
@@ -110,6 +115,43 @@ void t.test('what is wrong is named, with what would be valid', async (t) => {
     const refusal = refusalOf(words, environment)
     for (const pattern of says) t.match(refusal, pattern, `${words.join(' ')}: ${refusal}`)
   }
+})
+
+void t.test('proxies are addresses and networks', (t) => {
+  const settings = load(['--trusted-proxies', '192.0.2.7, 10.0.0.0/8,::1,fd00::/8'])
+  t.same(settings.trustedProxies, ['192.0.2.7', '10.0.0.0/8', '::1', 'fd00::/8'])
+  t.end()
+})
+
+void t.test('a flag that holds a password is told, and no longer shown', async (t) => {
+  const word = 'word-of-the-store'
+  const table: readonly [words: string[], tells: string[]][] = [
+    [['--store', `postgres://fleet:${word}@db/fleet`], ['--store']],
+    [['--store', `postgresql://db/fleet?user=fleet&password=${word}`], ['--store']],
+    [['--store', 'postgres://fleet@db/fleet'], []],
+    [['--store', 'sqlite:/var/lib/a@b:c'], []],
+    [
+      ['--bus', `nats://fleet:${word}@bus`, '--store', `postgres://a:${word}@b/c`],
+      ['--store', '--bus'],
+    ],
+    [['--bus', `nats://one,nats://${word}@two`], ['--bus']],
+    [['--bus', 'nats://one:4222,nats://two:4222'], []],
+    [['--bus', 'in-process'], []],
+  ]
+  for (const [words, tells] of table) {
+    const loaded = loadConfig(words, { CACHEFLEET_STORE: `postgres://a:${word}@b/c` })
+    t.match(loaded, { kind: 'run', telltaleFlags: tells }, words.join(' '))
+  }
+
+  const [[words] = [[], []]] = table
+  const stateDir = ['--state-dir', await makeFolder(t)]
+  const daemon = startDaemon(t, [...words, ...stateDir, '--engine', 'simulate'])
+  const told = await eventually('it is told', () =>
+    daemon.lines().find(({ flag }) => flag === '--store'),
+  )
+  t.match(told, { level: 'warn', msg: /everybody on this host .* by its variable/ })
+  t.notMatch(await readFile(`/proc/${daemon.pid}/cmdline`, 'utf8'), word)
+  t.notMatch(daemon.output() + daemon.errors(), word)
 })
 
 void t.test('the examples are valid', async (t) => {

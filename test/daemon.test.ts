@@ -15,11 +15,11 @@ import {
   startDaemon,
   type Daemon,
 } from './support/daemon.js'
+import { beside } from './support/beside.js'
 import { eventually } from './support/eventually.js'
 
 /** Side by side: each has daemons of its own. */
 t.jobs = 4
-const beside = () => ({ buffered: true })
 
 void t.test('a coordinator without a given password', beside(), async (t) => {
   const stateDir = await makeStateDir(t)

@@ -1,12 +1,14 @@
 /** The controller API as verbs call it: with the token, renewed once when it ends, and errors as CliError. */
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
-import { CliError, exitCodes, type ExitCode } from './cli-error.js'
+import { CliError, exitCodes, unanswered, type ExitCode } from './cli-error.js'
 import { callHttp, openHttp, readAnswer, type HttpAnswer } from './http-call.js'
 
 export interface Server {
   /** Without a slash at its end. */
   readonly url: string
   readonly ca: string | undefined
+  /** Of all calls of this command. */
+  readonly traceId: string
 }
 
 export interface Credentials {
@@ -83,7 +85,7 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
       )
       if (incoming.statusCode === 200) return incoming.setEncoding('utf8')
       checkAnswer(await readAnswer(incoming), server)
-      throw new CliError(exitCodes.refused, `${server.url} is no coordinator: it sends no events`)
+      throw unanswered(`${server.url} is no coordinator: it sends no events`, server.traceId)
     },
     readObject: async (path) => requireFields((await call({ method: 'GET', path })).body),
     readList: async (path, query) => requireList((await call({ method: 'GET', path, query })).body),
@@ -96,7 +98,7 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
 
 /** `authorization`: the header's value; null: none. */
 export async function sendRequest(
-  { url, ca }: Server,
+  { url, ca, traceId }: Server,
   request: ApiRequest,
   authorization: string | null,
   report: ReportCall,
@@ -116,7 +118,7 @@ export async function sendRequest(
     },
     body: body === undefined ? undefined : JSON.stringify(body),
     timeoutMs,
-    ca,
+    ...{ ca, traceId },
   })
   report(
     `${method} ${target.href} ${answer.status} ${Math.round(performance.now() - startedAt)} ms`,
@@ -125,31 +127,29 @@ export async function sendRequest(
 }
 
 async function openStream(
-  { url, ca }: Server,
+  { url, ca, traceId }: Server,
   { path, headers }: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
   report: ReportCall,
 ) {
   const target = new URL(`${url}/api/v1${path}`)
   const given = { ...headers, accept: 'text/event-stream' }
-  const call = { method: 'GET', url: target, headers: given, timeoutMs: answerTimeoutMs, ca }
-  const incoming = await openHttp(call, silenceMs)
+  const call = { method: 'GET', url: target, headers: given, timeoutMs: answerTimeoutMs }
+  const incoming = await openHttp({ ...call, ca, traceId }, silenceMs)
   const status = incoming.statusCode ?? 0
   report(`GET ${target.href} ${status}`)
   return { status, incoming }
 }
 
 /** Throws CliError for what is no success, or is no answer of a coordinator. */
-export function checkAnswer(answer: HttpAnswer, { url }: Server): ApiAnswer {
+export function checkAnswer(answer: HttpAnswer, { url, traceId }: Server): ApiAnswer {
   const { status, contentType, totalCount, etag, text } = answer
   const body = parseJson(text)
   if (status >= 200 && status < 300 && (text === '' || body !== undefined))
     return { status, body, total: totalCount === '' ? null : Number(totalCount), etag }
   if (isFields(body) && typeof body['errorMsg'] === 'string')
     throw new CliError(exitCodeOf(status), body['errorMsg'], { status, body })
-  throw new CliError(
-    exitCodes.refused,
-    `${url} is no coordinator: it answered ${status} ${contentType.split(';')[0] ?? ''}`.trimEnd(),
-  )
+  const what = `${status} ${contentType.split(';')[0] ?? ''}`.trimEnd()
+  throw unanswered(`${url} is no coordinator: it answered ${what}`, traceId)
 }
 
 function exitCodeOf(status: number): ExitCode {

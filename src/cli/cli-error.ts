@@ -17,8 +17,9 @@ export const exitCodes = {
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** What the API refused with. */
+/** What the API refused with, or what became of a call that it did not answer. */
 export interface Refusal {
+  /** 0: no answer of the API. */
   readonly status: number
   /** `{traceId, errorKey, errorMsg}`. */
   readonly body: Fields
@@ -38,6 +39,16 @@ export class CliError extends Error {
 
 export function usageError(message: string): CliError {
   return new CliError(exitCodes.usage, message)
+}
+
+/**
+ * A call that came to nothing. Its trace id is told all the same: the coordinator, or a proxy before it, may have logged it. What
+ * fails before any call has none, since no log anywhere would know it.
+ */
+export function unanswered(errorMsg: string, traceId: string | undefined): CliError {
+  if (traceId === undefined) return new CliError(exitCodes.refused, errorMsg)
+  const body = { traceId, errorKey: 'client', errorMsg }
+  return new CliError(exitCodes.refused, errorMsg, { status: 0, body })
 }
 
 /**

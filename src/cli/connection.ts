@@ -2,6 +2,7 @@
  * Which coordinator, and in whose name: `--server`, else CACHEFLEET_SERVER, else the login's; CACHEFLEET_TOKEN or
  * CACHEFLEET_TOKEN_FILE, else the login. A login's token goes to the server that gave it, and to no other.
  */
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createApi, type Api, type Credentials, type Server } from './api.js'
 import { usageError } from './cli-error.js'
@@ -37,7 +38,8 @@ export async function chooseServer(
 ): Promise<Server> {
   const given = server ?? notEmpty(environment['CACHEFLEET_SERVER'])
   const url = given === undefined ? (session?.server ?? defaultServerUrl) : parseServer(given)
-  return { url, ca: await readCa(notEmpty(environment['CACHEFLEET_CA'])) }
+  const ca = await readCa(notEmpty(environment['CACHEFLEET_CA']))
+  return { url, ca, traceId: randomUUID().replaceAll('-', '') }
 }
 
 function parseServer(text: string): string {

@@ -1,11 +1,13 @@
 /** One HTTP exchange with the coordinator. Every way it can fail becomes one sentence that says what to look at. */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
-import { CliError, exitCodes } from './cli-error.js'
+import { unanswered, type CliError } from './cli-error.js'
 
 export interface HttpCall {
   readonly method: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
+  /** Sent along, and told with what goes wrong. */
+  readonly traceId?: string | undefined
   readonly body?: string | undefined
   /** From the connection to the last byte received. */
   readonly timeoutMs: number
@@ -33,7 +35,7 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   try {
     return await readAnswer(incoming)
   } catch (error) {
-    throw unreachable(call.url, error)
+    throw unreachable(call, error)
   }
 }
 
@@ -41,11 +43,13 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
 export async function openHttp(call: HttpCall, silenceMs?: number): Promise<IncomingMessage> {
   const { protocol } = call.url
   const { request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
-  const headers =
-    call.body === undefined
-      ? call.headers
-      : { ...call.headers, 'content-length': String(Buffer.byteLength(call.body)) }
-  const options: RequestOptions & { ca?: string } = { method: call.method, headers: { ...headers } }
+  const { method, body, traceId } = call
+  const headers = {
+    ...call.headers,
+    ...(traceId === undefined ? {} : { 'x-trace-id': traceId }),
+    ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+  }
+  const options: RequestOptions & { ca?: string } = { method, headers }
   if (call.ca !== undefined) options.ca = call.ca
   return new Promise((resolve, reject) => {
     const outgoing = request(call.url, options)
@@ -60,9 +64,9 @@ export async function openHttp(call: HttpCall, silenceMs?: number): Promise<Inco
       resolve(incoming)
     })
     outgoing.on('error', (error) => {
-      reject(unreachable(call.url, error))
+      reject(unreachable(call, error))
     })
-    outgoing.end(call.body)
+    outgoing.end(body)
   })
 }
 
@@ -135,11 +139,9 @@ const reasons: Readonly<Record<string, string>> = {
     'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
 }
 
-function unreachable(url: URL, error: unknown): CliError {
+function unreachable({ url, traceId }: HttpCall, error: unknown): CliError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const text = error instanceof Error && error.message !== '' ? error.message : code
-  return new CliError(
-    exitCodes.refused,
-    `cannot reach ${url.origin}: ${reasons[code] ?? text.replaceAll('\n', ' ')}`,
-  )
+  const reason = reasons[code] ?? text.replaceAll('\n', ' ')
+  return unanswered(`cannot reach ${url.origin}: ${reason}`, traceId)
 }

@@ -58,8 +58,9 @@ function readOrganization(invocation: Invocation): string {
 async function checkStart(server: Server, start: string): Promise<void> {
   const url = new URL(start)
   const headers = { accept: 'application/json' }
-  const { ca } = server
-  const answer = await callHttp({ method: 'GET', url, headers, timeoutMs: checkTimeoutMs, ca })
+  const { ca, traceId } = server
+  const timeoutMs = checkTimeoutMs
+  const answer = await callHttp({ method: 'GET', url, headers, timeoutMs, ca, traceId })
   if (answer.status < 300 || answer.status >= 400) checkAnswer(answer, server)
 }
 

@@ -75,6 +75,7 @@ export interface CoordinatorConfig {
   /** How browsers and identity providers reach it; null: by the listener. */
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
+  readonly connectionsPerAddress: number
   readonly secretKeyFile: string
   readonly settings: ServiceSettings
   /** How many archives of samples are kept. */
@@ -99,6 +100,8 @@ export interface RunningCoordinator {
 
 /** Chosen by us: each agent and each caller is a connection. */
 const connectionLimit = 40_000
+/** Chosen by us: whoever comes from this host may come for many, as a proxy on it does. */
+const loopbackNetworks = ['127.0.0.0/8', '::1']
 
 /** In whose name the coordinator makes tokens for agents of its own process. */
 const ownActor: Actor = {
@@ -204,6 +207,7 @@ async function startOn(
     ...config,
     ...config.listen,
     connectionLimit,
+    uncountedNetworks: [...loopbackNetworks, ...config.trustedProxies],
     log,
     metrics,
     describeError,
@@ -303,7 +307,7 @@ function startCleanups(service: StateService, { keys }: Identity, log: Logger): 
 }
 
 function mountGateway(http: HttpServer, gateway: ReturnType<typeof createAgentGateway>): void {
-  http.server.on('upgrade', (request, socket, head) => {
+  http.onUpgrade((request, socket, head) => {
     gateway.handleUpgrade(request, socket, head)
   })
   http.addRawHandler('GET', `${agentLinkPath}/sources/{sha}`, gateway.handleRequest)

@@ -57,6 +57,7 @@ import {
   type Shape,
 } from './checks.js'
 import { messageLimitBytes, type Envelope } from './envelope.js'
+import { parsePeerJson } from './parse-json.js'
 
 /** The text is no message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
 export class MalformedMessage extends Error {
@@ -115,7 +116,7 @@ function decode<Message extends Envelope>(text: string, checks: Kinds<Message>):
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parsePeerJson(text)
   } catch {
     throw new MalformedMessage('a message is not JSON')
   }

@@ -9,8 +9,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 export interface GroupConnection<Held> {
   /** Resolves when the work has ended; others wait for the connection meanwhile. */
   hold(work: (held: Held) => Promise<void>): Promise<void>
-  /** Durable: on disk before `commit` returns. */
-  begin(durable: boolean): void
+  /** Durable: on disk before `commit` returns. Waits while another process holds the store. */
+  begin(durable: boolean): Promise<void>
   commit(): void
   /** Unless the database has rolled back by itself. */
   rollback(): void
@@ -93,7 +93,7 @@ export function createGroupCommit<Held>(connection: GroupConnection<Held>): Grou
     await nextTurn()
     const members = waiting.splice(0, membersMost)
     try {
-      connection.begin(members.some(({ durable }) => durable))
+      await connection.begin(members.some(({ durable }) => durable))
       const outcomes = await runMembers(members, held)
       connection.commit()
       for (const { settle } of outcomes) settle()

@@ -22,6 +22,7 @@ import type { Database, DialectSql } from './database.js'
 import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { createReadMemory } from './read-memory.js'
 import type { Tables } from './schema.js'
+import { outwaitBusy, PatientConnection, StoreBusy } from './sqlite-patience.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
 import { Turns } from './turns.js'
@@ -29,8 +30,8 @@ import { ConstraintViolation } from './violation.js'
 
 export const inMemory = ':memory:'
 
-/** How long a writer waits for another process (`admin set-password` beside the daemon); blocks this process meanwhile. */
-const busyTimeoutMs = 5000
+/** How long a start waits for another process; nothing else is done meanwhile. */
+const openTimeoutMs = 5000
 /** Prepared statements kept, and the longest text of one: long ones are lists of rows that differ each time. */
 const statementsKept = 256
 const statementLengthMost = 4096
@@ -90,7 +91,7 @@ function openFile(path: string): BetterSqlite3.Database {
       closeSync(openSync(path, 'a', 0o600))
       chmodSync(path, 0o600)
     }
-    const file = new BetterSqlite3(path, { timeout: busyTimeoutMs })
+    const file = new BetterSqlite3(path, { timeout: openTimeoutMs })
     file.pragma('journal_mode = WAL')
     file.pragma('synchronous = FULL')
     file.pragma('foreign_keys = ON')
@@ -99,6 +100,8 @@ function openFile(path: string): BetterSqlite3.Database {
     file.function('iso_time', { deterministic: true }, (ms) =>
       typeof ms === 'number' ? new Date(ms).toISOString() : null,
     )
+    // SQLite would wait in this thread: from now on it is done outside (sqlite-patience.ts).
+    file.pragma('busy_timeout = 0')
     return file
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -126,11 +129,9 @@ function openGroups(
   }
   return {
     hold: (work) => queries.connection().execute(work),
-    begin: (durable) => {
-      translated(() => {
-        if (!durable) unsync.run()
-        begin.run()
-      })
+    begin: async (durable) => {
+      if (!durable) unsync.run()
+      await outwaitBusy(() => translated(() => begin.run()))
       connection.isGrouped = true
     },
     commit: () => {
@@ -171,6 +172,7 @@ class OneConnectionDialect extends SqliteDialect {
 /** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet says hello at once. */
 class OneConnectionDriver extends SqliteDriver {
   readonly #connection: Connection
+  #patient: DatabaseConnection | null = null
 
   constructor(config: SqliteDialectConfig, connection: Connection) {
     super(config)
@@ -178,9 +180,12 @@ class OneConnectionDriver extends SqliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    this.#connection.guard.check()
-    await this.#connection.turns.begin()
-    return super.acquireConnection()
+    const { guard, turns, file } = this.#connection
+    guard.check()
+    await turns.begin()
+    const only = await super.acquireConnection()
+    this.#patient ??= new PatientConnection(only, () => file.inTransaction)
+    return this.#patient
   }
 
   override async releaseConnection(): Promise<void> {
@@ -188,7 +193,7 @@ class OneConnectionDriver extends SqliteDriver {
     this.#connection.turns.end()
   }
 
-  /** Immediate: a reader that turns writer is refused at once, without the busy timeout, when another process wrote. */
+  /** Immediate: a reader that turns writer could not wait for another process that writes, only fail. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const words = this.#connection.isGrouped ? 'savepoint member' : 'begin immediate'
     await connection.executeQuery(CompiledQuery.raw(words))
@@ -324,8 +329,7 @@ function translateError(error: unknown): unknown {
   if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
     return new ConstraintViolation('unique', error)
   if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return new ConstraintViolation('foreign-key', error)
-  if (code.startsWith('SQLITE_BUSY'))
-    return unavailable('another process holds the store', 1, error)
+  if (code.startsWith('SQLITE_BUSY')) return new StoreBusy(error)
   if ([...lasting, ...broken].some((start) => code.startsWith(start)))
     return unavailable(`the store does not work: ${message}`, 10, error)
   return error

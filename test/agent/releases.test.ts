@@ -13,6 +13,7 @@ import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine
 import { isPatternSafe } from '../../src/agent/backend-patterns.js'
 import { readPidsOnDisk } from '../../src/agent/inventory.js'
 import type { DesiredEngine } from '../../src/domain/desired-engine.js'
+import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
 import { startCoordinatorEnd } from './coordinator-end.js'
@@ -210,7 +211,7 @@ function checkJournal({ t, release, engine }: Stand, childPid: number | undefine
 t.jobs = 10
 
 for (const release of releases)
-  void t.test(`an agent beside ${release}`, { buffered: true }, async (t) => {
+  void t.test(`an agent beside ${release}`, beside(), async (t) => {
     const stand = await start(t, release)
     const { childPid } = stand.engine
     await deploysRootVcl(stand)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { DesiredEngine } from '../../src/domain/desired-engine.js'
 import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { answering, idle, serving } from './cache-sight.js'
@@ -56,7 +57,6 @@ async function isEffective(coordinator: CoordinatorEnd, revision: number): Promi
 
 /** Side by side: each has a cache of its own, and most of it is waiting. */
 t.jobs = 6
-const beside = () => ({ buffered: true })
 
 void t.test('parameters are desired state', beside(), async (t) => {
   const coordinator = await startCoordinatorEnd(t)

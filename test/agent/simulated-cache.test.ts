@@ -11,6 +11,7 @@ import {
 } from '../../protocol/simulator/simulated-engine.js'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
 import { startSimulatedAgents } from '../../src/agent/simulated-agents.js'
+import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import type { DesiredProgram } from '../../src/domain/desired-engine.js'
 import type { Hello } from '../../src/messages/agent-to-coordinator.js'
@@ -39,7 +40,6 @@ const passing = faultNames.filter(
 
 /** Side by side: each has a cache of its own, and most of it is waiting. */
 t.jobs = 8
-const beside = () => ({ buffered: true })
 
 /** Two, since an agent whose cache fails again and again waits longer each time (src/agent/steadiness.ts). */
 for (const which of ['one agent', 'another'])

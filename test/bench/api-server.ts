@@ -59,6 +59,7 @@ async function serve(): Promise<void> {
   const identity = await openIdentity(service, await openSealing(join(stateDir, 'secret.key')))
   const http = await createHttpServer({
     ...{ host: '127.0.0.1', port: 0, tls: null, trustedProxies: [], connectionLimit: 1000 },
+    ...{ connectionsPerAddress: 1000, uncountedNetworks: [] },
     ...{ log, metrics: createMetrics(createAgentCounter(service)), describeError },
   })
   beat(service, log)

@@ -21,7 +21,10 @@ void t.test('a certificate that is not trusted is told with what would help', as
 
   const refused = await call(words, { environment, input })
   t.match(refused, { code: exitCodes.refused, out: '' })
-  t.match(refused.err, /^cachefleet: [^\n]+ not trusted; set CACHEFLEET_CA to its CA file\n$/)
+  t.match(
+    refused.err,
+    /^cachefleet: [^\n]+ not trusted; set CACHEFLEET_CA to its CA file \(trace \w+\)\n$/,
+  )
 
   const other = { ...environment, CACHEFLEET_CA: join(fixtures, 'two.crt') }
   t.match(await call(words, { environment: other, input }), { code: exitCodes.refused })
@@ -47,7 +50,33 @@ void t.test('one that stops in the middle of its answer is told', async (t) => {
     response.socket?.destroySoon()
   })
   const ran = await call(['tags', 'list'], { environment })
-  t.match(ran, { code: exitCodes.refused, out: '', err: /^cachefleet: cannot reach [^\n]+\n$/ })
+  t.match(ran, {
+    code: exitCodes.refused,
+    out: '',
+    err: /^cachefleet: cannot reach [^\n]+ \(trace \w{32}\)\n$/,
+  })
+})
+
+void t.test('the calls of a command have one trace id, told also without an answer', async (t) => {
+  const sent: unknown[] = []
+  const environment = await talkTo(t, ({ method, headers }, response) => {
+    sent.push(headers['x-trace-id'])
+    response.setHeader('content-type', 'application/json')
+    if (method === 'GET') response.end('[{"id":1,"name":"web"}]')
+    else response.destroy()
+  })
+  const cut = await call(['tags', 'delete', 'web', '--yes', '--json'], { environment })
+  const [traceId] = sent
+  t.match(traceId, /^[0-9a-f]{32}$/)
+  t.same(sent, [traceId, traceId])
+  t.match(JSON.parse(cut.err), { traceId, errorKey: 'client', errorMsg: /closed before an answer/ })
+
+  const again = await call(['tags', 'delete', 'web', '--yes'], { environment })
+  t.not(sent[2], traceId, 'another command has another')
+  t.ok(again.err.endsWith(` (trace ${String(sent[2])})\n`), again.err)
+  const early = await call(['tags', 'list'], { environment: await makeHome(t) })
+  t.match(early, { code: exitCodes.denied })
+  t.notMatch(early.err, /trace/, 'before any call no log knows of it')
 })
 
 void t.test('answers of another shape are one line, not a stack', async (t) => {

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
 import { caching, type Sites } from './domain-sites.js'
 import { ask } from './origin.js'
-import { expectDone, make, readRefusal, type Stand } from './stand.js'
+import { expectDone, readRefusal, type Stand } from './stand.js'
 
 export async function checkSwap(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
   const { api, cache, port } = stand
@@ -44,7 +44,7 @@ export async function checkSwap(t: Test, stand: Stand, { shop, blog }: Sites): P
 
 export async function checkNames(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
   const { api, cache } = stand
-  const added = await make(api, '/domains', { fqdn: 'bücher.example' })
+  const added = await api.make('/domains', { fqdn: 'bücher.example' })
   const kept = Object.entries(shop.domains).filter(([fqdn]) => fqdn !== 'x.deep.wild.example')
   const domains = [...kept.map(([, id]) => ({ id })), { id: added }]
   t.equal((await api.call('PUT', `/vclgroups/${shop.id}`, { domains })).status, 200)

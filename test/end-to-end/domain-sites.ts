@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { listVcls } from '../agent/cache-sight.js'
 import type { Varnishd } from '../support/varnishd.js'
 import { startOrigin, type Origin } from './origin.js'
-import { make, type Stand } from './stand.js'
+import type { Stand } from './stand.js'
 
 interface Site {
   readonly id: number
@@ -35,8 +35,8 @@ export async function makeSite(t: Test, { api }: Stand, name: 'shop' | 'blog'): 
   const file = await api.makeFile(`${name}.vcl`, caching(name, origin.port))
   const deployment = await api.makeDeployment(name, await api.findTag('web'))
   const domains: Record<string, number> = {}
-  for (const fqdn of namesOf[name]) domains[fqdn] = await make(api, '/domains', { fqdn })
-  const id = await make(api, '/vclgroups', {
+  for (const fqdn of namesOf[name]) domains[fqdn] = await api.make('/domains', { fqdn })
+  const id = await api.make('/vclgroups', {
     name,
     mainVCL: { id: file },
     deployments: [{ id: deployment }],

@@ -10,16 +10,7 @@ import { startVarnishd } from '../support/varnishd.js'
 import { checkNames, checkRoot, checkSwap, checkTogether, checkUndeploy } from './domain-changes.js'
 import { caching, makeSite, readCacheKey, type Sites } from './domain-sites.js'
 import { ask } from './origin.js'
-import {
-  expectDone,
-  lane,
-  make,
-  readRefusal,
-  startStand,
-  untilAgent,
-  ways,
-  type Stand,
-} from './stand.js'
+import { expectDone, lane, readRefusal, startStand, untilAgent, ways, type Stand } from './stand.js'
 
 /** Side by side: each has a cache and coordinators of its own. */
 t.jobs = 3
@@ -209,7 +200,7 @@ async function checkConflicts(t: Test, stand: Stand, { shop, blog }: Sites): Pro
   const { api, cache, port } = stand
   const loaded = await listVcls(cache)
   port.forget()
-  const other = await make(api, '/vclgroups', {
+  const other = await api.make('/vclgroups', {
     name: 'other',
     mainVCL: { id: blog.file },
     deployments: [{ id: blog.deployment }],

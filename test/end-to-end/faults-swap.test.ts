@@ -6,6 +6,7 @@
 import t, { type Test } from 'tap'
 import { listVcls } from '../agent/cache-sight.js'
 import type { ApiAnswer } from '../support/api-client.js'
+import { beside } from '../support/beside.js'
 import {
   after,
   around,
@@ -80,10 +81,8 @@ const moreHost = 'more.shop.example'
 
 t.jobs = victims.length
 for (const victim of victims)
-  void t.test(
-    `a swap survives the loss of the ${victim}`,
-    { buffered: true, timeout: 500_000 },
-    (t) => runLane(t, victim),
+  void t.test(`a swap survives the loss of the ${victim}`, beside(500_000), (t) =>
+    runLane(t, victim),
   )
 
 async function runLane(t: Test, victim: Victim): Promise<void> {
@@ -128,10 +127,8 @@ async function startLane(t: Test): Promise<Lane> {
   return lane
 }
 
-async function makeDomain({ api }: Stand, fqdn: string): Promise<number> {
-  const { status, text } = await api.call('POST', '/domains', { fqdn })
-  if (status !== 201) throw new Error(`answered ${status}: ${text}`)
-  return (JSON.parse(text) as { id: number }).id // what was made
+function makeDomain({ api }: Stand, fqdn: string): Promise<number> {
+  return api.make('/domains', { fqdn })
 }
 
 async function setDomains({ api }: Stand, { id }: Site, ids: readonly number[]): Promise<void> {

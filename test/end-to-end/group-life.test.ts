@@ -160,8 +160,7 @@ async function checkUndeployed(t: Test, stand: Stand, site: Site): Promise<void>
 
 async function checkDomains(t: Test, stand: Stand, site: Site): Promise<void> {
   const { api, cache, port } = stand
-  const domain = await api.call('POST', '/domains', { fqdn: 'www.example.com' })
-  const { id } = JSON.parse(domain.text) as { id: number } // what was made
+  const id = await api.make('/domains', { fqdn: 'www.example.com' })
   expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { domains: [{ id }] }))
   await editSite(stand, site, 'domain-first')
   await deploySite(stand, site)

@@ -1,6 +1,6 @@
 /** Bans and purges on a real cache: what they remove and what they leave, whom they reach, who catches up. */
 import t, { type Test } from 'tap'
-import type { ApiClient } from '../support/api-client.js'
+import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import { answering } from '../agent/cache-sight.js'
 import {
@@ -24,20 +24,14 @@ backend default none;
 sub vcl_recv { if (req.method == "PURGE") { return (purge); } }
 `
 
-async function make(api: ApiClient, path: string, body: object): Promise<number> {
-  const made = await api.call('POST', path, body)
-  if (made.status !== 201) throw new Error(`${path}: ${made.status} ${made.text}`)
-  return (JSON.parse(made.text) as { id: number }).id // all that is made has an id
-}
-
 async function makeSite(t: Test, stand: Stand, name: string): Promise<number> {
   const { api } = stand
   const origin = await startOrigin(t, name)
   const file = await api.makeFile(`${name}.vcl`, storing(origin.port))
   const deployment = await api.makeDeployment(name, await api.findTag(agentTag))
-  const domain = await make(api, '/domains', { fqdn: `${name}.example` })
+  const domain = await api.make('/domains', { fqdn: `${name}.example` })
   const parts = { deployments: [{ id: deployment }], domains: [{ id: domain }] }
-  const id = await make(api, '/vclgroups', { name, mainVCL: { id: file }, ...parts })
+  const id = await api.make('/vclgroups', { name, mainVCL: { id: file }, ...parts })
   expectDone(await api.act(id, 'deploy'))
   return id
 }
@@ -45,7 +39,7 @@ async function makeSite(t: Test, stand: Stand, name: string): Promise<number> {
 /** Side by side: most of it is waiting. */
 t.jobs = 3
 for (const [way, coordinators] of ways)
-  void t.test(`invalidations, ${way}`, { buffered: true, timeout: 300_000 }, async (t) => {
+  void t.test(`invalidations, ${way}`, beside(300_000), async (t) => {
     const stand = await startStand(t, { coordinators, heartbeatSeconds: 1 })
     await untilAgent(stand, 'Running')
     const { api, cache } = stand
@@ -192,7 +186,7 @@ for (const [way, coordinators] of ways)
     )
   })
 
-void t.test('a root group’s purge is its own VCL’s business', { buffered: true }, async (t) => {
+void t.test('a root group’s purge is its own VCL’s business', beside(), async (t) => {
   const stand = await startStand(t, { heartbeatSeconds: 1 })
   await untilAgent(stand, 'Running')
   const { api } = stand

@@ -28,19 +28,13 @@ sub vcl_backend_response {
 sub vcl_deliver { set resp.http.X-Marker = "${name}"; set resp.http.X-Hits = obj.hits; }
 `
 
-async function make(stand: Stand, path: string, body: object): Promise<number> {
-  const made = await stand.api.call('POST', path, body)
-  if (made.status !== 201) throw new Error(`${path}: ${made.status} ${made.text}`)
-  return (JSON.parse(made.text) as { id: number }).id // all that is made has an id
-}
-
 async function makeSite(t: Test, stand: Stand, name: string, domain: number): Promise<Site> {
   const { api } = stand
   const origin = await startOrigin(t, name)
   const file = await api.makeFile(`${name}.vcl`, storing(name, origin.port))
   const deployment = await api.makeDeployment(name, await api.findTag(agentTag))
   const parts = { deployments: [{ id: deployment }], domains: [{ id: domain }] }
-  const id = await make(stand, '/vclgroups', { name, mainVCL: { id: file }, ...parts })
+  const id = await stand.api.make('/vclgroups', { name, mainVCL: { id: file }, ...parts })
   return { id, name, file, origin }
 }
 
@@ -49,8 +43,8 @@ void t.test('groups on one cache', async (t) => {
   await untilAgent(stand, 'Running')
   const { api, cache } = stand
   const [shopName, blogName] = [
-    await make(stand, '/domains', { fqdn: 'shop.example' }),
-    await make(stand, '/domains', { fqdn: 'blog.example' }),
+    await stand.api.make('/domains', { fqdn: 'shop.example' }),
+    await stand.api.make('/domains', { fqdn: 'blog.example' }),
   ]
   const shop = await makeSite(t, stand, 'shop', shopName)
   const blog = await makeSite(t, stand, 'blog', blogName)

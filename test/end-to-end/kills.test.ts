@@ -5,6 +5,7 @@
  */
 import t, { type Test } from 'tap'
 import type { ApiAnswer } from '../support/api-client.js'
+import { beside } from '../support/beside.js'
 import {
   after,
   around,
@@ -71,10 +72,8 @@ const rows: Readonly<Record<Victim, readonly Row[]>> = {
 /** Each lane has a coordinator, an agent and a cache of its own; they run side by side, for most of it is waiting. */
 t.jobs = victims.length
 for (const victim of victims)
-  void t.test(
-    `deploys and rollbacks survive the loss of the ${victim}`,
-    { buffered: true, timeout: 500_000 },
-    (t) => runLane(t, victim),
+  void t.test(`deploys and rollbacks survive the loss of the ${victim}`, beside(500_000), (t) =>
+    runLane(t, victim),
   )
 
 async function runLane(t: Test, victim: Victim): Promise<void> {

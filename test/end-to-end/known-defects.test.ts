@@ -32,15 +32,9 @@ async function startFleet(t: Test, count: number): Promise<Fleet> {
   return { coordinator, api, agents }
 }
 
-async function make(api: ApiClient, path: string, body: object): Promise<number> {
-  const made = await api.call('POST', path, body)
-  if (made.status !== 201) throw new Error(`${path}: ${made.status} ${made.text}`)
-  return (JSON.parse(made.text) as { id: number }).id // all that is made has an id
-}
-
 /** A tag of its own for each test, on these agents beside what they have. */
 async function tagAgents(api: ApiClient, name: string, agents: readonly AgentView[]) {
-  const tag = await make(api, '/tags', { name })
+  const tag = await api.make('/tags', { name })
   for (const { id } of agents) await addTag(api, id, tag)
   return tag
 }
@@ -64,17 +58,17 @@ void t.test('what other systems got wrong', async (t) => {
   const [first, second, third] = agents as [AgentView, AgentView, AgentView] // of four
   const deployTo = async (name: string, on: readonly AgentView[], limits?: object) => {
     const tag = await tagAgents(api, name, on)
-    return make(api, '/deployments', { name, tags: [{ id: tag }], ...limits })
+    return api.make('/deployments', { name, tags: [{ id: tag }], ...limits })
   }
 
   await t.test('the same domain twice on one cache', async (t) => {
     const deployment = await deployTo('twice', [first])
-    const domain = await make(api, '/domains', { fqdn: 'twice.example' })
+    const domain = await api.make('/domains', { fqdn: 'twice.example' })
     const groups: number[] = []
     for (const name of ['one', 'two']) {
       const file = await api.makeFile(`twice-${name}.vcl`, answer(name))
       const parts = { deployments: [{ id: deployment }], domains: [{ id: domain }] }
-      groups.push(await make(api, '/vclgroups', { name, mainVCL: { id: file }, ...parts }))
+      groups.push(await api.make('/vclgroups', { name, mainVCL: { id: file }, ...parts }))
     }
     const answers = await Promise.all(groups.map((id) => api.act(id, 'deploy')))
     t.same(answers.map(({ status }) => status).toSorted(), [200, 409], 'whoever comes first')
@@ -153,7 +147,7 @@ void t.test('what other systems got wrong', async (t) => {
       const deployment = await deployTo('pinned', [first])
       const parts = { deployments: [{ id: deployment }], includes: [{ id: file }] }
       const mainVCL = { id: file, version: 1 }
-      const group = await make(api, '/vclgroups', { name: 'pinned', mainVCL, ...parts })
+      const group = await api.make('/vclgroups', { name: 'pinned', mainVCL, ...parts })
       expectDone(await api.act(group, 'deploy'))
       t.equal((await api.readHistory(group))[0]?.mainVCL.version, 1)
       expectDone(await api.act(group, 'undeploy'))
@@ -167,7 +161,7 @@ void t.test('what other systems got wrong', async (t) => {
       { id: await deployTo('several-2', [second, third], { min: 2, max: 2 }) },
     ]
     const body = { name: 'several', mainVCL: { id: file }, deployments }
-    const group = await make(api, '/vclgroups', body)
+    const group = await api.make('/vclgroups', body)
     readRefusal(await api.act(group, 'deploy'), 422)
     t.match(await api.readGroup(group), { stateName: 'Inactive', deployed: false, agentStates: [] })
     await api.editFile(file, answer('several'))
@@ -190,7 +184,7 @@ void t.test('what other systems got wrong', async (t) => {
 
   await t.test('a deploy to nowhere', async (t) => {
     const file = await api.makeFile('nowhere.vcl', answer('nowhere'))
-    const group = await make(api, '/vclgroups', { name: 'nowhere', mainVCL: { id: file } })
+    const group = await api.make('/vclgroups', { name: 'nowhere', mainVCL: { id: file } })
     for (const verb of ['deploy', 'validate'])
       t.match(readRefusal(await api.act(group, verb), 409), 'has no deployments')
     t.match(await api.readGroup(group), { deployed: false, revision: 0 })
@@ -212,8 +206,8 @@ void t.test('what other systems got wrong', async (t) => {
   })
 
   await t.test('a wish that does not compile is tried without end', async (t) => {
-    const tag = await make(api, '/tags', { name: 'late' })
-    const deployment = await make(api, '/deployments', { name: 'late', tags: [{ id: tag }] })
+    const tag = await api.make('/tags', { name: 'late' })
+    const deployment = await api.make('/deployments', { name: 'late', tags: [{ id: tag }] })
     const mainFile = await api.makeFile('late.vcl', 'vcl 4.1;\nnonsense;\n')
     const group = await api.makeGroup({ name: 'late', mainFile, deployment })
     readRefusal(await api.act(group, 'deploy'), 503)

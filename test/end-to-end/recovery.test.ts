@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fetchMark, listVcls } from '../agent/cache-sight.js'
+import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
 import {
@@ -27,7 +28,7 @@ const agreementTimeoutMs = 30_000
 
 t.jobs = 5
 
-void t.test('restarts', { buffered: true, timeout: laneTimeoutMs }, async (t) => {
+void t.test('restarts', beside(laneTimeoutMs), async (t) => {
   const stand = await startStand(t)
   await untilAgent(stand, 'Running')
   const site = await makeSite(stand, 'site')
@@ -100,7 +101,7 @@ async function checkAlone(t: Test, stand: Stand, site: Site): Promise<void> {
   t.same([...traffic.failures], [])
 }
 
-void t.test('a cache that is not there', { buffered: true, timeout: laneTimeoutMs }, async (t) => {
+void t.test('a cache that is not there', beside(laneTimeoutMs), async (t) => {
   const stand = await startStand(t)
   await untilAgent(stand, 'Running')
   const site = await makeSite(stand, 'site')
@@ -123,33 +124,29 @@ void t.test('a cache that is not there', { buffered: true, timeout: laneTimeoutM
   t.equal(await readAgreement(stand, site), 'after')
 })
 
-void t.test(
-  'a cache that stops answering',
-  { buffered: true, timeout: laneTimeoutMs },
-  async (t) => {
-    const stand = await startStand(t)
-    // A load in progress may take its 120 s before the cache counts as one that does not answer.
-    await eventually('nothing is being loaded', async () => {
-      const { config } = await untilAgent(stand, 'Running')
-      return config.effective.revision === config.desired.revision
-    })
-    const manager = stand.cache.pid()
-    process.kill(manager, 'SIGSTOP')
-    t.teardown(() => process.kill(manager, 'SIGCONT'))
+void t.test('a cache that stops answering', beside(laneTimeoutMs), async (t) => {
+  const stand = await startStand(t)
+  // A load in progress may take its 120 s before the cache counts as one that does not answer.
+  await eventually('nothing is being loaded', async () => {
+    const { config } = await untilAgent(stand, 'Running')
+    return config.effective.revision === config.desired.revision
+  })
+  const manager = stand.cache.pid()
+  process.kill(manager, 'SIGSTOP')
+  t.teardown(() => process.kill(manager, 'SIGCONT'))
 
-    // A minute at most (choices: 3, Failing), and twice that for a busy machine.
-    await eventually(
-      'Failing',
-      async () => (await stand.api.findAgent(agentName))?.stateName === 'Failing',
-      120_000,
-    )
+  // A minute at most (choices: 3, Failing), and twice that for a busy machine.
+  await eventually(
+    'Failing',
+    async () => (await stand.api.findAgent(agentName))?.stateName === 'Failing',
+    120_000,
+  )
 
-    process.kill(manager, 'SIGCONT')
-    await untilAgent(stand, 'Running')
-  },
-)
+  process.kill(manager, 'SIGCONT')
+  await untilAgent(stand, 'Running')
+})
 
-void t.test('an agent that was Down', { buffered: true, timeout: laneTimeoutMs }, async (t) => {
+void t.test('an agent that was Down', beside(laneTimeoutMs), async (t) => {
   const stand = await startStand(t, { heartbeatSeconds: 1 })
   await untilAgent(stand, 'Running')
   const site = await makeSite(stand, 'site')
@@ -185,7 +182,7 @@ void t.test('an agent that was Down', { buffered: true, timeout: laneTimeoutMs }
   })
 })
 
-void t.test('held still', { buffered: true, timeout: laneTimeoutMs }, async (t) => {
+void t.test('held still', beside(laneTimeoutMs), async (t) => {
   await t.test('a read-only agent sends not one changing command', async (t) => {
     const stand = await startStand(t, { heartbeatSeconds: 1, agentWords: ['--read-only'] })
     const { id } = await untilAgent(stand, 'ReadOnly')

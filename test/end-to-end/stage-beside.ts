@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js'
 import type { Varnishd } from '../support/varnishd.js'
 import { ask, startOrigin, type Origin } from './origin.js'
 import { listOf, readActions, readGroup, stage, type Pair } from './stage-pair.js'
-import { expectDone, make, readRefusal, untilAgent, type Stand } from './stand.js'
+import { expectDone, readRefusal, untilAgent, type Stand } from './stand.js'
 
 /** All have one object in common, as far as the author can tell. */
 const caching = ({ port }: Origin, mark: string): string => `vcl 4.1;
@@ -30,10 +30,10 @@ export async function makeShop(t: Test, { api }: Stand): Promise<Shop> {
   const file = await api.makeFile('shop.vcl', caching(origin, 'first'))
   const next = await api.makeFile('next.vcl', caching(origin, 'next'))
   const [web, canary] = await Promise.all([api.findTag('web'), api.findTag('canary')])
-  const domain = await make(api, '/domains', { fqdn: 'shop.example' })
-  const nextDomain = await make(api, '/domains', { fqdn: 'next.shop.example' })
+  const domain = await api.make('/domains', { fqdn: 'shop.example' })
+  const nextDomain = await api.make('/domains', { fqdn: 'next.shop.example' })
   const deployment = await api.makeDeployment('shop', web)
-  const id = await make(api, '/vclgroups', {
+  const id = await api.make('/vclgroups', {
     name: 'shop',
     mainVCL: { id: file },
     domains: [{ id: domain }],

@@ -8,7 +8,6 @@ import {
   deploySite,
   editSite,
   expectDone,
-  make,
   makeSite,
   readRefusal,
   startTraffic,
@@ -22,7 +21,7 @@ export async function checkRoot(t: Test, stand: Pair, site: Site): Promise<void>
   const web = { id: await api.findTag('web') }
   const canary = { id: await api.findTag('canary') }
   t.match(readRefusal(await stage(stand, site.id, { tags: [web] }), 409), /edge: the group itself/)
-  const domain = await make(api, '/domains', { fqdn: 'site.example' })
+  const domain = await api.make('/domains', { fqdn: 'site.example' })
   const named = { tags: [canary], domains: [{ id: domain }] }
   t.match(readRefusal(await stage(stand, site.id, named), 400), /domains/)
   const other = await makeSite(stand, 'other', { tag: 'canary' })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
 import type { AgentView, ApiAnswer, ApiClient, GroupView } from '../support/api-client.js'
+import { beside } from '../support/beside.js'
 import {
   makeStateDir,
   startAgent,
@@ -43,6 +44,8 @@ export interface StandSetup {
   readonly cacheWords?: readonly string[]
   /** One of its own unless given. */
   readonly agentStateDir?: string
+  /** A command that becomes the agent, asked for at each start. */
+  readonly agentThrough?: () => readonly string[]
   /** Beside `agentTag`. */
   readonly tags?: readonly string[]
 }
@@ -53,8 +56,8 @@ export const ways: readonly (readonly [string, 1 | 2])[] = [
   ['with two on PostgreSQL and NATS, agents linked to the other', 2],
 ]
 
-/** Of tests side by side. A new object each time: tap keeps what it is given, and writes into it. */
-export const lane = () => ({ buffered: true, timeout: 400_000 })
+/** Of tests side by side, each with servers of its own. */
+export const lane = () => beside(400_000)
 
 export const agentName = 'edge'
 export const agentTag = 'web'
@@ -73,6 +76,7 @@ export async function startStand(t: Test, setup: StandSetup = {}): Promise<Stand
     startAgent(t, cache, {
       ...{ coordinatorUrl: link.url, name: agentName, stateDir, words, port: port.port },
       tags: [agentTag, ...(setup.tags ?? [])],
+      through: setup.agentThrough?.() ?? [],
       ...(joinToken === undefined ? {} : { joinToken }),
     })
   const stand: Stand = {
@@ -227,12 +231,6 @@ async function readDeployedMark(stand: Stand, site: Site, group: GroupView): Pro
 
 function agree(is: boolean, seen: unknown): void {
   if (!is) throw new Error(`no agreement: ${JSON.stringify(seen)}`)
-}
-
-export async function make(api: ApiClient, path: string, body: unknown): Promise<number> {
-  const answer = await api.call('POST', path, body)
-  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${answer.text}`)
-  return (JSON.parse(answer.text) as { id: number }).id // all that is made has an id
 }
 
 export interface Traffic {

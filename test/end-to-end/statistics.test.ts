@@ -7,6 +7,7 @@ import {
   type CoordinatorProcess,
   type Daemon,
 } from '../support/daemon.js'
+import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { answering, fetchMark } from '../agent/cache-sight.js'
@@ -111,7 +112,7 @@ async function untilCounted(stand: Stand, requests: number): Promise<void> {
 }
 
 for (const [way, coordinators] of ways)
-  void t.test(`statistics ${way}`, { buffered: true }, async (t) => {
+  void t.test(`statistics ${way}`, beside(), async (t) => {
     const stand = await startStand(t, coordinators)
     const { coordinator, cache } = stand
     await untilSampled(stand)

@@ -53,10 +53,10 @@ void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t
   })
 
   await t.test('a conflict names nothing of whoever was there before', async (t) => {
-    const name = await make(red.api, '/domains', { fqdn: 'azure.example' })
+    const name = await red.api.make('/domains', { fqdn: 'azure.example' })
     const claim = { domains: [{ id: name }], deployments: [{ id: red.deployment }] }
     const main = await red.api.makeFile('claim.vcl', answering('claim'))
-    const thief = await make(red.api, '/vclgroups', {
+    const thief = await red.api.make('/vclgroups', {
       ...{ name: 'claim', mainVCL: { id: main }, ...claim },
     })
     const root = await red.api.makeGroup({
@@ -87,23 +87,17 @@ void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t
 
 /** An organization with its administrator and a group of one domain for both caches. */
 async function settle({ api, base }: CoordinatorProcess, name: string): Promise<Tenant> {
-  const organization = { id: await make(api, '/organizations', { name }) }
-  await make(api, '/accounts', { name, password, organization })
+  const organization = { id: await api.make('/organizations', { name }) }
+  await api.make('/accounts', { name, password, organization })
   const own = await logIn(base, { user: name, password, org: name })
   const file = await own.makeFile(`${name}.vcl`, answering(name))
   const deployment = await own.makeDeployment(name, await own.findTag('web'), { min: 1, max: 2 })
-  const domain = await make(own, '/domains', { fqdn: `${name}.example` })
-  const group = await make(own, '/vclgroups', {
+  const domain = await own.make('/domains', { fqdn: `${name}.example` })
+  const group = await own.make('/vclgroups', {
     ...{ name, mainVCL: { id: file }, domains: [{ id: domain }] },
     deployments: [{ id: deployment }],
   })
   return { api: own, group, file, deployment }
-}
-
-async function make(api: ApiClient, path: string, body: object): Promise<number> {
-  const made = await api.call('POST', path, body)
-  expectStatus(made, 201)
-  return (JSON.parse(made.text) as { id: number }).id // all that is made has an id
 }
 
 async function read(api: ApiClient, path: string): Promise<unknown[]> {

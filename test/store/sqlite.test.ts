@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import BetterSqlite3 from 'better-sqlite3'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -127,6 +128,27 @@ void t.test('decisions of two processes do not overwrite each other', async (t) 
 
   const row = await store.queries.selectFrom('settings').select('value').executeTakeFirst()
   t.equal(row?.value, '200')
+})
+
+void t.test('another process that holds the store holds nothing else up', async (t) => {
+  const folder = folderFor(t)
+  const store = await open(t, urlIn(folder))
+  const other = new BetterSqlite3(join(folder, 'coordinator.db'))
+  t.teardown(() => other.close())
+  other.exec('begin immediate')
+  let done = 0
+  const work = [
+    store.transaction((queries) => addTag(queries, 'together')),
+    store.decide((queries) => addTag(queries, 'decided')),
+    addTag(store.queries, 'alone'),
+  ].map((one) => one.then(() => (done += 1)))
+
+  await new Promise((resume) => setTimeout(resume, 50))
+  t.equal(done, 0, 'they wait, and this goes on')
+  other.exec('commit')
+
+  await Promise.all(work)
+  t.equal((await store.queries.selectFrom('tags').select('id').execute()).length, 3)
 })
 
 void t.test('reads what is recalled once, until this process or another writes', async (t) => {

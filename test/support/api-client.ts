@@ -58,6 +58,8 @@ export interface GroupParts {
 export interface ApiClient {
   readonly token: string
   call(method: string, path: string, body?: unknown): Promise<ApiAnswer>
+  /** POST; answers the id of what was made. */
+  make(path: string, body: object): Promise<number>
   makeJoinToken(maxUses?: number): Promise<string>
   makeTag(name: string): Promise<number>
   findTag(name: string): Promise<number>
@@ -95,13 +97,13 @@ function createApiClient(base: string, token: string): ApiClient {
   const call: ApiClient['call'] = (method, path, body) =>
     send(`${base}/api/v1${path}`, method, headers, body)
   const get = async (path: string) => read(await call('GET', path), 200)
-  const make = async (path: string, body: unknown) =>
+  const make: ApiClient['make'] = async (path, body) =>
     (read(await call('POST', path, body), 201) as Reference).id // all that is made has an id
   // The shapes below are what the API's own schemas promise; their tests hold them to it.
   const listAgents = async () => (await get('/agents')) as AgentView[]
   return {
     token,
-    call,
+    ...{ call, make },
     makeJoinToken: async (maxUses = 1) => {
       const answer = await call('POST', '/jointokens', { label: 'test', maxUses })
       return (read(answer, 201) as { token: string }).token

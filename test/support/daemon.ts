@@ -60,13 +60,15 @@ export async function makeStateDir(t: TestEnd): Promise<string> {
   return folder
 }
 
-/** Killed with the test if it still runs. */
+/** Killed with the test if it still runs. `through`: a command that becomes it, as `prlimit … --`. */
 export function startDaemon(
   t: TestEnd,
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  through: readonly string[] = [],
 ): Daemon {
-  const child = spawn(process.execPath, [program, ...words], {
+  const [command = process.execPath, ...rest] = [...through, process.execPath, program, ...words]
+  const child = spawn(command, rest, {
     env: environmentWith(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -226,6 +228,8 @@ export interface AgentSetup {
   readonly words?: readonly string[]
   /** For the first time. */
   readonly joinToken?: string
+  /** A command that becomes it. */
+  readonly through?: readonly string[]
 }
 
 /** An agent beside a cache; resolves at once. */
@@ -242,5 +246,6 @@ export function startAgent(t: TestEnd, cache: Varnishd, setup: AgentSetup): Daem
       ...words,
     ],
     setup.joinToken === undefined ? {} : { CACHEFLEET_JOIN_TOKEN: setup.joinToken },
+    setup.through,
   )
 }

@@ -146,6 +146,8 @@ export async function startController(
     tls: null,
     trustedProxies: [],
     connectionLimit: 1000,
+    connectionsPerAddress: 1000,
+    uncountedNetworks: [],
     log,
     metrics,
     describeError,

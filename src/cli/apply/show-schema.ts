@@ -16,7 +16,8 @@ export async function showSchema({
   const session = await readSession(sessionFilePath(surroundings.environment), settings.context)
   const server = await chooseServer(settings, surroundings, session)
   const url = new URL(`${server.url}/docs/apply.json`)
-  const answer = await callHttp({ method: 'GET', url, headers: {}, timeoutMs, ca: server.ca })
+  const { ca, traceId } = server
+  const answer = await callHttp({ method: 'GET', url, headers: {}, timeoutMs, ca, traceId })
   const { body } = checkAnswer(answer, server)
   output.write(`${JSON.stringify(body, null, 2)}\n`)
   return exitCodes.done

@@ -8,6 +8,7 @@ import { largeAnswerSubject } from '../../bus/bus.js'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
+import { parsePeerJson } from '../../messages/parse-json.js'
 import { recognizeKey } from '../state-service/agents/agent-credentials.js'
 import { readSourceFor } from '../state-service/agents/agent-desired.js'
 import type { SessionParts } from './session-parts.js'
@@ -129,7 +130,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     clearTimeout(late)
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    return parsePeerJson(Buffer.concat(chunks).toString('utf8'))
   } catch {
     throw new FleetError('invalid', 'body', 'the body is not JSON')
   }

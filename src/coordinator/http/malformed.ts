@@ -1,55 +1,49 @@
 /** Answers what is no HTTP request (bad syntax, headers too long or too slow) with the same error body as the APIs. */
-import type { createServer, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { newTraceId } from '../../context.js'
+import type { Logger } from 'pino'
+import type { FindAnswer } from './answers-under-way.js'
+import { answerBare, answerEarly } from './bare-answer.js'
 
 type ParseError = Error & { readonly code?: string }
 
-const answers: Readonly<Record<string, readonly [status: string, text: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are over 16 KiB'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not come to its end in time'],
+const answers: Readonly<Record<string, readonly [status: number, text: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the headers are over 16 KiB'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come to its end in time'],
 }
 
 /** What follows a request that is still being answered, as a body without its length does, is answered after it. */
 export function prepareRefusal(
-  server: Pick<ReturnType<typeof createServer>, 'on'>,
+  findAnswer: FindAnswer,
+  log: Logger,
 ): (error: ParseError, socket: Duplex) => void {
-  const answering = new WeakMap<Duplex, ServerResponse>()
-  server.on('request', ({ socket }, response) => {
-    answering.set(socket, response)
-    response.once('close', () => answering.delete(socket))
-  })
   return (error, socket) => {
-    const response = answering.get(socket)
+    const response = findAnswer(socket)
     // A request that is broken itself will get no answer.
-    if (response?.req.complete !== true) answerMalformed(error, socket)
+    if (response?.req.complete !== true) answerMalformed(error, socket, log)
     else
       response.once('close', () => {
-        answerMalformed(error, socket)
+        answerMalformed(error, socket, log)
       })
   }
 }
 
-function answerMalformed(error: ParseError, socket: Duplex): void {
+/** RFC 9112, 3.2. */
+export function isHostless({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1'
+}
+
+export function refuseHostless(response: ServerResponse): void {
+  answerEarly(response, { status: 400, errorKey: 'body', errorMsg: 'the header Host is missing' })
+}
+
+function answerMalformed(error: ParseError, socket: Duplex, log: Logger): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const [status, errorMsg] = answers[error.code ?? ''] ?? [
-    '400 Bad Request',
-    'this is no HTTP request',
-  ]
-  const traceId = newTraceId()
-  const body = JSON.stringify({ traceId, errorKey: 'body', errorMsg })
-  const head = [
-    `HTTP/1.1 ${status}`,
-    'Content-Type: application/json; charset=utf-8',
-    'X-Content-Type-Options: nosniff',
-    'Cache-Control: no-store',
-    `X-Trace-Id: ${traceId}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  socket.once('finish', () => socket.destroy())
+  const [status, errorMsg] = answers[error.code ?? ''] ?? [400, 'this is no HTTP request']
+  const traceId = answerBare(socket, { status, errorKey: 'body', errorMsg })
+  // Of what came nothing: it may hold a token.
+  log.info({ traceId, status, code: error.code }, 'what came is no request')
 }

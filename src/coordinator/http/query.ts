@@ -18,18 +18,20 @@ export function prepareQuery(schema: TObject | undefined, errorKey: ErrorKey): R
   const findMismatch = prepareCheck(schema)
 
   return (raw) => {
-    const query: Record<string, unknown> = {}
+    const given = new Map<string, unknown>()
     for (const [name, value] of Object.entries(raw)) {
       if (value === undefined) continue
       refuseNul(name, value, errorKey)
       const known = types.get(name.toLowerCase())
       if (known === undefined) {
         if (!open) throw unknownParameter(name, types, errorKey)
-        query[name] = value
-      } else if (typeof value !== 'string' || known.name in query) {
+        given.set(name, value)
+      } else if (typeof value !== 'string' || given.has(known.name)) {
         throw new FleetError('invalid', errorKey, `${shorten(name)} is given twice; once is right`)
-      } else query[known.name] = convert(value, known.type)
+      } else given.set(known.name, convert(value, known.type))
     }
+    // `__proto__` is a name like any other.
+    const query = Object.fromEntries(given)
     const mismatch = findMismatch(query)
     if (mismatch) throw new FleetError('invalid', errorKey, describeMismatch(mismatch))
     return query

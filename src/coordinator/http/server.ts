@@ -9,11 +9,15 @@ import { fastify, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createContext, newTraceId } from '../../context.js'
 import { FleetError } from '../../errors.js'
+import { trackAnswers, type FindAnswer } from './answers-under-way.js'
 import type { Api } from './api.js'
-import { prepareRefusal } from './malformed.js'
+import { limitConnections } from './connection-share.js'
+import { isHostless, prepareRefusal, refuseHostless } from './malformed.js'
 import type { Metrics } from './metrics.js'
 import { mountApi } from './mount-api.js'
+import { compileNetworks } from './networks.js'
 import { sendAnswer } from './send-answer.js'
+import { refuseTunnels, takeUpgrades, type HandleUpgrade } from './upgrades.js'
 
 export interface HttpOptions {
   readonly host: string
@@ -24,6 +28,10 @@ export interface HttpOptions {
   readonly trustedProxies: readonly string[]
   /** Open connections, those of agents included; more are closed at once. */
   readonly connectionLimit: number
+  /** Of one address; links of agents are not counted. */
+  readonly connectionsPerAddress: number
+  /** Addresses or networks whose connections may be those of many callers: not counted by address. */
+  readonly uncountedNetworks: readonly string[]
   readonly log: Logger
   readonly metrics: Metrics
   /** For errors outside of any API. */
@@ -42,12 +50,13 @@ export type RawHandler = (
 ) => void | Promise<void>
 
 export interface HttpServer {
-  /** For the 'upgrade' event. */
   readonly server: ReturnType<typeof createServer> | ReturnType<typeof createTlsServer>
   /** Before `listen`. The API with the empty prefix answers every path that no other one has. */
   addApi(api: Api): void
   /** Before `listen`. `path` with `{name}` parameters; the handler answers everything itself, also errors. */
   addRawHandler(method: 'GET' | 'PUT', path: string, handle: RawHandler): void
+  /** Before `listen`. Requests for WebSockets, of any path; the handler answers everything itself. */
+  onUpgrade(handle: HandleUpgrade): void
   /** Answers `http://127.0.0.1:8002`. */
   listen(): Promise<string>
   /** Reads the files again; rejects, and keeps the old ones, when they do not fit. */
@@ -76,6 +85,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: timeoutCheckMs,
+    // Refused by us, with a body.
+    requireHostHeader: false,
   }
   const server = tls
     ? createTlsServer({ ...limits, ...(await readTls(tls)), handshakeTimeout: handshakeTimeoutMs })
@@ -88,8 +99,17 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
   server.on('connection', track)
   server.on('secureConnection', track)
+  const release = limitConnections(server, {
+    most: options.connectionsPerAddress,
+    isUncounted: compileNetworks(options.uncountedNetworks),
+    isPlain: tls === null,
+    log,
+  })
 
-  const app = createApp(options, server)
+  refuseTunnels(server)
+  const findAnswer = trackAnswers(server)
+
+  const app = createApp(options, server, findAnswer)
   let closing = false
   const surroundings = { log, metrics, methods: knownMethods, isClosing: () => closing }
   return {
@@ -99,6 +119,9 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     },
     addRawHandler: (method, path, handle) => {
       addRawHandler(app, { method, path, handle })
+    },
+    onUpgrade: (handle) => {
+      takeUpgrades(server, { findAnswer, release }, handle)
     },
     listen: async () => {
       await app.ready()
@@ -144,15 +167,23 @@ async function readTls({
   }
 }
 
-function createApp(options: HttpOptions, server: HttpServer['server']): FastifyInstance {
+function createApp(
+  options: HttpOptions,
+  server: HttpServer['server'],
+  findAnswer: FindAnswer,
+): FastifyInstance {
   const { log, describeError, trustedProxies } = options
   const app = fastify({
-    serverFactory: (handle) => server.on('request', handle),
-    clientErrorHandler: prepareRefusal(server),
+    serverFactory: (handle) =>
+      server.on('request', (request, response) => {
+        if (isHostless(request)) refuseHostless(response)
+        else handle(request, response)
+      }),
+    clientErrorHandler: prepareRefusal(findAnswer, log),
     exposeHeadRoutes: false,
     // Calls on open connections are served while the server closes; their answers end the connection.
     return503OnClosing: false,
-    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    trustProxy: trustedProxies.length === 0 ? false : compileNetworks(trustedProxies),
     rewriteUrl: ({ url = '/' }) => escapeBrokenPath(url),
     routerOptions: { maxParamLength: paramLimit },
   })

@@ -45,6 +45,8 @@ export async function startOrganizations(t: Test): Promise<Organizations> {
     tls: null,
     trustedProxies: [],
     connectionLimit: 100,
+    connectionsPerAddress: 1000,
+    uncountedNetworks: [],
     log: pino({ level: 'silent' }),
     metrics: createMetrics(() => Promise.resolve({})),
     describeError,

@@ -2,38 +2,21 @@
  * The attacks on the listener that must be survived before anybody has said who they are: a test for each, named after its line in
  * the checklist. The link's own: agent-gateway/intruders.test.ts.
  */
-import { once } from 'node:events'
 import { request } from 'node:http'
-import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { publicBodyLimitBytes } from '../../../src/coordinator/http/body.js'
 import { administrator, basic, startController } from '../../support/start-controller.js'
 import type { Controller } from '../../support/start-controller.js'
+import { beside } from '../../support/beside.js'
 import { eventually } from '../../support/eventually.js'
+import { openLine } from './line.js'
 
 const login = '/api/v1/auth/login'
 const head = `POST ${login} HTTP/1.1\r\nHost: x\r\n`
 
 /** Each has a listener of its own; most of it is waiting. */
 t.jobs = 5
-const beside = () => ({ buffered: true })
-
-interface Line {
-  readonly socket: Socket
-  readonly heard: () => string
-}
-
-async function open(t: Test, { base }: Controller, text = ''): Promise<Line> {
-  const socket = connect(Number(new URL(base).port), '127.0.0.1')
-  let heard = ''
-  socket.on('data', (chunk) => (heard += chunk.toString('latin1')))
-  socket.on('error', () => undefined)
-  t.teardown(() => socket.destroy())
-  await once(socket, 'connect')
-  socket.write(text)
-  return { socket, heard: () => heard }
-}
 
 async function isServing(controller: Controller): Promise<boolean> {
   return (await controller.call('GET', '/healthz')).status === 200
@@ -50,7 +33,7 @@ void t.test('Network: slowloris', beside(), async (t) => {
   const json = 'Content-Type: application/json\r\n'
   const slow = await Promise.all(
     ['', 'PO', head, `${head}X-Drip: 1\r\n`, `${head}${json}Content-Length: 9\r\n\r\n{"a`].map(
-      (text) => open(t, controller, text),
+      (text) => openLine(t, controller, { text }),
     ),
   )
   const drips = setInterval(() => {
@@ -81,7 +64,8 @@ void t.test('Network: header bombs', beside(), async (t) => {
   }
   for (const [name, headers] of Object.entries(bombs)) {
     const path = headers === '' ? `/${'x'.repeat(1 << 20)}` : login
-    const line = await open(t, controller, `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`)
+    const text = `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`
+    const line = await openLine(t, controller, { text })
     await eventually(`${name}: the line is cut`, () => line.socket.closed)
     t.match(line.heard(), /^$|^HTTP\/1\.1 4(?:31|00) /, name)
   }
@@ -104,7 +88,7 @@ void t.test('Network: gzip bombs', beside(), async (t) => {
     t.match(await answer.json(), { errorKey: 'body', errorMsg: /compressed/ }, encoding)
   }
   const text = `${head}Content-Type: application/json\r\nTransfer-Encoding: gzip\r\n\r\n`
-  const line = await open(t, controller, text)
+  const line = await openLine(t, controller, { text })
   line.socket.end(bomb)
   await eventually('it is refused', () => line.socket.closed)
   t.match(line.heard(), /^$|^HTTP\/1\.1 4\d\d /)
@@ -113,7 +97,7 @@ void t.test('Network: gzip bombs', beside(), async (t) => {
 
 void t.test('Network: many idle sockets', beside(), async (t) => {
   const controller = await startController(t, { http: { connectionLimit: 20 } })
-  const lines = await Promise.all(Array.from({ length: 60 }, () => open(t, controller)))
+  const lines = await Promise.all(Array.from({ length: 60 }, () => openLine(t, controller)))
 
   const alive = await eventually('those over the limit are closed', () => {
     const left = lines.filter(({ socket }) => !socket.closed)

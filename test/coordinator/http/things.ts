@@ -71,6 +71,8 @@ export async function startThings(options: Partial<HttpOptions> = {}): Promise<T
     tls: null,
     trustedProxies: [],
     connectionLimit: 1000,
+    connectionsPerAddress: 1000,
+    uncountedNetworks: [],
     log,
     metrics: createMetrics(() => Promise.resolve({ Running: 2 })),
     describeError,

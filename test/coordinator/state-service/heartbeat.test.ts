@@ -8,6 +8,7 @@ import { describe as describeAgent } from '../agent-gateway/link-agent.js'
 import { makeToken, startService, type TestService } from '../agent-gateway/service.js'
 import { heartbeatMs } from './hints.js'
 import { heartbeatsContract } from './heartbeats.contract.js'
+import { liarContract } from './liar.contract.js'
 import { reportsContract } from './reports.contract.js'
 import { silenceContract } from './silence.contract.js'
 
@@ -20,6 +21,7 @@ async function suite(name: string, start: (t: Test) => Promise<TestService>): Pr
     await t.test('heartbeats', (t) => heartbeatsContract(t, start))
     await t.test('silence', (t) => silenceContract(t, start))
     await t.test('reports', (t) => reportsContract(t, start))
+    await t.test('lies', (t) => liarContract(t, start))
     await t.test('enrolments of one name at once make one agent', async (t) => {
       const service = await start(t)
       const token = await makeToken(service)

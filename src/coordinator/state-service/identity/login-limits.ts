@@ -3,8 +3,8 @@
  * Coordinators of one store tell each other, so that guesses spread over them count together.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import { loginAttemptSubject } from '../../../bus/bus.js'
+import { networkOf } from '../../../domain/source-network.js'
 import { FleetError } from '../../../errors.js'
 import type { StateService } from '../service.js'
 
@@ -109,15 +109,4 @@ function isKey(value: unknown): value is string {
 function keyOf(who: Knocking, account: string | null, address: string): string {
   const text = account === null ? `${who} ${address}` : `${who} ${address} ${account}`
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
-}
-
-/** Chosen by us: of IPv6 the /64, which one host has at its disposal. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
-  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
-  const groups = head.split(':').filter(Boolean)
-  const after = (tail ?? '').split(':').filter(Boolean)
-  const zeros = tail === undefined ? 0 : 8 - groups.length - after.length
-  return [...groups, ...Array.from({ length: zeros }, () => '0'), ...after].slice(0, 4).join(':')
 }

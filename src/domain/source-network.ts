@@ -1,0 +1,14 @@
+/** Whose an address is: what one host has at its disposal counts as one, wherever callers are counted. */
+
+const mappedPattern = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/** Chosen by us: of IPv6 the /64. What is no address stays as it is. */
+export function networkOf(address: string): string {
+  const mapped = mappedPattern.exec(address)?.[1]
+  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
+  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
+  const groups = head.split(':').filter(Boolean)
+  const after = (tail ?? '').split(':').filter(Boolean)
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length)
+  return [...groups, ...Array.from({ length: zeros }, () => '0'), ...after].slice(0, 4).join(':')
+}

@@ -1,0 +1,169 @@
+/**
+ * Every route of both APIs with what no caller should send, in its path, its query and each part of its body. It may be refused, or
+ * taken: never is it a bug of ours, nor does it touch anything else. Each place gets some of the hostile values, by turns; TEST_SEED
+ * begins elsewhere.
+ */
+import { Agent, request } from 'node:http'
+import t, { type Test } from 'tap'
+import type { Route } from '../../../src/coordinator/http/route.js'
+import { basic, type Controller } from '../../support/start-controller.js'
+import { startStreet } from '../console/estate.js'
+import * as ofConsole from '../console/samples.js'
+import { startTown } from '../identity/people.js'
+import { furnish, settleOwner } from '../tenancy/property.js'
+import * as ofController from '../tenancy/samples.js'
+import { jsonTexts, pathSteps, queryNames, queryValues, splitAtParts } from './hostile-values.js'
+
+/** How many of the values each place gets. */
+const turnsPerPlace = 2
+const seed = Number(process.env['TEST_SEED'] ?? 0)
+
+interface Sample {
+  readonly route: Route
+  /** With these steps in place of its own. */
+  readonly addressOf: (steps: Readonly<Record<string, string>>) => string
+  readonly body: unknown
+}
+
+interface Attack {
+  readonly method: string
+  readonly path: string
+  readonly text: string | undefined
+}
+
+/** They end the session that all this is done with, or count as failed logins. */
+const left = ['logout', 'changePassword', 'login', 'refresh', 'consoleLogin', 'consoleLogout']
+const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+void t.test('hostile calls of the controller API', async (t) => {
+  const town = await startTown(t)
+  const property = await furnish(town, await settleOwner(town, 'red'))
+  const samples = town.controller.routes.map((route): Sample => {
+    const kind = ofController.kindIn(route)
+    const { params = {}, body } = ofController.sampleOf(route)
+    const own: Readonly<Record<string, string>> = {
+      ...params,
+      ...(kind === null ? {} : { id: String(property[kind]) }),
+    }
+    return {
+      route,
+      addressOf: (steps) =>
+        `/api/v1${route.path.replace(/\{(\w+)\}/g, (_, name: string) => steps[name] ?? own[name] ?? '')}`,
+      body: body?.(property),
+    }
+  })
+  await attackAll(t, town.controller, samples, `Bearer ${town.system.token}`)
+})
+
+void t.test('hostile calls of the console API', async (t) => {
+  const street = await startStreet(t)
+  const { estate, callers } = await street.makeHouse('red')
+  const samples = street.controller.consoleRoutes.map((route): Sample => {
+    const { body } = ofConsole.sampleOf(route)
+    return {
+      route,
+      addressOf: (steps) => `/api${ofConsole.addressOf(route, estate, steps).replace(/\?.*/, '')}`,
+      body: body?.(estate),
+    }
+  })
+  const [name = '', password = ''] = callers.admin.split(':')
+  await attackAll(t, street.controller, samples, basic(name, password))
+})
+
+async function attackAll(
+  t: Test,
+  { base, lines }: Controller,
+  samples: readonly Sample[],
+  authorization: string,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => {
+    agent.destroy()
+  })
+  const chosen = samples
+    .filter(({ route }) => !left.includes(route.operationId))
+    // What deletes goes last.
+    .toSorted((a, b) => order.indexOf(a.route.method) - order.indexOf(b.route.method))
+  const wrong: string[] = []
+  let count = 0
+  for (const attack of chosen.flatMap(listAttacks)) {
+    count += 1
+    const answer = await send(base, agent, authorization, attack)
+    const isBug = lines.splice(0).some(({ level }) => Number(level) >= 50)
+    // Nobody is linked, so what asks a cache is 503.
+    const isAnswer = answer.status < 500 || answer.status === 503
+    if (isBug || !isAnswer || (answer.status >= 400 && !isRefusal(answer.text)))
+      wrong.push(JSON.stringify({ ...attack, ...answer }).slice(0, 1000))
+  }
+  t.same(wrong, [])
+  t.ok(count > 400, `${count} calls`)
+  t.equal(Reflect.get({}, 'polluted'), undefined)
+  t.equal((await fetch(`${base}/readyz`)).status, 200)
+}
+
+function* turns(values: readonly string[], place: number): Generator<string> {
+  for (let turn = 0; turn < turnsPerPlace; turn++)
+    yield values[(seed + place * turnsPerPlace + turn) % values.length] ?? ''
+}
+
+function listAttacks({ route, addressOf, body }: Sample, place: number): Attack[] {
+  const { method } = route
+  const right = addressOf({})
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const paths = names.flatMap((name, at) =>
+    [...turns(pathSteps, place + at)].map((step) => addressOf({ [name]: step })),
+  )
+  const parameters = Object.keys(route.query?.properties ?? {})
+  const queries = parameters.flatMap((name, at) =>
+    [...turns(queryValues, place + at)].map((value) => `${right}?${name}=${value}`),
+  )
+  const strange = [...turns(queryNames, place)].map((query) => `${right}?${query}`)
+  const bodies = text === undefined ? [] : splitAtParts(body)
+  return [
+    ...[...paths, ...queries, ...strange].map((path) => ({ method, path, text })),
+    ...bodies.flatMap(({ before, behind }, at) =>
+      [...turns(jsonTexts, place + at)].map((part) => ({
+        ...{ method, path: right },
+        text: `${before}${part}${behind}`,
+      })),
+    ),
+  ]
+}
+
+interface Answered {
+  readonly status: number
+  readonly text: string
+}
+
+/** As it is: `fetch` would mend paths. */
+function send(
+  base: string,
+  agent: Agent,
+  authorization: string,
+  { method, path, text }: Attack,
+): Promise<Answered> {
+  const type = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text ?? ''),
+  }
+  const headers = { authorization, ...(text === undefined ? {} : type) }
+  return new Promise((resolve, reject) => {
+    const sent = request(base + path, { method, agent, headers })
+    sent.once('error', reject)
+    sent.once('response', (answer) => {
+      let heard = ''
+      answer.setEncoding('utf8').on('data', (piece: string) => (heard += piece))
+      answer.once('end', () => {
+        resolve({ status: answer.statusCode ?? 0, text: heard })
+      })
+    })
+    sent.end(text)
+  })
+}
+
+/** Of either API: with words. */
+function isRefusal(text: string): boolean {
+  const said = JSON.parse(text) as { readonly errorMsg?: string; readonly message?: string }
+  return (said.errorMsg ?? said.message ?? '') !== ''
+}

@@ -1,0 +1,61 @@
+/** What callers ask of their connection instead of an answer, and what is no call of today's HTTP. */
+import { createHash, randomBytes } from 'node:crypto'
+import t from 'tap'
+import { eventually } from '../../support/eventually.js'
+import { openLine, type Line } from './line.js'
+import { startThings, type ThingsServer } from './things.js'
+
+const offer =
+  'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n'
+const caller = 'Host: x\r\nAuthorization: Bearer boss\r\n'
+let s: ThingsServer
+t.before(async () => {
+  s = await startThings()
+  s.http.onUpgrade((_request, socket) => socket.end('HTTP/1.1 101 taken\r\n\r\n'))
+})
+t.teardown(() => s.http.close())
+
+async function hear(line: Line): Promise<string> {
+  await eventually('it is closed', () => line.socket.closed || line.socket.readableEnded)
+  return line.heard()
+}
+
+void t.test('HTTP/2 is offered and the call is served as it is', async (t) => {
+  const read = `GET /api/v1/things HTTP/1.1\r\n${caller}${offer}\r\n`
+  t.match(await hear(await openLine(t, s, { text: read })), /^HTTP\/1\.1 200 OK\r\n.*\[\{"id":1/s)
+
+  const text = JSON.stringify({ name: 'x', labels: { a: randomBytes(100_000).toString('hex') } })
+  const type = `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`
+  const head = `POST /api/v1/things HTTP/1.1\r\n${caller}${type}${offer}\r\n`
+  const line = await openLine(t, s, { text: head + text.slice(0, 70_000) })
+  line.socket.write(text.slice(70_000))
+  t.match(await hear(line), /^HTTP\/1\.1 201 Created\r\n/)
+  const digest = (value: unknown) =>
+    createHash('sha256').update(JSON.stringify(value)).digest('hex')
+  t.equal(digest(s.bodies.at(-1)), createHash('sha256').update(text).digest('hex'), 'whole')
+
+  const both = `${read.replace(', close', '')}${read}`
+  const twice = await hear(await openLine(t, s, { text: both }))
+  t.equal(twice.match(/HTTP\/1\.1 200 OK/g)?.length, 2, 'and so is what follows')
+})
+
+void t.test('WebSockets are taken up', async (t) => {
+  const text = `GET /x HTTP/1.1\r\n${caller}Connection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n`
+  t.match(await hear(await openLine(t, s, { text })), /^HTTP\/1\.1 101 taken/)
+})
+
+void t.test('a call without the header Host is refused like any other', async (t) => {
+  const text = 'GET /api/v1/things HTTP/1.1\r\nAuthorization: Bearer boss\r\n\r\n'
+  t.match(await hear(await openLine(t, s, { text })), /^HTTP\/1\.1 400 .*"errorKey":"body".*Host/s)
+  const old = await openLine(t, s, { text: text.replace('1.1', '1.0') })
+  t.match(await hear(old), /^HTTP\/1\.1 200 /, 'HTTP/1.0 has none')
+})
+
+void t.test('a tunnel is refused, an expectation that nobody knows ignored', async (t) => {
+  const tunnel = await openLine(t, s, {
+    text: 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n',
+  })
+  t.match(await hear(tunnel), /^HTTP\/1\.1 405 .*Allow: GET.*"errorKey":"method"/s)
+  const wish = `GET /api/v1/things HTTP/1.1\r\n${caller}Expect: the-best\r\nConnection: close\r\n\r\n`
+  t.match(await hear(await openLine(t, s, { text: wish })), /^HTTP\/1\.1 200 /)
+})

@@ -1,0 +1,72 @@
+/** A state dir without room: on a small file system of its own where one may be mounted, else by a limit of the process. */
+import { execFile } from 'node:child_process'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Daemon } from '../support/daemon.js'
+
+const run = promisify(execFile)
+
+export interface Shortage {
+  /** In the words of the file system. */
+  readonly says: RegExp
+  /** For agents that start meanwhile. */
+  readonly through: () => readonly string[]
+  begin(agent: Daemon): Promise<void>
+  end(agent: Daemon): Promise<void>
+  /** Once nothing runs there any more. */
+  cleanUp(): Promise<void>
+}
+
+/** The folder is there and empty. */
+export async function prepareShortage(folder: string): Promise<Shortage> {
+  const mounting = run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', folder])
+  return mounting.then(
+    () => byFileSystem(folder),
+    () => byLimit(),
+  )
+}
+
+function byFileSystem(folder: string): Shortage {
+  const filler = join(folder, 'filler')
+  return {
+    says: /ENOSPC/,
+    through: () => [],
+    begin: () => fill(filler),
+    end: () => rm(filler),
+    cleanUp: async () => {
+      await run('umount', [folder])
+    },
+  }
+}
+
+/** Only root may mount. No file of the process may have a byte: anybody may say that of what is theirs. */
+function byLimit(): Shortage {
+  const none = '--fsize=0:unlimited'
+  let isShort = false
+  return {
+    says: /EFBIG/,
+    through: () => (isShort ? ['prlimit', none, '--'] : []),
+    begin: async ({ pid }) => {
+      isShort = true
+      await run('prlimit', ['--pid', String(pid), none])
+    },
+    end: async ({ pid }) => {
+      isShort = false
+      await run('prlimit', ['--pid', String(pid), '--fsize=unlimited'])
+    },
+    cleanUp: () => Promise.resolve(),
+  }
+}
+
+/** To the last byte. */
+async function fill(path: string): Promise<void> {
+  for (const size of [65_536, 4_096, 512, 1])
+    for (;;) {
+      const isRoom = await writeFile(path, Buffer.alloc(size), { flag: 'a' }).then(
+        () => true,
+        () => false,
+      )
+      if (!isRoom) break
+    }
+}
