@@ -1,36 +1,37 @@
-/** `stats agents|vclgroups ID [COUNTER...]`: a line a counter, with a sparkline; drawn again with `--watch`. */
-import type { Api } from './api.js'
+/** `stats agents|vclgroups ID [COUNTER...]`: a line a counter, with its course; `--watch` goes on (stats-watch.ts). */
 import { requireFields, requireList, type Fields } from './api-shapes.js'
 import { findId } from './find-object.js'
-import { showList, showText } from './output.js'
-import { drawSparkline } from './stats-sparkline.js'
-import { readTimeRange, type TimeRange } from './stats-times.js'
+import { showList, showText, type Output } from './output.js'
+import { drawSparkline, findAxis, type Axis } from './stats-sparkline.js'
+import { readTimeRange } from './stats-times.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
 
-/** Chosen by us: the interval between samples, unless the coordinator has another. */
-const redrawEveryMs = 10_000
 /** Chosen by us: wide enough to see, and a table still fits into 100 columns. */
 const sparklineWidth = 30
 
-interface Series {
+export interface Series {
   readonly counter: string
   readonly values: readonly { readonly time: number; readonly value: number }[]
 }
 
+export interface StatsAnswer {
+  /** As the API answered. */
+  readonly body: unknown
+  readonly series: readonly Series[]
+}
+
 export async function showStats(invocation: Invocation, of: Named): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, of, word(invocation, 0))
-  const path = `${of.path}/${id}/stats`
-  // Said wrong it is said at once, and not at the second time.
-  const range = readTimeRange(invocation)
-  await showOnce(invocation, { api, path, range })
-  if (!isSet(invocation, 'watch')) return undefined
-  const { output } = invocation
-  for (;;) {
-    await new Promise((resume) => setTimeout(resume, redrawEveryMs))
-    if (output.isTerminal && output.form === 'table') output.write('\x1b[2J\x1b[H')
-    await showOnce(invocation, { api, path, range: readTimeRange(invocation) })
+  const read = await openStats(invocation, of)
+  if (isSet(invocation, 'watch')) {
+    const { watchStats } = await import('./stats-watch.js')
+    return watchStats(invocation, read)
   }
+  const { output } = invocation
+  const { body, series } = await read()
+  if (output.form === 'json') showText(output, '', body)
+  else if (output.form === 'csv') await showList(output, series.flatMap(toPoints), pointColumns)
+  else await showTable(output, series)
+  return undefined
 }
 
 export async function listCounters(invocation: Invocation): Promise<undefined> {
@@ -40,31 +41,35 @@ export async function listCounters(invocation: Invocation): Promise<undefined> {
   await showList(invocation.output, counters, columns)
 }
 
-interface Call {
-  readonly api: Api
-  readonly path: string
-  readonly range: TimeRange
-}
-
-async function showOnce(invocation: Invocation, { api, path, range }: Call): Promise<void> {
-  const { output } = invocation
-  const consolidation = textFlag(invocation, 'function') ?? 'AVERAGE'
+/** Asks once for each call of the answered function; `12h` is until now each time. */
+async function openStats(invocation: Invocation, of: Named): Promise<() => Promise<StatsAnswer>> {
+  // Said wrong it is said at once.
+  readTimeRange(invocation)
+  const api = await invocation.openApi()
+  const id = await findId(api, of, word(invocation, 0))
+  const consolidation = encodeURIComponent(textFlag(invocation, 'function') ?? 'AVERAGE')
   const names = invocation.words.slice(1)
-  const { body } = await api.call({
-    method: 'GET',
-    path: `${path}/${encodeURIComponent(consolidation)}/${range.startSeconds}/${range.endSeconds}`,
-    ...(names.length > 0 ? { query: { counters: names.join(',') } } : {}),
-  })
-  if (output.form === 'json') {
-    showText(output, '', body)
-    return
+  return async () => {
+    const { startSeconds, endSeconds } = readTimeRange(invocation)
+    const { body } = await api.call({
+      method: 'GET',
+      path: `${of.path}/${id}/stats/${consolidation}/${startSeconds}/${endSeconds}`,
+      ...(names.length > 0 ? { query: { counters: names.join(',') } } : {}),
+    })
+    return { body, series: requireList(requireFields(body)['stats']).map(readSeries) }
   }
-  const series = requireList(requireFields(body)['stats']).map(readSeries)
-  if (output.form === 'csv') await showList(output, series.flatMap(toPoints), pointColumns)
-  else await showList(output, series.map(toLine), lineColumns)
 }
 
-const pointColumns = [{ field: 'counter' }, { field: 'time' }, { field: 'value' }]
+export async function showTable(output: Output, series: readonly Series[]): Promise<void> {
+  const axis = findAxis(
+    series.map(({ values }) => values),
+    sparklineWidth,
+  )
+  const lines = series.map((one) => toLine(one, axis))
+  await showList(output, lines, lineColumns)
+}
+
+export const pointColumns = [{ field: 'counter' }, { field: 'time' }, { field: 'value' }]
 const lineColumns = [
   { field: 'counter' },
   { field: 'newest' },
@@ -84,11 +89,11 @@ function readSeries({ counter, values }: Fields): Series {
   }
 }
 
-function toPoints({ counter, values }: Series): Fields[] {
+export function toPoints({ counter, values }: Series): Fields[] {
   return values.map((point) => ({ counter, ...point }))
 }
 
-function toLine({ counter, values }: Series): Fields {
+function toLine({ counter, values }: Series, axis: Axis): Fields {
   const numbers = values.map(({ value }) => value)
   if (numbers.length === 0) return { counter, course: '(nothing known)' }
   const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length
@@ -98,7 +103,7 @@ function toLine({ counter, values }: Series): Fields {
     least: formatValue(numbers.reduce((a, b) => Math.min(a, b))),
     mean: formatValue(mean),
     most: formatValue(numbers.reduce((a, b) => Math.max(a, b))),
-    course: drawSparkline(values, sparklineWidth),
+    course: drawSparkline(values, axis),
   }
 }
 

@@ -1,6 +1,6 @@
 /** `cachefleet stats`: a table with a course, CSV and JSON, and times as people write them. */
 import t from 'tap'
-import { drawSparkline } from '../../src/cli/stats-sparkline.js'
+import { drawSparkline, findAxis } from '../../src/cli/stats-sparkline.js'
 import { formatValue } from '../../src/cli/stats.js'
 import { enrol, startClient } from '../coordinator/controller/client.js'
 import { call } from './run-cli.js'
@@ -53,11 +53,19 @@ void t.test('numbers have three digits', (t) => {
 
 void t.test('a course shows gaps as blanks, and stays within its width', (t) => {
   const points = [0, 10, 20, 60].map((time, at) => ({ time, value: at * 10 }))
-  t.equal(drawSparkline(points, 7).length, 4)
+  t.match(drawSparkline(points, findAxis([points], 7)), /^▁[▁-█] █$/)
   const many = Array.from({ length: 600 }, (_, time) => ({ time, value: time }))
-  t.equal(drawSparkline(many, 30).length, 30)
-  t.ok(drawSparkline(many, 30).startsWith('▁'))
-  t.ok(drawSparkline(many, 30).endsWith('█'))
-  t.equal(drawSparkline([], 30), '')
+  const line = drawSparkline(many, findAxis([many], 30))
+  t.match(line, /^▁[▁-█]{28}█$/)
+  t.equal(drawSparkline([], findAxis([many, []], 30)), '')
+  t.end()
+})
+
+void t.test('courses of several counters have their times one below the other', (t) => {
+  const all = Array.from({ length: 10 }, (_, at) => ({ time: at * 10, value: 1 }))
+  const late = all.slice(8)
+  const axis = findAxis([all, late, []], 30)
+  t.equal(drawSparkline(all, axis), '▁'.repeat(10))
+  t.equal(drawSparkline(late, axis), `${' '.repeat(8)}▁▁`)
   t.end()
 })
