@@ -14,7 +14,7 @@ import type { Question } from './thread-messages.js'
 export type { ArchiveSetup } from './archive-link.js'
 
 /** Chosen by us: samples of a fleet come spread over their interval, and go over together. */
-const batchMs = 1000
+export const batchMs = 1000
 /** Chosen by us: what may come in that time, and while there is no thread; what is more is lost. */
 const waitingMost = 100_000
 /** Chosen by us: the pause before another thread doubles; one that lived for longer than the longest begins with the shortest. */
@@ -46,7 +46,7 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
     // The thread answers what these questions are answered with.
     readSeries: async (query) => (await ask({ kind: 'series', query })) as SeriesAnswer,
     readNewest: async (query) => (await ask({ kind: 'newest', query })) as NewestAnswer,
-    retain: async (agentIds) => (await ask({ kind: 'retain', agentIds })) as number,
+    retain: async (agentIds, nowMs) => (await ask({ kind: 'retain', agentIds, nowMs })) as number,
     commit: async () => {
       await ask({ kind: 'commit' })
     },
