@@ -11,16 +11,19 @@ interface Point {
 export interface Axis {
   readonly from: number
   readonly to: number
+  /** The shortest from one point to the next. */
+  readonly step: number
   /** Characters. */
   readonly places: number
 }
 
 /** Of all that is drawn together. */
 export function findAxis(series: readonly (readonly Point[])[], width: number): Axis {
-  const times = new Set(series.flatMap((points) => points.map(({ time }) => time)))
-  let [from, to] = [Number.POSITIVE_INFINITY, 0]
-  for (const time of times) [from, to] = [Math.min(from, time), Math.max(to, time)]
-  return { from, to, places: Math.min(width, times.size) }
+  const all = new Set(series.flatMap((points) => points.map(({ time }) => time)))
+  const times = [...all].sort((a, b) => a - b)
+  const [from = 0, to = 0] = [times[0], times.at(-1)]
+  const steps = times.slice(1).map((time, before) => time - (times[before] ?? 0))
+  return { from, to, step: Math.min(...steps), places: Math.min(width, times.length) }
 }
 
 /** Of points of one place of the line the mean is drawn; the lowest bar is the least value, or zero where that is near. */

@@ -7,19 +7,28 @@ import { toCell } from './cells.js'
 import { formatCsv } from './csv.js'
 import { isRefusal } from './follow-events.js'
 import { showList, type Output } from './output.js'
-import { pointColumns, showTable, toPoints, type Series, type StatsAnswer } from './stats.js'
-import type { Invocation } from './verb.js'
+import {
+  openStats,
+  pointColumns,
+  showTable,
+  toPoints,
+  type Series,
+  type StatsAnswer,
+} from './stats.js'
+import type { Invocation, Named } from './verb.js'
 
 /** Chosen by us: as watch(1). */
 const redrawEveryMs = 2_000
 const clearScreen = '\x1b[H\x1b[2J'
+/** Caption, title, what is left out, and the cursor's own. */
+const linesBeside = 4
 
 /** Ends by throwing only: CliError when the first attempt fails, or when the coordinator refuses. */
-export async function watchStats(
-  { output, surroundings }: Invocation,
-  read: () => Promise<StatsAnswer>,
-): Promise<never> {
-  const show = openShow(output)
+export async function watchStats(invocation: Invocation, of: Named): Promise<never> {
+  const { output, surroundings } = invocation
+  const read = await openStats(invocation, of)
+  const rowsMost = (surroundings.stdout.rows || Infinity) - linesBeside
+  const show = openShow(output, rowsMost)
   await show(await read())
   for (let isBroken = false; ;) {
     await pause(redrawEveryMs)
@@ -35,7 +44,7 @@ export async function watchStats(
   }
 }
 
-function openShow(output: Output): (answer: StatsAnswer) => Promise<void> {
+function openShow(output: Output, rowsMost: number): (answer: StatsAnswer) => Promise<void> {
   switch (output.form) {
     case 'json':
       return ({ body }) => {
@@ -45,9 +54,11 @@ function openShow(output: Output): (answer: StatsAnswer) => Promise<void> {
     case 'csv':
       return openCsv(output)
     case 'table':
-      return async ({ series }) => {
-        if (output.isTerminal) output.write(clearScreen)
-        await showTable(output, series)
+      return async ({ series, caption }) => {
+        if (output.isTerminal) output.write(`${clearScreen}${caption}\n`)
+        await showTable(output, output.isTerminal ? series.slice(0, rowsMost) : series)
+        const left = series.length - rowsMost
+        if (left > 0) output.tell(`${left} more do not fit here; name those that you want to see`)
       }
   }
 }

@@ -1,10 +1,11 @@
-/** `stats agents|vclgroups ID [COUNTER...]`: a line a counter, with its course; `--watch` goes on (stats-watch.ts). */
+/** `stats agents|vclgroups ID [COUNTER...]`: a line a counter, with its course. */
 import { requireFields, requireList, type Fields } from './api-shapes.js'
 import { findId } from './find-object.js'
+import { printTime } from './human-time.js'
 import { showList, showText, type Output } from './output.js'
 import { drawSparkline, findAxis, type Axis } from './stats-sparkline.js'
 import { readTimeRange } from './stats-times.js'
-import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
+import { textFlag, word, type Invocation, type Named } from './verb.js'
 
 /** Chosen by us: wide enough to see, and a table still fits into 100 columns. */
 const sparklineWidth = 30
@@ -18,19 +19,20 @@ export interface StatsAnswer {
   /** As the API answered. */
   readonly body: unknown
   readonly series: readonly Series[]
+  /** Which rows they are of, and in what they are counted. */
+  readonly caption: string
 }
 
 export async function showStats(invocation: Invocation, of: Named): Promise<undefined> {
   const read = await openStats(invocation, of)
-  if (isSet(invocation, 'watch')) {
-    const { watchStats } = await import('./stats-watch.js')
-    return watchStats(invocation, read)
-  }
   const { output } = invocation
-  const { body, series } = await read()
+  const { body, series, caption } = await read()
   if (output.form === 'json') showText(output, '', body)
   else if (output.form === 'csv') await showList(output, series.flatMap(toPoints), pointColumns)
-  else await showTable(output, series)
+  else {
+    await showTable(output, series)
+    if (caption !== '') output.tell(caption)
+  }
   return undefined
 }
 
@@ -42,31 +44,48 @@ export async function listCounters(invocation: Invocation): Promise<undefined> {
 }
 
 /** Asks once for each call of the answered function; `12h` is until now each time. */
-async function openStats(invocation: Invocation, of: Named): Promise<() => Promise<StatsAnswer>> {
+export async function openStats(
+  invocation: Invocation,
+  of: Named,
+): Promise<() => Promise<StatsAnswer>> {
   // Said wrong it is said at once.
   readTimeRange(invocation)
   const api = await invocation.openApi()
   const id = await findId(api, of, word(invocation, 0))
-  const consolidation = encodeURIComponent(textFlag(invocation, 'function') ?? 'AVERAGE')
+  const consolidation = textFlag(invocation, 'function') ?? 'AVERAGE'
   const names = invocation.words.slice(1)
   return async () => {
     const { startSeconds, endSeconds } = readTimeRange(invocation)
     const { body } = await api.call({
       method: 'GET',
-      path: `${of.path}/${id}/stats/${consolidation}/${startSeconds}/${endSeconds}`,
+      path: `${of.path}/${id}/stats/${encodeURIComponent(consolidation)}/${startSeconds}/${endSeconds}`,
       ...(names.length > 0 ? { query: { counters: names.join(',') } } : {}),
     })
-    return { body, series: requireList(requireFields(body)['stats']).map(readSeries) }
+    const series = requireList(requireFields(body)['stats']).map(readSeries)
+    return { body, series, caption: describeRows(series, consolidation) }
   }
 }
 
+/** `2026-11-20 22:05:10 to 23:05:00 UTC, rows of 10 s, counters per second`; empty of one row, or none. */
+function describeRows(series: readonly Series[], consolidation: string): string {
+  const { from, to, step, places } = placeAll(series)
+  if (places < 2) return ''
+  const [begin, end] = [printTime(from * 1000), printTime(to * 1000)]
+  const day = begin.slice(0, 11)
+  const unit =
+    consolidation.toUpperCase() === 'TOTAL' ? 'events of each row' : 'counters per second'
+  return `${begin} to ${end.startsWith(day) ? end.slice(day.length) : end} UTC, rows of ${step} s, ${unit}`
+}
+
 export async function showTable(output: Output, series: readonly Series[]): Promise<void> {
-  const axis = findAxis(
-    series.map(({ values }) => values),
-    sparklineWidth,
-  )
+  const axis = placeAll(series)
   const lines = series.map((one) => toLine(one, axis))
   await showList(output, lines, lineColumns)
+}
+
+function placeAll(series: readonly Series[]): Axis {
+  const all = series.map(({ values }) => values)
+  return findAxis(all, sparklineWidth)
 }
 
 export const pointColumns = [{ field: 'counter' }, { field: 'time' }, { field: 'value' }]
@@ -117,7 +136,8 @@ export function formatValue(value: number): string {
     scaled /= 1000
     step += 1
   }
-  const size = Math.abs(scaled)
+  // Of what is shown: 9.996 is 10.0.
+  const size = Math.abs(Number(scaled.toPrecision(3)))
   const digits = Number.isInteger(scaled) && step === 0 ? 0 : size >= 100 ? 0 : size >= 10 ? 1 : 2
   return `${scaled.toFixed(digits)}${suffixes[step] ?? ''}`
 }

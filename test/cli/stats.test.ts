@@ -30,6 +30,14 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
 
   const usual = await stats('--from', '10m', '--function', 'total')
   t.match(usual.out, /MAIN\.client_req +60\.0k/)
+  const shown = await call(['stats', 'agents', 'edge-1', 'client_req'], {
+    environment,
+    terminal: true,
+  })
+  t.match(
+    shown.err,
+    /^[-\d]{10} [:\d]{8} to (?:[-\d]{10} )?[:\d]{8} UTC, rows of 10 s, counters per second\n$/,
+  )
   const csv = await stats('client_req', '--from', String(begin / 1000), '--to', 'now', '--csv')
   t.equal(csv.out.split('\r\n')[1], `client_req,${begin / 1000 + 10},1000`)
   const json = await stats('client_req', '--from', '1h', '--json')
@@ -46,8 +54,23 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
 })
 
 void t.test('numbers have three digits', (t) => {
-  const shown = [0, 7, 0.25, 12.34, 123.4, 999.4, 999.6, 1234, 56_789, 3.2e9].map(formatValue)
-  t.same(shown, ['0', '7', '0.25', '12.3', '123', '999', '1.00k', '1.23k', '56.8k', '3.20G'])
+  const shown = [0, 7, 0.25, 9.996, 12.34, 99.96, 123.4, 999.4, 999.6, 1234, 56_789, 3.2e9].map(
+    formatValue,
+  )
+  t.same(shown, [
+    '0',
+    '7',
+    '0.25',
+    '10.0',
+    '12.3',
+    '100',
+    '123',
+    '999',
+    '1.00k',
+    '1.23k',
+    '56.8k',
+    '3.20G',
+  ])
   t.end()
 })
 

@@ -63,7 +63,11 @@ async function readCounterSeries(
   return names.map((counter, at) => {
     const series = found[at]
     if (!series || !(series.isKnown || kept.has(current[at] ?? '')))
-      throw new FleetError('not-found', errorKey, `counter ${counter.slice(0, 100)} was not found`)
+      throw new FleetError(
+        'not-found',
+        errorKey,
+        `counter ${counter.slice(0, 100)} was not found; GET /counters lists the usual ones`,
+      )
     return { counter, values: toPoints(series) }
   })
 }
