@@ -27,8 +27,10 @@ const linesBeside = 4
 export async function watchStats(invocation: Invocation, of: Named): Promise<never> {
   const { output, surroundings } = invocation
   const read = await openStats(invocation, of)
-  const rowsMost = (surroundings.stdout.rows || Infinity) - linesBeside
-  const show = openShow(output, rowsMost)
+  // A terminal may be resized; one that does not say how high it is says 0, or nothing.
+  const countRows = (): number =>
+    output.isTerminal ? Math.max(1, (surroundings.stdout.rows || Infinity) - linesBeside) : Infinity
+  const show = openShow(output, countRows)
   await show(await read())
   for (let isBroken = false; ;) {
     await pause(redrawEveryMs)
@@ -44,7 +46,7 @@ export async function watchStats(invocation: Invocation, of: Named): Promise<nev
   }
 }
 
-function openShow(output: Output, rowsMost: number): (answer: StatsAnswer) => Promise<void> {
+function openShow(output: Output, countRows: () => number): (answer: StatsAnswer) => Promise<void> {
   switch (output.form) {
     case 'json':
       return ({ body }) => {
@@ -56,8 +58,9 @@ function openShow(output: Output, rowsMost: number): (answer: StatsAnswer) => Pr
     case 'table':
       return async ({ series, caption }) => {
         if (output.isTerminal) output.write(`${clearScreen}${caption}\n`)
-        await showTable(output, output.isTerminal ? series.slice(0, rowsMost) : series)
-        const left = series.length - rowsMost
+        const rows = countRows()
+        await showTable(output, series.slice(0, rows))
+        const left = series.length - rows
         if (left > 0) output.tell(`${left} more do not fit here; name those that you want to see`)
       }
   }
