@@ -1,7 +1,9 @@
 /**
- * Starts the thread of the archive, and is its end in the coordinator. A thread that ends by itself is followed by another:
- * questions are refused meanwhile, samples wait, and what the dead one had not committed is a gap of some seconds.
+ * Starts the thread of the archive, and is its end in the coordinator. A thread that cannot start, or ends by itself, is
+ * followed by another: questions are refused meanwhile, samples wait, and what the dead one had not committed is a gap of some
+ * seconds. A coordinator does its other work without statistics.
  */
+import { FleetError } from '../../errors.js'
 import { linkArchive, noStatistics, type ArchiveLink, type ArchiveSetup } from './archive-link.js'
 import type {
   CacheSample,
@@ -24,7 +26,7 @@ const waitingMost = 30_000
 const shortestPauseMs = 500
 const longestPauseMs = 60_000
 
-/** Rejects with FleetError 'unavailable' when the archive cannot be opened. */
+/** Resolves after the first attempt, however it ended. */
 export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchive> {
   let samples: CacheSample[] = []
   let timer: NodeJS.Timeout | null = null
@@ -34,7 +36,7 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
   let starting: Promise<void> = Promise.resolve()
   let why = noStatistics('the archive is closed')
   let link: ArchiveLink | null = null
-  use(await linkArchive(setup))
+  await start()
 
   return {
     record: (sample) => {
@@ -98,19 +100,20 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
 
   function startLater(): void {
     restart = setTimeout(() => {
-      starting = startAgain()
+      starting = start()
     }, pauseMs)
     pauseMs = Math.min(2 * pauseMs, longestPauseMs)
   }
 
   /** Never rejects. */
-  async function startAgain(): Promise<void> {
+  async function start(): Promise<void> {
     try {
       const started = await linkArchive(setup)
       if (isClosed) await started.terminate()
       else use(started)
     } catch (error) {
       if (isClosed) return
+      if (error instanceof FleetError) why = error
       warn(error, 'the archive cannot be started; trying on')
       startLater()
     }

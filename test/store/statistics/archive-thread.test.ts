@@ -1,10 +1,12 @@
 /** The archive in its thread: batches over, answers back, and what happens when the thread cannot work. */
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { planArchive } from '../../../src/store/statistics/local-archive.js'
 import { createSamplePacker } from '../../../src/store/statistics/sample-packer.js'
 import { batchMs, startArchive } from '../../../src/store/statistics/start-archive.js'
 import type { StatisticsArchive } from '../../../src/store/statistics/statistics-archive.js'
+import { eventually } from '../../support/eventually.js'
 import { begin, names, stepMs } from './archive.contract.js'
 
 interface Started {
@@ -77,10 +79,17 @@ void t.test('caches with other counters go over side by side, and are there agai
   t.same(again.warnings, [])
 })
 
-void t.test('an archive that cannot be opened is said', async (t) => {
-  await t.rejects(start(`sqlite:${t.testdir()}`), {
-    message: /^there are no statistics: the statistics cannot be used: /,
-  })
+void t.test('an archive that cannot be opened is said, and opened once it can be', async (t) => {
+  const path = join(t.testdir({ 'statistics.db': 'no database' }), 'statistics.db')
+  const { archive, warnings } = await start(`sqlite:${path}`)
+  const reason = /^there are no statistics: the statistics cannot be used: .* not a database$/
+  await t.rejects(read(archive, 1, 'MAIN.cache_hit'), { kind: 'unavailable', message: reason })
+  record(archive, 1, names)
+  await rm(path)
+  const values = await eventually('it answers', () => read(archive, 1, 'MAIN.cache_hit'))
+  t.same(values, [1, 2, 3], 'samples have waited')
+  await archive.close()
+  t.same(new Set(warnings), new Set(['the archive cannot be started; trying on']))
 })
 
 void t.test('after its end it answers no more, and takes no harm', async (t) => {
