@@ -83,7 +83,7 @@ export interface TakenSample extends Sample {
   readonly names: readonly string[]
 }
 
-/** What the other caches leave. */
+/** Where it finds its place, and how much the other caches leave it. */
 export interface Room {
   readonly layouts: Layouts
   /** How many series it may have. */

@@ -112,6 +112,7 @@ export function createLocalArchive(
   }
 
   async function takeWaiting(): Promise<void> {
+    if (waiting.length === 0) return
     const samples = waiting
     waiting = []
     // Who comes back may have been another coordinator's meanwhile: it is claimed anew.
