@@ -37,6 +37,8 @@ const testServers = [
   { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') },
   // What the archive of statistics is measured beside.
   { package: 'rrdtool', present: () => onPath('rrdtool') },
+  // Its promtool checks the alert rules and the queries of the dashboard.
+  { package: 'prometheus', present: () => onPath('promtool') },
   // What the page is tried in.
   { package: 'chromium', present: () => onPath('chromium') },
 ]

@@ -69,7 +69,7 @@ function lengthen(pauseMs: number): number {
 }
 
 /** The coordinator works and says no: it will again. A stop, too many listeners and a lost store pass. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   if (!(error instanceof CliError)) return false
   if (error.exitCode === exitCodes.denied || error.exitCode === exitCodes.usage) return true
   const status = error.refusal?.status ?? 0

@@ -45,8 +45,8 @@ function describeDuration(durationMs: number): string {
   return `${Math.floor(durationMs / size)} ${name}`
 }
 
-/** Out of the range of dates: the number itself. */
-function printTime(atMs: number): string {
+/** In UTC, without saying so. Out of the range of dates: the number itself. */
+export function printTime(atMs: number): string {
   const date = new Date(atMs)
   if (Number.isNaN(date.getTime())) return String(atMs)
   return date.toISOString().slice(0, -5).replace('T', ' ')

@@ -7,15 +7,32 @@ interface Point {
   readonly value: number
 }
 
+/** The time from the left end of a line to its right end; lines with the same one can be compared place by place. */
+export interface Axis {
+  readonly from: number
+  readonly to: number
+  /** The shortest from one point to the next. */
+  readonly step: number
+  /** Characters. */
+  readonly places: number
+}
+
+/** Of all that is drawn together. */
+export function findAxis(series: readonly (readonly Point[])[], width: number): Axis {
+  const all = new Set(series.flatMap((points) => points.map(({ time }) => time)))
+  const times = [...all].sort((a, b) => a - b)
+  const [from = 0, to = 0] = [times[0], times.at(-1)]
+  const steps = times.slice(1).map((time, before) => time - (times[before] ?? 0))
+  return { from, to, step: Math.min(...steps), places: Math.min(width, times.length) }
+}
+
 /** Of points of one place of the line the mean is drawn; the lowest bar is the least value, or zero where that is near. */
-export function drawSparkline(points: readonly Point[], width: number): string {
-  const [first, last] = [points[0], points.at(-1)]
-  if (!first || !last) return ''
-  const seconds = Math.max(1, last.time - first.time)
-  const places = Math.min(width, points.length)
+export function drawSparkline(points: readonly Point[], { from, to, places }: Axis): string {
+  if (points.length === 0) return ''
+  const seconds = Math.max(1, to - from)
   const sums = Array.from({ length: places }, () => ({ sum: 0, count: 0 }))
   for (const { time, value } of points) {
-    const place = sums[Math.round(((time - first.time) / seconds) * (places - 1))]
+    const place = sums[Math.round(((time - from) / seconds) * (places - 1))]
     if (!place) continue
     place.sum += value
     place.count += 1

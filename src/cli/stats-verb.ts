@@ -1,6 +1,6 @@
 /** Counters of a cache or of a group, as the grammar knows them: `stats agents ID`, and the same as `agents stats ID`. */
 import { nameExample } from './object-verbs.js'
-import type { Flag, NounParts, Verb } from './verb.js'
+import { isSet, type Flag, type NounParts, type Verb } from './verb.js'
 
 const flags: readonly Flag[] = [
   {
@@ -27,7 +27,10 @@ export function statsVerb(
     arguments: ['<id>', '[counter...]'],
     flags,
     example: `${words.join(' ')} ${nameExample(of)} client_req cache_hit --from 12h --function MAX`,
-    run: async (invocation) => (await import('./stats.js')).showStats(invocation, of),
+    run: async (invocation) =>
+      isSet(invocation, 'watch')
+        ? (await import('./stats-watch.js')).watchStats(invocation, of)
+        : (await import('./stats.js')).showStats(invocation, of),
   }
 }
 

@@ -1,36 +1,39 @@
-/** `stats agents|vclgroups ID [COUNTER...]`: a line a counter, with a sparkline; drawn again with `--watch`. */
-import type { Api } from './api.js'
+/** `stats agents|vclgroups ID [COUNTER...]`: a line a counter, with its course. */
 import { requireFields, requireList, type Fields } from './api-shapes.js'
 import { findId } from './find-object.js'
-import { showList, showText } from './output.js'
-import { drawSparkline } from './stats-sparkline.js'
-import { readTimeRange, type TimeRange } from './stats-times.js'
-import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
+import { printTime } from './human-time.js'
+import { showList, showText, type Output } from './output.js'
+import { drawSparkline, findAxis, type Axis } from './stats-sparkline.js'
+import { readTimeRange } from './stats-times.js'
+import { textFlag, word, type Invocation, type Named } from './verb.js'
 
-/** Chosen by us: the interval between samples, unless the coordinator has another. */
-const redrawEveryMs = 10_000
 /** Chosen by us: wide enough to see, and a table still fits into 100 columns. */
 const sparklineWidth = 30
 
-interface Series {
+export interface Series {
   readonly counter: string
   readonly values: readonly { readonly time: number; readonly value: number }[]
 }
 
+export interface StatsAnswer {
+  /** As the API answered. */
+  readonly body: unknown
+  readonly series: readonly Series[]
+  /** Which rows they are of, and in what they are counted. */
+  readonly caption: string
+}
+
 export async function showStats(invocation: Invocation, of: Named): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, of, word(invocation, 0))
-  const path = `${of.path}/${id}/stats`
-  // Said wrong it is said at once, and not at the second time.
-  const range = readTimeRange(invocation)
-  await showOnce(invocation, { api, path, range })
-  if (!isSet(invocation, 'watch')) return undefined
+  const read = await openStats(invocation, of)
   const { output } = invocation
-  for (;;) {
-    await new Promise((resume) => setTimeout(resume, redrawEveryMs))
-    if (output.isTerminal && output.form === 'table') output.write('\x1b[2J\x1b[H')
-    await showOnce(invocation, { api, path, range: readTimeRange(invocation) })
+  const { body, series, caption } = await read()
+  if (output.form === 'json') showText(output, '', body)
+  else if (output.form === 'csv') await showList(output, series.flatMap(toPoints), pointColumns)
+  else {
+    await showTable(output, series)
+    if (caption !== '') output.tell(caption)
   }
+  return undefined
 }
 
 export async function listCounters(invocation: Invocation): Promise<undefined> {
@@ -40,31 +43,52 @@ export async function listCounters(invocation: Invocation): Promise<undefined> {
   await showList(invocation.output, counters, columns)
 }
 
-interface Call {
-  readonly api: Api
-  readonly path: string
-  readonly range: TimeRange
-}
-
-async function showOnce(invocation: Invocation, { api, path, range }: Call): Promise<void> {
-  const { output } = invocation
+/** Asks once for each call of the answered function; `12h` is until now each time. */
+export async function openStats(
+  invocation: Invocation,
+  of: Named,
+): Promise<() => Promise<StatsAnswer>> {
+  // Said wrong it is said at once.
+  readTimeRange(invocation)
+  const api = await invocation.openApi()
+  const id = await findId(api, of, word(invocation, 0))
   const consolidation = textFlag(invocation, 'function') ?? 'AVERAGE'
   const names = invocation.words.slice(1)
-  const { body } = await api.call({
-    method: 'GET',
-    path: `${path}/${encodeURIComponent(consolidation)}/${range.startSeconds}/${range.endSeconds}`,
-    ...(names.length > 0 ? { query: { counters: names.join(',') } } : {}),
-  })
-  if (output.form === 'json') {
-    showText(output, '', body)
-    return
+  return async () => {
+    const { startSeconds, endSeconds } = readTimeRange(invocation)
+    const { body } = await api.call({
+      method: 'GET',
+      path: `${of.path}/${id}/stats/${encodeURIComponent(consolidation)}/${startSeconds}/${endSeconds}`,
+      ...(names.length > 0 ? { query: { counters: names.join(',') } } : {}),
+    })
+    const series = requireList(requireFields(body)['stats']).map(readSeries)
+    return { body, series, caption: describeRows(series, consolidation) }
   }
-  const series = requireList(requireFields(body)['stats']).map(readSeries)
-  if (output.form === 'csv') await showList(output, series.flatMap(toPoints), pointColumns)
-  else await showList(output, series.map(toLine), lineColumns)
 }
 
-const pointColumns = [{ field: 'counter' }, { field: 'time' }, { field: 'value' }]
+/** `2026-11-20 22:05:10 to 23:05:00 UTC, rows of 10 s, counters per second`; empty of one row, or none. */
+function describeRows(series: readonly Series[], consolidation: string): string {
+  const { from, to, step, places } = placeAll(series)
+  if (places < 2) return ''
+  const [begin, end] = [printTime(from * 1000), printTime(to * 1000)]
+  const day = begin.slice(0, 11)
+  const unit =
+    consolidation.toUpperCase() === 'TOTAL' ? 'events of each row' : 'counters per second'
+  return `${begin} to ${end.startsWith(day) ? end.slice(day.length) : end} UTC, rows of ${step} s, ${unit}`
+}
+
+export async function showTable(output: Output, series: readonly Series[]): Promise<void> {
+  const axis = placeAll(series)
+  const lines = series.map((one) => toLine(one, axis))
+  await showList(output, lines, lineColumns)
+}
+
+function placeAll(series: readonly Series[]): Axis {
+  const all = series.map(({ values }) => values)
+  return findAxis(all, sparklineWidth)
+}
+
+export const pointColumns = [{ field: 'counter' }, { field: 'time' }, { field: 'value' }]
 const lineColumns = [
   { field: 'counter' },
   { field: 'newest' },
@@ -84,11 +108,11 @@ function readSeries({ counter, values }: Fields): Series {
   }
 }
 
-function toPoints({ counter, values }: Series): Fields[] {
+export function toPoints({ counter, values }: Series): Fields[] {
   return values.map((point) => ({ counter, ...point }))
 }
 
-function toLine({ counter, values }: Series): Fields {
+function toLine({ counter, values }: Series, axis: Axis): Fields {
   const numbers = values.map(({ value }) => value)
   if (numbers.length === 0) return { counter, course: '(nothing known)' }
   const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length
@@ -98,7 +122,7 @@ function toLine({ counter, values }: Series): Fields {
     least: formatValue(numbers.reduce((a, b) => Math.min(a, b))),
     mean: formatValue(mean),
     most: formatValue(numbers.reduce((a, b) => Math.max(a, b))),
-    course: drawSparkline(values, sparklineWidth),
+    course: drawSparkline(values, axis),
   }
 }
 
@@ -112,7 +136,8 @@ export function formatValue(value: number): string {
     scaled /= 1000
     step += 1
   }
-  const size = Math.abs(scaled)
+  // Of what is shown: 9.996 is 10.0.
+  const size = Math.abs(Number(scaled.toPrecision(3)))
   const digits = Number.isInteger(scaled) && step === 0 ? 0 : size >= 100 ? 0 : size >= 10 ? 1 : 2
   return `${scaled.toFixed(digits)}${suffixes[step] ?? ''}`
 }

@@ -1,6 +1,6 @@
 /** `cachefleet stats`: a table with a course, CSV and JSON, and times as people write them. */
 import t from 'tap'
-import { drawSparkline } from '../../src/cli/stats-sparkline.js'
+import { drawSparkline, findAxis } from '../../src/cli/stats-sparkline.js'
 import { formatValue } from '../../src/cli/stats.js'
 import { enrol, startClient } from '../coordinator/controller/client.js'
 import { call } from './run-cli.js'
@@ -30,6 +30,14 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
 
   const usual = await stats('--from', '10m', '--function', 'total')
   t.match(usual.out, /MAIN\.client_req +60\.0k/)
+  const shown = await call(['stats', 'agents', 'edge-1', 'client_req'], {
+    environment,
+    terminal: true,
+  })
+  t.match(
+    shown.err,
+    /^[-\d]{10} [:\d]{8} to (?:[-\d]{10} )?[:\d]{8} UTC, rows of 10 s, counters per second\n$/,
+  )
   const csv = await stats('client_req', '--from', String(begin / 1000), '--to', 'now', '--csv')
   t.equal(csv.out.split('\r\n')[1], `client_req,${begin / 1000 + 10},1000`)
   const json = await stats('client_req', '--from', '1h', '--json')
@@ -46,18 +54,41 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
 })
 
 void t.test('numbers have three digits', (t) => {
-  const shown = [0, 7, 0.25, 12.34, 123.4, 999.4, 999.6, 1234, 56_789, 3.2e9].map(formatValue)
-  t.same(shown, ['0', '7', '0.25', '12.3', '123', '999', '1.00k', '1.23k', '56.8k', '3.20G'])
+  const shown = [0, 7, 0.25, 9.996, 12.34, 99.96, 123.4, 999.4, 999.6, 1234, 56_789, 3.2e9].map(
+    formatValue,
+  )
+  t.same(shown, [
+    '0',
+    '7',
+    '0.25',
+    '10.0',
+    '12.3',
+    '100',
+    '123',
+    '999',
+    '1.00k',
+    '1.23k',
+    '56.8k',
+    '3.20G',
+  ])
   t.end()
 })
 
 void t.test('a course shows gaps as blanks, and stays within its width', (t) => {
   const points = [0, 10, 20, 60].map((time, at) => ({ time, value: at * 10 }))
-  t.equal(drawSparkline(points, 7).length, 4)
+  t.match(drawSparkline(points, findAxis([points], 7)), /^▁[▁-█] █$/)
   const many = Array.from({ length: 600 }, (_, time) => ({ time, value: time }))
-  t.equal(drawSparkline(many, 30).length, 30)
-  t.ok(drawSparkline(many, 30).startsWith('▁'))
-  t.ok(drawSparkline(many, 30).endsWith('█'))
-  t.equal(drawSparkline([], 30), '')
+  const line = drawSparkline(many, findAxis([many], 30))
+  t.match(line, /^▁[▁-█]{28}█$/)
+  t.equal(drawSparkline([], findAxis([many, []], 30)), '')
+  t.end()
+})
+
+void t.test('courses of several counters have their times one below the other', (t) => {
+  const all = Array.from({ length: 10 }, (_, at) => ({ time: at * 10, value: 1 }))
+  const late = all.slice(8)
+  const axis = findAxis([all, late, []], 30)
+  t.equal(drawSparkline(all, axis), '▁'.repeat(10))
+  t.equal(drawSparkline(late, axis), `${' '.repeat(8)}▁▁`)
   t.end()
 })

@@ -55,7 +55,7 @@ function answer(archive: LocalArchive, question: Question): Promise<unknown> {
     case 'newest':
       return archive.readNewest(question.query)
     case 'retain':
-      return archive.retain(question.agentIds)
+      return archive.retain(question.agentIds, question.nowMs)
     case 'commit':
       return archive.commit()
     case 'close':

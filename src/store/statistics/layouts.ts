@@ -16,6 +16,8 @@ export interface Layouts {
   readId(layout: Layout): Promise<number>
   /** Forgets those that are not in use; they are in the store. */
   keepOnly(used: ReadonlySet<Layout>): void
+  /** Of those that are known here, as far as they are in the store. */
+  listIds(): readonly number[]
 }
 
 export const emptyLayout: Layout = { names: [], columns: new Map(), id: null }
@@ -53,5 +55,6 @@ export function createLayouts(store: RowStore): Layouts {
       for (const [text, layout] of byText) if (!used.has(layout)) byText.delete(text)
       for (const [id, layout] of byId) if (!used.has(layout)) byId.delete(id)
     },
+    listIds: () => [...byId.keys()],
   }
 }

@@ -39,8 +39,6 @@ export interface FinishedRow extends Row {
 export const seriesPerCacheMost = 500
 /** Chosen by us: how often, at most, room is made: an agent that sends other names each time fills no table. */
 const tidyEveryMs = 86_400_000
-/** Chosen by us: an hour of a cache while the disk is full; then the oldest rows go. */
-const unwrittenMost = 1000
 /** Chosen by us: what is folded again after a restart, at most; caches differ, so that not all are saved at once. */
 const checkpointSteps = 64
 
@@ -85,15 +83,25 @@ export interface TakenSample extends Sample {
   readonly names: readonly string[]
 }
 
-/** Answers how many series were refused. `roomFor`: how many it may have, as far as other caches leave room. */
+/** Where it finds its place, and how much the other caches leave it. */
+export interface Room {
+  readonly layouts: Layouts
+  /** How many series it may have. */
+  readonly series: number
+  /** How many finished rows may wait to be written; then the oldest go. */
+  readonly unwritten: number
+}
+
+/** Answers how many series are refused, when that is new. */
 export function takeSample(
   cache: LiveCache,
   { names, values, ...sample }: TakenSample,
-  { layouts, roomFor }: { readonly layouts: Layouts; readonly roomFor: number },
+  room: Room,
 ): number {
-  if (cache.sent?.names !== names) {
-    if (shouldTidy(cache, names, sample.at)) dropUnsent(cache, names, { layouts, at: sample.at })
-    fitLayout(cache, names, { layouts, roomFor })
+  const isOther = cache.sent?.names !== names
+  if (isOther) {
+    if (shouldTidy(cache, names, sample.at)) dropUnsent(cache, names, room.layouts, sample.at)
+    fitLayout(cache, names, room)
   }
   const columns = cache.sent?.columns ?? new Int32Array()
   const byColumn = new Float64Array(cache.state.series).fill(Number.NaN)
@@ -101,13 +109,12 @@ export function takeSample(
   for (const [index, column] of columns.entries())
     if (column >= 0) byColumn[column] = values[index] ?? Number.NaN
     else refused += 1
-  const { layout } = cache
+  const { layout, finished } = cache
   for (const row of addSample(cache.state, { ...sample, values: byColumn }))
-    cache.finished.push({ ...row, layout })
-  if (cache.finished.length > unwrittenMost)
-    cache.finished.splice(0, cache.finished.length - unwrittenMost)
+    finished.push({ ...row, layout })
+  if (finished.length > room.unwritten) finished.splice(0, finished.length - room.unwritten)
   cache.hasNew = true
-  return refused
+  return isOther ? refused : 0
 }
 
 function shouldTidy(cache: LiveCache, names: readonly string[], at: number): boolean {
@@ -120,7 +127,8 @@ function shouldTidy(cache: LiveCache, names: readonly string[], at: number): boo
 function dropUnsent(
   cache: LiveCache,
   names: readonly string[],
-  { layouts, at }: { readonly layouts: Layouts; readonly at: number },
+  layouts: Layouts,
+  at: number,
 ): void {
   const { columns } = cache.layout
   const kept = [...new Set(names)].filter((name) => columns.has(name))
@@ -134,17 +142,13 @@ function dropUnsent(
 }
 
 /** Series that are new stand behind the others. */
-function fitLayout(
-  cache: LiveCache,
-  names: readonly string[],
-  { layouts, roomFor }: { readonly layouts: Layouts; readonly roomFor: number },
-): void {
+function fitLayout(cache: LiveCache, names: readonly string[], room: Room): void {
   const { state, layout } = cache
   const added = [...new Set(names)].filter((name) => !layout.columns.has(name))
-  const room = Math.max(0, Math.min(seriesPerCacheMost, roomFor) - state.series)
-  const taken = added.slice(0, room)
+  const left = Math.max(0, Math.min(seriesPerCacheMost, room.series) - state.series)
+  const taken = added.slice(0, left)
   if (taken.length > 0) {
-    cache.layout = layouts.extend(layout, taken)
+    cache.layout = room.layouts.extend(layout, taken)
     widenSeries(state, cache.layout.names.length)
     // Which layout a cache has is saved with its checkpoint.
     cache.checkpointAt = 0

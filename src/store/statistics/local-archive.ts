@@ -2,7 +2,7 @@
  * The archive in the thread that opened it: takes samples, commits what they finished every few seconds, answers from what is
  * stored and what is not yet.
  */
-import { archivesMost, defaultRows, type Grid } from '../../domain/archive/archives.js'
+import { archivesMost, defaultRows, spanOf, type Grid } from '../../domain/archive/archives.js'
 import { createLayouts } from './layouts.js'
 import {
   createLiveCache,
@@ -34,15 +34,21 @@ export interface ArchiveOptions extends Grid {
   readonly commitEveryMs: number
   /** Of all caches whose samples come here. */
   readonly seriesMost: number
+  /** Values of finished rows that wait for the database, of all caches; then the oldest rows go. */
+  readonly unwrittenMost: number
 }
 
 /** Chosen by us: 5,000 caches of 50 series. */
 const seriesMost = 250_000
+/** Chosen by us: some 200 MB while the database is away: nine minutes of 1,000 caches of 40 series, at 10 s. */
+const unwrittenMost = 5_000_000
+/** Chosen by us: what waits of one cache, at most and at least. */
+const [unwrittenRowsMost, unwrittenRowsLeast] = [1000, 10]
 
 /** Chosen by us: half an interval, so that with one of 10 s a kill loses 16 s at most; not oftener than each second. */
 export function planArchive(stepMs: number, archives = archivesMost): ArchiveOptions {
   const commitEveryMs = Math.min(5_000, Math.max(1_000, stepMs / 2))
-  return { stepMs, rows: defaultRows, archives, commitEveryMs, seriesMost }
+  return { stepMs, rows: defaultRows, archives, commitEveryMs, seriesMost, unwrittenMost }
 }
 
 /** Chosen by us: samples that wait while the database does not answer. */
@@ -70,13 +76,12 @@ export function createLocalArchive(
     },
     recordAll,
     release: (agentId) => {
-      const cache = caches.get(agentId)
-      if (cache) cache.isLeaving = true
+      void inTurn(() => leave(agentId)) // never rejects
       schedule()
     },
     readSeries: (query) => inTurn(takeWaiting).then(() => reader.readSeries(query)),
     readNewest: (query) => inTurn(takeWaiting).then(() => reader.readNewest(query)),
-    retain: (agentIds) => retain(new Set(agentIds)),
+    retain: (agentIds, nowMs) => retain(new Set(agentIds), nowMs),
     commit: () => inTurn(commit),
     close: async () => {
       isClosed = true
@@ -107,8 +112,11 @@ export function createLocalArchive(
   }
 
   async function takeWaiting(): Promise<void> {
+    if (waiting.length === 0) return
     const samples = waiting
     waiting = []
+    // Who comes back may have been another coordinator's meanwhile: it is claimed anew.
+    if (samples.some(({ agentId }) => caches.get(agentId)?.isLeaving)) await writeChanged()
     try {
       await claimNew(samples.map(({ agentId }) => agentId))
     } catch (error) {
@@ -120,19 +128,30 @@ export function createLocalArchive(
       const cache = caches.get(sample.agentId)
       if (!cache) continue
       const before = cache.state.series
-      const roomFor = options.seriesMost - series + before
-      const refused = takeSample(cache, sample, { layouts, roomFor })
+      const refused = takeSample(cache, sample, {
+        layouts,
+        series: options.seriesMost - series + before,
+        unwritten: rowsThatWait(series),
+      })
       series += cache.state.series - before
       if (refused > 0) complainOfSeries(sample.agentId, refused)
     }
   }
 
+  /** Behind the samples that came before it. */
+  async function leave(agentId: number): Promise<void> {
+    await takeWaiting()
+    const cache = caches.get(agentId)
+    if (cache) cache.isLeaving = true
+  }
+
+  function rowsThatWait(series: number): number {
+    const share = Math.floor(options.unwrittenMost / Math.max(1, series))
+    return Math.min(unwrittenRowsMost, Math.max(unwrittenRowsLeast, share))
+  }
+
   async function claimNew(agentIds: readonly number[]): Promise<void> {
     const fresh = [...new Set(agentIds)].filter((agentId) => !caches.has(agentId))
-    for (const agentId of agentIds) {
-      const known = caches.get(agentId)
-      if (known) known.isLeaving = false
-    }
     if (fresh.length === 0) return
     const saved = await store.claim(fresh)
     const restored: LiveCache[] = []
@@ -161,6 +180,10 @@ export function createLocalArchive(
   /** Never rejects: what cannot be written waits for the next time. */
   async function commit(): Promise<void> {
     await takeWaiting()
+    await writeChanged()
+  }
+
+  async function writeChanged(): Promise<void> {
     const changed = [...caches.values()].filter(({ hasNew, isLeaving }) => hasNew || isLeaving)
     if (changed.length === 0) return
     const startedAt = performance.now()
@@ -188,9 +211,9 @@ export function createLocalArchive(
     events.wrote((performance.now() - startedAt) / 1000, rows.length)
   }
 
-  async function retain(agentIds: ReadonlySet<number>): Promise<number> {
-    const stored = await inTurn(() => {
-      layouts.keepOnly(new Set([...caches.values()].map(({ layout }) => layout)))
+  async function retain(agentIds: ReadonlySet<number>, nowMs: number): Promise<number> {
+    const stored = await inTurn(async () => {
+      await tidyLayouts(nowMs)
       return store.listAgents()
     })
     const gone = stored.filter((agentId) => !agentIds.has(agentId))
@@ -204,6 +227,13 @@ export function createLocalArchive(
       for (const agentId of stored) await inTurn(() => store.trim(agentId, options.archives))
     isTrimmed = true
     return gone.length
+  }
+
+  /** Those that no row can have any more go: the coarsest archive is overwritten in this time. */
+  async function tidyLayouts(nowMs: number): Promise<void> {
+    layouts.keepOnly(new Set([...caches.values()].map(({ layout }) => layout)))
+    const longestMs = options.rows * spanOf(options, options.archives - 1)
+    await store.keepLayouts(layouts.listIds(), { nowMs, sinceMs: nowMs - longestMs })
   }
 
   /** Once until something is written again. */

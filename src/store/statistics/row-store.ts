@@ -21,6 +21,8 @@ export interface RowStore {
   readLayout(id: number): Promise<readonly string[]>
   /** The same names have the same id. */
   addLayout(names: readonly string[]): Promise<number>
+  /** Removes layouts that were not in use since a time: neither named here nor of a cache when this was called. */
+  keepLayouts(used: readonly number[], times: LayoutTimes): Promise<void>
   /** Of which agents there is something. */
   listAgents(): Promise<readonly number[]>
   remove(agentId: number): Promise<void>
@@ -49,6 +51,11 @@ export interface SavedCache {
 
 export interface ChangedCache extends SavedCache {
   readonly agentId: number
+}
+
+export interface LayoutTimes {
+  readonly nowMs: number
+  readonly sinceMs: number
 }
 
 export interface WantedSteps {

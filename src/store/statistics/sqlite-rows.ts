@@ -6,6 +6,7 @@ import { decodeNames, encodeNames } from './layout-names.js'
 import {
   unavailable,
   type ChangedCache,
+  type LayoutTimes,
   type RowStore,
   type SavedCache,
   type StoredRow,
@@ -23,7 +24,8 @@ const tables = `
   create table if not exists rows (id integer primary key, "endsAt" integer not null, "spanMs" integer not null,
     "knownUntil" integer not null, layout integer not null, bytes blob not null) strict;
   create table if not exists caches ("agentId" integer primary key, layout integer not null, checkpoint blob not null) strict;
-  create table if not exists layouts (id integer primary key, digest text not null unique, names text not null) strict;`
+  create table if not exists layouts (id integer primary key, digest text not null unique, names text not null) strict;
+  create table if not exists "layoutUses" (layout integer primary key, "usedAt" integer not null) strict;`
 
 interface RowOfTable extends Omit<StoredRow, 'agentId' | 'archive' | 'slot'> {
   readonly id: number
@@ -55,6 +57,35 @@ export function openSqliteRows(path: string): RowStore {
   const removeAll = file.transaction((agentId: number) => {
     removeFrom(agentId, 0)
     file.prepare('delete from caches where "agentId" = ?').run(agentId)
+  })
+
+  const addLayout = file.transaction((names: readonly string[]): number => {
+    const { text, digest } = encodeNames(names)
+    file.prepare('insert or ignore into layouts (digest, names) values (?, ?)').run(digest, text)
+    const find = file.prepare<[string], number>('select id from layouts where digest = ?').pluck()
+    const id = find.get(digest) ?? 0 // it is there now
+    // One that was there already is in use again.
+    file.prepare('delete from "layoutUses" where layout = ?').run(id)
+    return id
+  })
+  const keepLayouts = file.transaction((used: readonly number[], times: LayoutTimes): void => {
+    const { nowMs, sinceMs } = times
+    const note = file.prepare(
+      'insert or replace into "layoutUses" select id, ? from layouts where id = ?',
+    )
+    for (const id of used) note.run(nowMs, id)
+    file
+      .prepare(
+        `insert or replace into "layoutUses" select id, ? from layouts
+         where id in (select layout from caches) or id not in (select layout from "layoutUses")`,
+      )
+      .run(nowMs)
+    file
+      .prepare(
+        'delete from layouts where id in (select layout from "layoutUses" where "usedAt" < ?)',
+      )
+      .run(sinceMs)
+    file.prepare('delete from "layoutUses" where "usedAt" < ?').run(sinceMs)
   })
 
   return {
@@ -91,12 +122,9 @@ export function openSqliteRows(path: string): RowStore {
       const find = file.prepare<[number], string>('select names from layouts where id = ?').pluck()
       return decodeNames(find.get(id))
     }),
-    addLayout: translated((names) => {
-      const { text, digest } = encodeNames(names)
-      const add = file.prepare('insert or ignore into layouts (digest, names) values (?, ?)')
-      add.run(digest, text)
-      const find = file.prepare<[string], number>('select id from layouts where digest = ?').pluck()
-      return find.get(digest) ?? 0 // it is there now
+    addLayout: translated((names) => addLayout.immediate(names)),
+    keepLayouts: translated((used, times) => {
+      keepLayouts.immediate(used, times)
     }),
     listAgents: translated(() =>
       file.prepare<[], number>('select "agentId" from caches order by 1').pluck().all(),

@@ -9,8 +9,11 @@ export interface StatisticsArchive {
   /** Rejects with FleetError 'unavailable' (key 'store') when the archive does not work. */
   readSeries(query: SeriesQuery): Promise<SeriesAnswer>
   readNewest(query: NewestQuery): Promise<NewestAnswer>
-  /** Removes what is of no other agents than these: they were deleted. Answers of how many. */
-  retain(agentIds: readonly number[]): Promise<number>
+  /**
+   * Removes what is of other agents than these, which were deleted, and what no row can need any more. Answers of how many
+   * agents.
+   */
+  retain(agentIds: readonly number[], nowMs: number): Promise<number>
   /** Writes what came. */
   commit(): Promise<void>
   close(): Promise<void>

@@ -11,7 +11,7 @@ export interface ArchiveOrder {
 export type Question =
   | { readonly kind: 'series'; readonly query: SeriesQuery }
   | { readonly kind: 'newest'; readonly query: NewestQuery }
-  | { readonly kind: 'retain'; readonly agentIds: readonly number[] }
+  | { readonly kind: 'retain'; readonly agentIds: readonly number[]; readonly nowMs: number }
   | { readonly kind: 'commit' }
   | { readonly kind: 'close' }
 

@@ -2,26 +2,38 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { archivesMost, stepsPerRow } from '../../../src/domain/archive/archives.js'
+import { defaultCounters } from '../../../src/domain/counters.js'
 import { openRows } from '../../../src/store/statistics/open-rows.js'
+import { testBounds } from './archive-bounds.contract.js'
 import { openArchive, record, testArchive } from './archive.contract.js'
 
 void t.test('the archive in a SQLite file', async (t) => {
   let count = 0
   const folder = t.testdir()
-  await testArchive(t, () => Promise.resolve(`sqlite:${join(folder, `${++count}.db`)}`))
+  const makeUrl = (): Promise<string> => Promise.resolve(`sqlite:${join(folder, `${++count}.db`)}`)
+  await testArchive(t, makeUrl)
+  await testBounds(t, makeUrl)
 })
 
-void t.test('the file is readable by its owner only, and bounded', async (t) => {
+void t.test('the file is readable by its owner only, and as large as README says', async (t) => {
   const path = join(t.testdir(), 'statistics.db')
-  const archive = await openArchive(`sqlite:${path}`)
-  t.equal((await stat(path)).mode & 0o777, 0o600)
-  await record(archive, 1, { from: 0, to: 3000 })
-  await archive.commit()
-  const held = (await stat(path)).size
-  await record(archive, 1, { from: 3000, to: 4200 })
-  await archive.close()
-  const grown = (await stat(path)).size
-  t.ok(grown < 16 * 600 * 400, `two series take ${held}, then ${grown} bytes`)
+  const list = defaultCounters.slice(0, 40).map(({ name }) => name)
+  const rows = 10
+  const full = rows * Math.max(...stepsPerRow)
+  const fill = async (from: number, to: number): Promise<number> => {
+    const archive = await openArchive(`sqlite:${path}`, { rows })
+    t.equal((await stat(path)).mode & 0o777, 0o600)
+    await record(archive, 1, { from, to, list })
+    await archive.close()
+    return (await stat(path)).size
+  }
+  const held = await fill(0, full)
+  const formula = list.length * archivesMost * rows * 20
+  t.ok(held > formula, 'it is full')
+  // A quarter more for pages; what does not grow with the rows is a part of so few.
+  t.ok(held < 1.25 * formula + (128 << 10), `${held} bytes, by the formula ${formula}`)
+  t.equal(await fill(full, full + 1000), held, 'and grows no more')
 })
 
 void t.test('a file that cannot be opened is said, and is no crash', async (t) => {

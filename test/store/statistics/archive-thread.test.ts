@@ -1,10 +1,12 @@
 /** The archive in its thread: batches over, answers back, and what happens when the thread cannot work. */
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { planArchive } from '../../../src/store/statistics/local-archive.js'
 import { createSamplePacker } from '../../../src/store/statistics/sample-packer.js'
-import { startArchive } from '../../../src/store/statistics/start-archive.js'
+import { batchMs, startArchive } from '../../../src/store/statistics/start-archive.js'
 import type { StatisticsArchive } from '../../../src/store/statistics/statistics-archive.js'
+import { eventually } from '../../support/eventually.js'
 import { begin, names, stepMs } from './archive.contract.js'
 
 interface Started {
@@ -67,7 +69,7 @@ void t.test('caches with other counters go over side by side, and are there agai
 
   const again = await start(url)
   t.same(await read(again.archive, 2, 'MAIN.cache_hit'), [2, 4, 6])
-  t.equal(await again.archive.retain([2]), 2)
+  t.equal(await again.archive.retain([2], begin), 2)
   const newest = await again.archive.readNewest({
     caches: [{ agentId: 2, hidden: null }],
     nowMs: begin + 3 * stepMs,
@@ -77,10 +79,17 @@ void t.test('caches with other counters go over side by side, and are there agai
   t.same(again.warnings, [])
 })
 
-void t.test('an archive that cannot be opened is said', async (t) => {
-  await t.rejects(start(`sqlite:${t.testdir()}`), {
-    message: /^there are no statistics: the statistics cannot be used: /,
-  })
+void t.test('an archive that cannot be opened is said, and opened once it can be', async (t) => {
+  const path = join(t.testdir({ 'statistics.db': 'no database' }), 'statistics.db')
+  const { archive, warnings } = await start(`sqlite:${path}`)
+  const reason = /^there are no statistics: the statistics cannot be used: .* not a database$/
+  await t.rejects(read(archive, 1, 'MAIN.cache_hit'), { kind: 'unavailable', message: reason })
+  record(archive, 1, names)
+  await rm(path)
+  const values = await eventually('it answers', () => read(archive, 1, 'MAIN.cache_hit'))
+  t.same(values, [1, 2, 3], 'samples have waited')
+  await archive.close()
+  t.same(new Set(warnings), new Set(['the archive cannot be started; trying on']))
 })
 
 void t.test('after its end it answers no more, and takes no harm', async (t) => {
@@ -90,6 +99,15 @@ void t.test('after its end it answers no more, and takes no harm', async (t) => 
   archive.release(1)
   await t.rejects(read(archive, 1, 'MAIN.cache_hit'), { message: /^there are no statistics/ })
   t.same(warnings, [])
+})
+
+void t.test('a kill takes 20 s at most: until the sample, in company, until its commit', (t) => {
+  // choices: 7, of the usual interval; of a longer one nothing is known between its samples.
+  for (let stepMs = 1_000; stepMs <= 60_000; stepMs += 1_000) {
+    const { commitEveryMs } = planArchive(stepMs)
+    t.ok(batchMs + commitEveryMs + Math.min(stepMs, 10_000) <= 20_000, `${stepMs}`)
+  }
+  t.end()
 })
 
 void t.test('lists of names are numbered once, and anew when there are too many', (t) => {

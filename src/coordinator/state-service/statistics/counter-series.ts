@@ -63,7 +63,11 @@ async function readCounterSeries(
   return names.map((counter, at) => {
     const series = found[at]
     if (!series || !(series.isKnown || kept.has(current[at] ?? '')))
-      throw new FleetError('not-found', errorKey, `counter ${counter.slice(0, 100)} was not found`)
+      throw new FleetError(
+        'not-found',
+        errorKey,
+        `counter ${counter.slice(0, 100)} was not found; GET /counters lists the usual ones`,
+      )
     return { counter, values: toPoints(series) }
   })
 }
@@ -94,13 +98,15 @@ async function readGraph(
       request.errorKey,
       `graph ${name.slice(0, 100)} was not found; there are ${graphNames.join(', ')}`,
     )
+  const nowMs = service.now()
   const rows = new Map<number, Record<string, number>>()
   for (const [consolidation, some] of groupBy(members, ({ counter }) =>
     functionOfMember(counter, request.consolidation),
   )) {
+    // All members by the same moment: another one may be another archive's.
     const found = await readSeries(
       service,
-      { ...request, consolidation },
+      { ...request, consolidation, nowMs },
       some.map(({ counter }) => counter),
     )
     for (const [at, { key, counter }] of some.entries())
@@ -137,10 +143,9 @@ export async function readNewestValues(
 
 async function readSeries(
   service: StateService,
-  { caches, consolidation, range }: SeriesRequest,
+  { caches, consolidation, range, nowMs = service.now() }: SeriesRequest & { nowMs?: number },
   names: readonly string[],
 ): Promise<readonly Series[]> {
-  const nowMs = service.now()
   const query = { caches, names, consolidation, ...range, nowMs }
   return (await service.statistics.readSeries(query)).series
 }

@@ -2,6 +2,10 @@
 import { readAllAgentIds } from '../../../store/agent-rows.js'
 import type { StateService } from '../service.js'
 
-export async function removeStrayStatistics({ store, statistics }: StateService): Promise<void> {
-  await statistics.retain(await readAllAgentIds(store.queries))
+export async function removeStrayStatistics({
+  store,
+  statistics,
+  now,
+}: StateService): Promise<void> {
+  await statistics.retain(await readAllAgentIds(store.queries), now())
 }

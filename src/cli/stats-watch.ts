@@ -1,0 +1,88 @@
+/**
+ * `stats … --watch`: the same again every few seconds, until Ctrl-C. On a terminal in its place; of CSV only the points that
+ * are new, of JSON an object a line. What breaks in between is tried again.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { toCell } from './cells.js'
+import { formatCsv } from './csv.js'
+import { isRefusal } from './follow-events.js'
+import { showList, type Output } from './output.js'
+import {
+  openStats,
+  pointColumns,
+  showTable,
+  toPoints,
+  type Series,
+  type StatsAnswer,
+} from './stats.js'
+import type { Invocation, Named } from './verb.js'
+
+/** Chosen by us: as watch(1). */
+const redrawEveryMs = 2_000
+const clearScreen = '\x1b[H\x1b[2J'
+/** Caption, title, what is left out, and the cursor's own. */
+const linesBeside = 4
+
+/** Ends by throwing only: CliError when the first attempt fails, or when the coordinator refuses. */
+export async function watchStats(invocation: Invocation, of: Named): Promise<never> {
+  const { output, surroundings } = invocation
+  const read = await openStats(invocation, of)
+  // A terminal may be resized; one that does not say how high it is says 0, or nothing.
+  const countRows = (): number =>
+    output.isTerminal ? Math.max(1, (surroundings.stdout.rows || Infinity) - linesBeside) : Infinity
+  const show = openShow(output, countRows)
+  await show(await read())
+  for (let isBroken = false; ;) {
+    await pause(redrawEveryMs)
+    try {
+      await show(await read())
+      isBroken = false
+    } catch (error) {
+      if (isRefusal(error)) throw error
+      const reason = error instanceof Error ? error.message : String(error)
+      if (!isBroken) surroundings.stderr.write(`cachefleet: ${reason}; trying again\n`)
+      isBroken = true
+    }
+  }
+}
+
+function openShow(output: Output, countRows: () => number): (answer: StatsAnswer) => Promise<void> {
+  switch (output.form) {
+    case 'json':
+      return ({ body }) => {
+        output.write(`${JSON.stringify(body)}\n`)
+        return output.drained()
+      }
+    case 'csv':
+      return openCsv(output)
+    case 'table':
+      return async ({ series, caption }) => {
+        if (output.isTerminal) output.write(`${clearScreen}${caption}\n`)
+        const rows = countRows()
+        await showTable(output, series.slice(0, rows))
+        const left = series.length - rows
+        if (left > 0) output.tell(`${left} more do not fit here; name those that you want to see`)
+      }
+  }
+}
+
+function openCsv(output: Output): (answer: StatsAnswer) => Promise<void> {
+  const newest = new Map<string, number>()
+  let isBegun = false
+  return async ({ series }) => {
+    const points = series.map((one) => keepNew(one, newest)).flatMap(toPoints)
+    if (isBegun) {
+      const rows = points.map((point) => pointColumns.map(({ field }) => toCell(point[field])))
+      output.write(formatCsv(null, rows))
+      await output.drained()
+    } else await showList(output, points, pointColumns)
+    isBegun = true
+  }
+}
+
+function keepNew({ counter, values }: Series, newest: Map<string, number>): Series {
+  const before = newest.get(counter) ?? 0
+  const after = values.filter(({ time }) => time > before)
+  newest.set(counter, after.at(-1)?.time ?? before)
+  return { counter, values: after }
+}

@@ -1,0 +1,12 @@
+/** Prometheus's own checker, of Debian's package `prometheus`. */
+import { spawnSync } from 'node:child_process'
+
+/** What it has against it; empty: nothing. */
+export function runPromtool(words: readonly string[], input = ''): string {
+  const { error, status, stdout, stderr } = spawnSync('promtool', words, {
+    encoding: 'utf8',
+    input,
+  })
+  if (error) throw error
+  return status === 0 ? '' : `${status ?? ''}: ${stdout}${stderr}`
+}
