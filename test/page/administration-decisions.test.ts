@@ -12,6 +12,7 @@ import {
   grantTypes,
   isSameGrants,
   planGrantCalls,
+  revertGrants,
   toGrants,
   toPermissions,
   turnGrant,
@@ -69,6 +70,18 @@ void t.test('the planned calls lead from any permissions to any grants, one call
       }
       const made = toGrants([...rows.values()].map((row) => ({ ...row, read: true })))
       return isSameGrants(made, wanted) && calls.length <= types.length
+    }),
+  )
+  t.end()
+})
+
+void t.test('what is put back is what was turned, and nothing that others turned since', (t) => {
+  fc.assert(
+    fc.property(anyGrants, anyGrants, anyGrants, (before, after, now) => {
+      const reverted = revertGrants(now, { before, after })
+      return types.every((type) =>
+        now[type] === after[type] ? reverted[type] === before[type] : reverted[type] === now[type],
+      )
     }),
   )
   t.end()
