@@ -4,14 +4,14 @@ import { copyText } from './copy.js'
 
 export function Trace({ id }: { readonly id: string }) {
   return (
-    <>
-      <code>{id}</code>{' '}
+    <span class="trace">
+      <code>{id}</code>
       <Button
         kind="quiet"
         icon="copy"
         label="Copy the trace id"
         onClick={() => void copyText(id)} // never rejects
       />
-    </>
+    </span>
   )
 }
