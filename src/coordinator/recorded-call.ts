@@ -27,6 +27,8 @@ function toRecord(call: AnsweredCall): RecordedCall {
     keyType: keyTypeOf(route),
     keyId: call.objectId ?? readNumber(answer?.body, 'id') ?? readHexId(answer?.body),
     msg: readRefusal(answer) ?? route?.summary ?? '',
+    // Somebody who is not who they say may have been about to do more.
+    asksOnly: route?.asksOnly === true && status !== 401,
   }
 }
 

@@ -5,6 +5,6 @@ import { Shell } from './shell/shell.js'
 
 export function Page() {
   if (session.value === 'starting') return null
-  // Another account is another page: nothing of the one before stays.
-  return session.value ? <Shell key={session.value.who.account.id} /> : <LoginForm />
+  // Another login, which another tab may begin, is another page: nothing of the one before stays.
+  return session.value ? <Shell key={session.value.who.session.id} /> : <LoginForm />
 }

@@ -22,6 +22,7 @@ export const apiLogColumns = {
   method: { column: 'apiLogs.method', type: 'text' },
   path: { column: 'apiLogs.path', type: 'text' },
   status: { column: 'apiLogs.status', type: 'number' },
+  asksOnly: { column: 'apiLogs.asksOnly', type: 'flag' },
 } satisfies ListColumns & ListFields
 
 export async function listApiLogs(

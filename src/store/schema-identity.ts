@@ -107,4 +107,6 @@ export interface ApiLogsTable {
   method: string
   path: string
   status: number
+  /** A plan, a preview, a check: nothing was to change. */
+  asksOnly: Generated<0 | 1>
 }

@@ -12,11 +12,18 @@ import {
   grantTypes,
   isSameGrants,
   planGrantCalls,
+  revertGrants,
   toGrants,
   toPermissions,
   turnGrant,
   type Grants,
 } from '../../src/page/views/administration/grants.js'
+import {
+  joinEntries,
+  pickEntries,
+  sayCall,
+  sayStatus,
+} from '../../src/page/views/administration/pick-entries.js'
 import { toExpiry } from '../../src/page/views/administration/lifetime.js'
 import { permissionTypes } from '../../src/domain/permission.js'
 
@@ -74,6 +81,18 @@ void t.test('the planned calls lead from any permissions to any grants, one call
   t.end()
 })
 
+void t.test('what is put back is what was turned, and nothing that others turned since', (t) => {
+  fc.assert(
+    fc.property(anyGrants, anyGrants, anyGrants, (before, after, now) => {
+      const reverted = revertGrants(now, { before, after })
+      return types.every((type) =>
+        now[type] === after[type] ? reverted[type] === before[type] : reverted[type] === now[type],
+      )
+    }),
+  )
+  t.end()
+})
+
 void t.test('whatever a tag is called, a shell takes it for one word', (t) => {
   fc.assert(
     fc.property(fc.string({ maxLength: 40 }), (word) => {
@@ -104,5 +123,42 @@ void t.test('a command for a host holds the address, and the token in the file o
 void t.test('days are a time from now, and nothing else is one', (t) => {
   t.equal(toExpiry('2', 1_000_000), 1_000 + 2 * 86_400)
   for (const text of ['', ' ', '0', '-1', 'x', 'Infinity']) t.equal(toExpiry(text, 0), null, text)
+  t.end()
+})
+
+const entry = {
+  ...{ id: 1, created: '2026-01-02T03:04:05.678Z', severity: 1, msg: 'Makes a tag' },
+  ...{ keyType: 'tag', keyId: 7, traceId: 'Trace-of-a-call', account: 'anna' },
+  ...{ method: 'POST', path: '/api/v1/tags', status: 201, asksOnly: false },
+} as const
+const drift = {
+  ...entry,
+  id: 2,
+  severity: 2,
+  msg: 'agent edge-1 found x',
+  method: '',
+  path: '',
+} as const
+const preview = { ...entry, id: 3, path: '/api/v1/invalidations/preview', asksOnly: true } as const
+
+void t.test('the log shows changes, questions if asked for, and all of a trace', (t) => {
+  const pick = (text: string, isAll = false, severity = '') =>
+    pickEntries([entry, drift, preview], { text, severity, isAll }).map(({ id }) => id)
+
+  t.same(pick(''), [1, 2])
+  t.same(pick('', true), [1, 2, 3])
+  t.same(pick('trace-of-a-call'), [1, 2, 3])
+  t.same(pick('trace-of-a'), [1, 2])
+  t.same(pick('post /tags'), [1])
+  t.same(pick('', true, '2'), [2])
+  t.equal(joinEntries([entry, drift], []).length, 2)
+  t.same(joinEntries([entry, drift], [preview, entry]), [entry, drift, preview])
+  t.end()
+})
+
+void t.test('what an agent told, which was no call, is shown in its own words', (t) => {
+  t.same([sayCall(entry), sayStatus(entry)], ['POST /tags', '201'])
+  t.same([sayCall(drift), sayStatus(drift)], ['agent edge-1 found x', 'Warning'])
+  t.equal(sayCall({ ...entry, path: '/api/v10' }), 'POST /api/v10')
   t.end()
 })

@@ -110,7 +110,7 @@ void t.test('the administration', async (t) => {
     ])
 
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('As it was before.').waitFor()
+    await page.getByText('It is as it was.').waitFor()
     await page.getByRole('button', { name: 'Administrator', exact: true }).click()
     await page.getByText(/^They cannot be changed here: administrators may do everything/).waitFor()
     t.ok(await page.getByRole('checkbox', { name: /^Write Files: admin/ }).isDisabled())
@@ -119,6 +119,44 @@ void t.test('the administration', async (t) => {
 
     t.equal((await api.call('GET', where)).text, '[]')
     t.equal(await page.locator('img').count(), 0)
+    t.same(wrongs, [])
+  })
+
+  await t.test('what somebody else changed meanwhile is not undone', async (t) => {
+    const { page, wrongs } = await open('/organizations')
+    const access = page.getByLabel('Access token lives')
+    const save = page.getByRole('button', { name: 'Save', exact: true })
+    await page.getByRole('button', { name: `Change ${shopName}` }).click()
+    await access.fill('800')
+    await api.call('PUT', `/organizations/${shop}`, { refreshTTL: 7200 })
+    await save.click()
+    await page.getByRole('alert').getByText('Somebody changed it meanwhile').waitFor()
+    await keepScreenshot(page, 'changed-meanwhile')
+    t.same(await findBarriers(page), [])
+    await page.getByRole('button', { name: 'Read it again' }).click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    t.equal(await page.getByLabel('Refresh token lives').inputValue(), '7200')
+    t.equal(await access.inputValue(), '600')
+    await access.fill('800')
+    await save.click()
+    await page.getByText('Saved.').waitFor()
+    await api.call('PUT', `/organizations/${shop}`, { accessTTL: 700 })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Somebody has changed it since').waitFor()
+    const kept = await api.call('GET', `/organizations/${shop}`)
+    t.match(JSON.parse(kept.text), { accessTTL: 700, refreshTTL: 7200 })
+
+    const tags = await make('/permissions', {
+      ...{ account: { id: helper }, organization: { id: shop }, type: 'tag', read: true },
+    })
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await page.getByRole('link', { name: hostile }).click()
+    await page.getByRole('checkbox', { name: 'Read Tags', exact: true }).uncheck()
+    await api.call('PUT', `/permissions/${tags}`, { write: true })
+    await page.getByRole('button', { name: 'Save the permissions' }).click()
+    await page.getByText('Somebody changed these permissions meanwhile').waitFor()
+    await page.locator('input[aria-label="Write Tags"]:checked').waitFor()
+    t.equal((await api.call('DELETE', `/permissions/${tags}`)).status, 204)
     t.same(wrongs, [])
   })
 
@@ -222,7 +260,14 @@ void t.test('the administration', async (t) => {
     await root.page.getByText('Ended.').waitFor()
 
     t.equal((await api.call('GET', `/sessions?account.id=${boss}`)).text, '[]')
-    t.same(wrongs, [])
+    const own = root.page.getByRole('row').filter({ hasText: 'This browser' })
+    t.equal(await own.count(), 1)
+    await own.getByRole('button').click()
+    await root.page.getByRole('button', { name: 'Log out', exact: true }).last().click()
+    await root.page.getByLabel('Password').waitFor()
+    await root.page.reload()
+    await root.page.getByLabel('Password').waitFor()
+    t.same([...wrongs, ...root.wrongs], [])
   })
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {

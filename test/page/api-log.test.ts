@@ -1,5 +1,8 @@
 /** The api log in a browser: live, filtered by what the address says, searched by a trace id. */
+import { pino } from 'pino'
 import t from 'tap'
+import { insertApiLogs } from '../../src/store/api-logs.js'
+import { openStore } from '../../src/store/open-store.js'
 import {
   findBarriers,
   keepScreenshot,
@@ -7,7 +10,7 @@ import {
   openPage,
   startBrowser,
 } from '../support/browser.js'
-import { startCoordinator } from '../support/daemon.js'
+import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
 
@@ -26,7 +29,7 @@ void t.test('the api log shows calls as they are made, and finds one by its trac
   const rows = page.getByRole('row').filter({ hasText: /(POST|DELETE) / })
   await rows.filter({ hasText: '201' }).waitFor()
   await rows.filter({ hasText: '409' }).filter({ hasText: hostile }).waitFor()
-  await page.getByRole('button', { name: /^Refused/ }).click()
+  await page.getByRole('button', { name: /^Warning/ }).click()
   await rows.filter({ hasText: '201' }).waitFor({ state: 'detached' })
   t.equal(new URL(page.url()).searchParams.get('severity'), '2')
   for (const [width, colorScheme] of [
@@ -63,3 +66,62 @@ void t.test('the api log shows calls as they are made, and finds one by its trac
   t.equal(await page.locator('img').count(), 0)
   t.same(wrongs, [])
 })
+
+void t.test('a trace is found in the whole log, and questions are told from changes', async (t) => {
+  const coordinator = await startCoordinator(t, { words: ['--no-agent'] })
+  await fillLog(coordinator)
+  const { base, api } = coordinator
+  const ban = { type: 'ban', expression: 'req.url ~ ^/a', target: { all: true } }
+  await api.call('POST', '/invalidations/preview', ban)
+  const browser = await startBrowser(t)
+  const path = `/administration/api-log?q=${oldTrace}`
+  const { page, wrongs } = await openPage(browser, base, { path })
+  await logInPage(page)
+
+  const old = page.getByRole('link', { name: 'DELETE /tags/1' })
+  await old.waitFor()
+  await page.getByText(/^These are the newest 20,000 of/).waitFor()
+  t.equal(await old.count(), 1)
+  await old.click()
+  await page.getByRole('dialog').getByText(oldTrace).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+  const question = page.getByRole('link', { name: 'POST /invalidations/preview' })
+  await page.getByRole('searchbox').fill('/preview')
+  await page.getByText('Nothing fits this search').waitFor()
+  await page.getByRole('button', { name: /^With questions/ }).click()
+  await question.waitFor()
+  t.equal(new URL(page.url()).searchParams.get('calls'), 'all')
+  await api.makeTag('preview')
+  await page.getByRole('searchbox').fill('post /tags')
+  await page.getByRole('link', { name: 'POST /tags' }).waitFor()
+  t.same(wrongs, [])
+})
+
+const oldTrace = 'the-Oldest-trace'
+
+/** More than the page holds, behind the coordinator's back: by calls it would take minutes. */
+async function fillLog(coordinator: CoordinatorProcess): Promise<void> {
+  await coordinator.daemon.stop()
+  const store = await openStore(
+    `sqlite:${coordinator.stateDir}/coordinator.db`,
+    pino({ level: 'silent' }),
+  )
+  const row = {
+    ...{ organizationId: null, createdAt: Date.now(), severity: 1, msg: 'Deletes a tag' },
+    ...{ keyType: 'tag', keyId: null, account: 'root', method: 'DELETE', status: 204 },
+  }
+  await store.transaction(async (queries) => {
+    for (let at = 0; at < 20_100; at += 300) {
+      const rows = Array.from({ length: 300 }, (_, place) => ({
+        ...{ ...row, path: `/api/v1/tags/${at + place + 1}` },
+        traceId: at + place === 0 ? oldTrace : `trace-of-row-${at + place}`,
+      }))
+      await insertApiLogs(queries, rows)
+    }
+    await queries.deleteFrom('changes').execute()
+  })
+  await store.close()
+  await coordinator.start()
+}

@@ -1,7 +1,7 @@
 /** What the page decides without a browser: the rows in sight, their order, what events change, whose error it is. */
 import fc from 'fast-check'
 import t from 'tap'
-import { applyEvents } from '../../src/page/api/rows.js'
+import { applyEvents, keepRows } from '../../src/page/api/rows.js'
 import { isAbout } from '../../src/page/parts/is-about.js'
 import { findWindow, nextActive, sortRows } from '../../src/page/parts/rows-in-sight.js'
 import { countStates, pickAgents } from '../../src/page/views/caches/pick-agents.js'
@@ -57,6 +57,18 @@ void t.test('events put whole objects in place; what they do not tell is read ag
   t.equal(applyEvents(rows, [{ type: 'reset', data: { id: 0 } }], true), null)
   t.end()
 })
+
+void t.test(
+  'a list that is full keeps its first rows, or the newest where it begins with these',
+  (t) => {
+    const ids = (isNewestFirst: boolean) =>
+      keepRows([{ id: 8 }, { id: 7 }, { id: 9 }], 2, isNewestFirst).map(({ id }) => id)
+
+    t.same(ids(false), [8, 7])
+    t.same(ids(true), [9, 8])
+    t.end()
+  },
+)
 
 void t.test('an error stands at the field that it names', (t) => {
   const about = (errorMsg: string, name: string) => isAbout({ errorMsg }, name)

@@ -43,5 +43,12 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   await eventually('the token is renewed before it runs out', () => renewals >= 2)
   await page.reload()
   await page.getByText('There is nothing that you may see yet').waitFor()
+
+  const token = { status: 401, json: { traceId: '', errorKey: 'auth', errorMsg: 'it ran out' } }
+  await page.route('**/auth/logout', (route) => route.fulfill(token), { times: 1 })
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await field.waitFor()
+  const left = await api.call('GET', `/sessions?organization.id=${organization.id}`)
+  t.equal(left.text, '[]', 'logging out ends the session, also with a token that ran out')
   t.same(wrongs, [])
 })

@@ -112,6 +112,15 @@ void t.test('the page', async (t) => {
     t.same(wrongs, [])
   })
 
+  await t.test('an address of nothing says so', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches/edge-1' })
+    await logInPage(page)
+    await page.getByRole('alert').getByText('edge-1 was not found').waitFor()
+    await page.goto('/nothing')
+    await page.getByText('There is nothing at this address').waitFor()
+    t.same(wrongs, [])
+  })
+
   await t.test('the theme follows the system until one is chosen', async (t) => {
     const { page } = await openPage(browser, base, { theme: 'dark' })
     await logInPage(page)

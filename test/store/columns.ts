@@ -254,6 +254,7 @@ export const columns: Columns = {
     method: 1,
     path: 1,
     status: 1,
+    asksOnly: 1,
   },
   changes: { id: 1, kind: 1, objectId: 1, deleted: 1, organizationId: 1 },
   events: {

@@ -12,6 +12,7 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open-store.js'
 import { openSqlite } from '../../src/store/sqlite.js'
 import type { Queries, Store } from '../../src/store/store.js'
+import { apiLogsContract } from './api-logs.contract.js'
 import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
@@ -52,6 +53,7 @@ void t.test('in memory', (t) => {
   invalidationsContract(t, factory)
   stagesContract(t, factory)
   consoleGroupsContract(t, factory)
+  apiLogsContract(t, { ...factory, explain: 'explain query plan' })
   t.end()
 })
 

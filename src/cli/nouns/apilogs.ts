@@ -8,8 +8,9 @@ const apiLog = {
   singular: 'apilog',
   path: '/apilogs',
   nameField: null,
-  summary: 'every call that was to change something, and every failed login',
-  example: 'apilogs list --sort id:desc --take 20',
+  summary:
+    'every call that is no GET, and every failed login; asksOnly=false: what was to change something',
+  example: 'apilogs list --filter asksOnly=false --sort id:desc --take 20',
   columns: [
     { field: 'id' },
     { field: 'created' },

@@ -24,6 +24,9 @@ export const apiLogSchema = Type.Object(
     method: Type.String(),
     path: Type.String(),
     status: Type.Integer(),
+    asksOnly: Type.Boolean({
+      description: 'a plan, a preview, a check, a renewed token: nothing was to change',
+    }),
   },
   { additionalProperties: false },
 )
@@ -60,5 +63,6 @@ export function toApiLogView(log: ApiLogRecord) {
     method: log.method,
     path: log.path,
     status: log.status,
+    asksOnly: log.asksOnly === 1,
   }
 }

@@ -15,7 +15,7 @@ import {
   type Tokens,
 } from '../state-service/identity/sessions.js'
 import { expirySchema, grantSchema } from './identity-views.js'
-import { orNull, referenceSchema } from './references.js'
+import { idSchema, orNull, referenceSchema } from './references.js'
 
 const errorKey = 'auth'
 const closed = { additionalProperties: false }
@@ -40,6 +40,7 @@ const whoamiSchema = Type.Object(
     organization: orNull(referenceSchema),
     role: Type.Enum(['system', ...organizationRoles]),
     permissions: Type.Array(grantSchema),
+    session: Type.Object({ id: idSchema }, closed),
   },
   closed,
 )
@@ -89,6 +90,7 @@ export function authRoutes(identity: Identity): readonly Route[] {
       operationId: 'refresh',
       summary: 'New tokens for a refresh token (`Authorization: Refresh`, or the cookie), once',
       errorKey,
+      asksOnly: true,
       permission: 'public',
       answers: { 200: tokensSchema },
       handle: async ({ context, headers, sourceAddress, secure, note }) => {
@@ -179,7 +181,7 @@ function readOwnCookie(headers: IncomingHttpHeaders): string | undefined {
 }
 
 function toWhoami(actor: Actor, organizationName: string | null): object {
-  const { accountId, accountName, organizationId, role } = actor
+  const { accountId, accountName, organizationId, role, sessionId } = actor
   return {
     account: { id: accountId, name: accountName },
     organization:
@@ -188,5 +190,6 @@ function toWhoami(actor: Actor, organizationName: string | null): object {
     permissions: permissionTypes
       .map((type) => ({ type, read: may(actor, type, 'read'), write: may(actor, type, 'write') }))
       .filter(({ read }) => read),
+    session: { id: sessionId },
   }
 }

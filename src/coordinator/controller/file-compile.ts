@@ -45,6 +45,7 @@ export function fileCompileRoutes(service: StateService): readonly Route[] {
       summary:
         'Compiles files, stored or not, on one agent or on those named; nothing is kept or changed',
       errorKey,
+      asksOnly: true,
       permission: { type: 'file', access: 'write' },
       body: Type.Object(
         {

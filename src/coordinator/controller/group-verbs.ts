@@ -192,6 +192,7 @@ function validateRoute(service: StateService): Route {
   return route({
     ...verbOf(service, 'validate'),
     summary: 'Checks the placement and compiles on one fitting agent, or on all, changing nothing',
+    asksOnly: true,
     permission: read,
     query: Type.Object(
       {

@@ -82,6 +82,7 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       operationId: 'previewInvalidation',
       summary: 'How many agents it would reach, and its warnings; nothing is kept or sent',
       errorKey,
+      asksOnly: true,
       permission: write,
       body: invalidationBody,
       answers: { 200: previewSchema },

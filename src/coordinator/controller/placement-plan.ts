@@ -82,6 +82,7 @@ export function placementPlanRoutes(service: StateService): readonly Route[] {
       summary:
         'Which agents groups would be placed on, deployed one after the other; nothing is kept or changed',
       errorKey,
+      asksOnly: true,
       permission: { type: 'vclgroup', access: 'read' },
       body: Type.Object(
         {

@@ -120,6 +120,8 @@ export interface Route<
   readonly bodyOptional?: boolean
   /** Its answer is a stream of events; the schema of 200 is that of each one's data. */
   readonly isStream?: boolean
+  /** It changes nothing, though it is no GET: the api log tells it from calls that do. */
+  readonly asksOnly?: boolean
   /** Answered also where `admit` of the API refuses its calls. */
   readonly needsNoLicense?: boolean
   /** Schema of each success status; null: no body. */

@@ -27,6 +27,8 @@ export interface RecordedCall {
   readonly keyType: string
   readonly keyId: number | null
   readonly msg: string
+  /** Nothing was to change. */
+  readonly asksOnly: boolean
 }
 
 /** Chosen by us: how long an entry may wait to be written. */
@@ -125,6 +127,7 @@ function toRow(call: RecordedCall, createdAt: number): WaitingRow {
     ...call,
     organization: typeof organization === 'string' ? toStorable(organization) : organization,
     createdAt,
+    asksOnly: call.asksOnly ? 1 : 0,
     severity: severityOf(call.status),
     msg: toStorable(call.msg),
     account: toStorable(call.account),

@@ -13,4 +13,6 @@ export interface ApiLogEntry {
   readonly method: string
   readonly path: string
   readonly status: number
+  /** A plan, a preview, a check, a renewed token: nothing was to change. */
+  readonly asksOnly: boolean
 }

@@ -6,7 +6,10 @@ export interface Deed {
   readonly isBusy: boolean
   readonly error: CallError | null
   /** A second one while the first is on its way does nothing. Never rejects. */
-  readonly run: <T>(work: () => Promise<Outcome<T>>, then?: (value: T) => void) => Promise<void>
+  readonly run: <T>(
+    work: () => Promise<Outcome<T>>,
+    then?: (value: T, etag: string | null) => void,
+  ) => Promise<void>
   readonly forget: () => void
 }
 
@@ -22,7 +25,7 @@ export function useDeed(): Deed {
       error.value = null
       const outcome = await work()
       isBusy.value = false
-      if (outcome.ok) then?.(outcome.value)
+      if (outcome.ok) then?.(outcome.value, outcome.etag)
       else error.value = outcome.error
     },
     forget: () => {

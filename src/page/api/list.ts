@@ -5,7 +5,7 @@ import { call } from './call.js'
 import type { CallError } from './http.js'
 import { listenTo } from './live.js'
 import type { EventType, LiveEvent } from './live-event.js'
-import { applyEvents, type Row } from './rows.js'
+import { applyEvents, keepRows, type Row } from './rows.js'
 
 export interface ListOptions {
   /** Filters and `sort` of the API. Without filters events are put in place, with them the list is read again. */
@@ -34,16 +34,18 @@ const gatherMs = 250
 /** Lists that are read again for each crowd of events. */
 const rereadMs = 2_000
 
-export function useList<T extends Row>(path: string, options: ListOptions = {}): List<T> {
+/** A null `path` reads nothing. */
+export function useList<T extends Row>(path: string | null, options: ListOptions = {}): List<T> {
   const { query = {}, follow = [], isWhole = false } = options
   const state = useSignal<Omit<List<T>, 'reload'>>(loading)
   const reload = useSignal<() => void>(() => undefined)
   const key = JSON.stringify([path, query, follow, isWhole])
 
   useEffect(() => {
-    state.value = loading
+    state.value = path === null ? none : loading
+    if (path === null) return
     const followed = followList<T>(path, { query, follow, isWhole }, (change) => {
-      state.value = { ...state.peek(), ...change(state.peek().rows) }
+      state.value = { ...state.peek(), ...change(state.peek()) }
     })
     reload.value = followed.reload
     return followed.stop
@@ -53,8 +55,9 @@ export function useList<T extends Row>(path: string, options: ListOptions = {}):
 }
 
 const loading = { rows: [], total: 0, phase: 'loading', error: null } as const
+const none = { ...loading, phase: 'ready' } as const
 
-type Change<T> = (rows: readonly T[]) => Partial<Omit<List<T>, 'reload'>>
+type Change<T> = (before: Pick<List<T>, 'rows' | 'total'>) => Partial<Omit<List<T>, 'reload'>>
 
 function followList<T extends Row>(
   path: string,
@@ -91,13 +94,14 @@ function followList<T extends Row>(
     if (isReading || waiting.length === 0) return
     const events = waiting
     waiting = []
-    tell((rows) => {
+    tell(({ rows, total }) => {
       const next = applyEvents(rows, events, isWhole && !isFiltered)
       if (next === null) {
         rereading ??= setTimeout(() => void read(), rereadMs)
         return {}
       }
-      return { rows: next.slice(0, rowsMost), total: Math.max(next.length, 0) }
+      const kept = keepRows(next, rowsMost, query['sort'] === 'id:desc')
+      return { rows: kept, total: total + next.length - rows.length }
     })
   }
 

@@ -52,11 +52,11 @@ export function watchSamples(
 
 /** Whose events they are follows who is logged in. */
 export function followSession(): void {
-  let account: number | undefined
+  let login: number | undefined
   effect(() => {
-    const now = typeof session.value === 'object' ? session.value?.who.account.id : undefined
-    if (now === account) return
-    account = now
+    const now = typeof session.value === 'object' ? session.value?.who.session.id : undefined
+    if (now === login) return
+    login = now
     lastId = ''
     stopStream()
     if (now !== undefined) settle()

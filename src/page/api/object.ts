@@ -29,6 +29,8 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
   const { follow, id } = options
   const state = useSignal<Omit<Shown<T>, 'reload'>>(nothing)
   const reload = useSignal<() => void>(() => undefined)
+  // As a text: the number of a mistyped address is NaN, which is never the same again.
+  const key = JSON.stringify([path, follow, id])
 
   useEffect(() => {
     state.value = nothing
@@ -56,7 +58,7 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
       clearTimeout(gathering)
       stop?.()
     }
-  }, [path, follow, id])
+  }, [key])
 
   return { ...state.value, reload: reload.value }
 }

@@ -24,3 +24,13 @@ export function applyEvents<T extends Row>(
   }
   return [...byId.values()]
 }
+
+/** At most so many: the first, or the newest where the list begins with these. */
+export function keepRows<T extends Row>(
+  rows: readonly T[],
+  most: number,
+  isNewestFirst: boolean,
+): readonly T[] {
+  if (rows.length <= most) return rows
+  return (isNewestFirst ? rows.toSorted((one, other) => other.id - one.id) : rows).slice(0, most)
+}

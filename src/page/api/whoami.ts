@@ -31,4 +31,6 @@ export interface Whoami {
     readonly read: boolean
     readonly write: boolean
   }[]
+  /** The login that this browser has. */
+  readonly session: { readonly id: number }
 }

@@ -1,14 +1,16 @@
 /** What went wrong, in the API's words, with the trace id to look it up by. */
 import type { CallError } from '../api/http.js'
 import { Button } from './button.js'
-import { copyText } from './copy.js'
+import { Trace } from './trace.js'
 
 export interface ErrorNoteProps {
   readonly error: CallError
   readonly onRetry?: () => void
+  /** What trying again is called here. */
+  readonly retryTitle?: string
 }
 
-export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
+export function ErrorNote({ error, onRetry, retryTitle = 'Try again' }: ErrorNoteProps) {
   const { errorMsg, traceId, retryAfterSeconds } = error
   return (
     <div class="error-note" role="alert">
@@ -19,21 +21,13 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
       {(traceId !== '' || onRetry) && (
         <div class="error-note-foot">
           {traceId !== '' && (
-            <>
-              <span class="error-note-trace">
-                Trace <code>{traceId}</code>
-              </span>
-              <Button
-                kind="quiet"
-                icon="copy"
-                label="Copy the trace id"
-                onClick={() => void copyText(traceId)}
-              />
-            </>
+            <span class="error-note-trace">
+              Trace <Trace id={traceId} />
+            </span>
           )}
           {onRetry && (
             <Button icon="refresh" onClick={onRetry}>
-              Try again
+              {retryTitle}
             </Button>
           )}
         </div>

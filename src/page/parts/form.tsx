@@ -1,9 +1,11 @@
 /** A form: its fields, what is wrong with the whole of it, its buttons. */
 import type { ComponentChildren } from 'preact'
 import type { Deed } from '../api/deed.js'
+import type { CallError } from '../api/http.js'
 import { Button } from './button.js'
-import { ErrorNote } from './error-note.js'
+import { EditError } from './edit-error.js'
 import { isAbout } from './is-about.js'
+import { Trace } from './trace.js'
 
 export interface FormProps {
   readonly deed: Deed
@@ -13,11 +15,15 @@ export interface FormProps {
   readonly onCancel?: () => void
   /** The `name`s of its fields: what is wrong with one of them stands there. */
   readonly names?: readonly string[]
+  /** Of an object that others may change too: fills the form with what is there now. */
+  readonly onReadAgain?: (() => void) | undefined
   readonly children: ComponentChildren
 }
 
-export function Form({ deed, verb, onSubmit, onCancel, names = [], children }: FormProps) {
+export function Form(props: FormProps) {
+  const { deed, verb, onSubmit, onCancel, names = [], onReadAgain, children } = props
   const { error, isBusy } = deed
+  const isAtField = names.some((name) => isAbout(error, name))
   return (
     <form
       class="stack"
@@ -27,7 +33,7 @@ export function Form({ deed, verb, onSubmit, onCancel, names = [], children }: F
       }}
     >
       {children}
-      {error && !names.some((name) => isAbout(error, name)) && <ErrorNote error={error} />}
+      {isAtField ? <FieldTrace error={error} /> : <EditError {...{ deed, onReadAgain }} />}
       <div class="dialog-foot">
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button kind="main" type="submit" isBusy={isBusy}>
@@ -35,5 +41,15 @@ export function Form({ deed, verb, onSubmit, onCancel, names = [], children }: F
         </Button>
       </div>
     </form>
+  )
+}
+
+/** Of an error that stands at its field. */
+function FieldTrace({ error }: { readonly error: CallError | null }) {
+  if (!error || error.traceId === '') return null
+  return (
+    <p class="field-hint">
+      Trace <Trace id={error.traceId} />
+    </p>
   )
 }

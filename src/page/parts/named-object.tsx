@@ -96,11 +96,8 @@ function Rename<T>({ kind, path, word, shown, onClose }: RenameProps<T>) {
   const deed = useDeed()
   const save = (next: string): void => {
     const fields = { before: { [field]: word }, after: { [field]: next } }
-    const then = (): void => {
-      shown.reload()
-      onClose()
-    }
-    void saveChange(deed, { path, ...fields, etag: shown.etag, then })
+    const then = shown.reload
+    void saveChange(deed, { path, ...fields, etag: shown.etag, then, close: onClose })
   }
   return (
     <NameDialog

@@ -1,38 +1,47 @@
-/** Changes an object, and offers to put back what was. */
+/** Changes an object, and offers to put back what was. Neither undoes what somebody else changed meanwhile. */
 import { call } from '../api/call.js'
 import type { Deed } from '../api/deed.js'
+import { tellError } from './tell-error.js'
 import { toast } from './toasts.js'
 
 export interface Saved {
   /** Of the API. */
   readonly path: string
-  /** The fields as they were. */
-  readonly before: object
+  /** The fields as they were; null: no call brings them back. */
+  readonly before: object | null
+  /** Of the object as it was changed; left out: it is put back whatever somebody made of it since. */
+  readonly etag?: string | null
   /** After the change, and after it was undone. */
   readonly then: () => void
 }
 
-export interface Change extends Saved {
+export interface Change extends Omit<Saved, 'etag'> {
   readonly after: object
   /** Of what was read: 412 when somebody changed it since. */
   readonly etag: string | null
+  /** After the change only. */
+  readonly close?: () => void
 }
 
-export function saveChange(deed: Deed, { after, etag, ...saved }: Change): Promise<void> {
+export function saveChange(deed: Deed, { after, etag, close, ...saved }: Change): Promise<void> {
   return deed.run(
     () => call('PUT', saved.path, { body: after, ifMatch: etag }),
-    () => {
-      tellSaved(saved)
+    (_, changed) => {
+      close?.()
+      tellSaved({ ...saved, etag: changed })
     },
   )
 }
 
-export function tellSaved({ path, before, then }: Saved): void {
+export function tellSaved({ path, before, etag = null, then }: Saved): void {
   const undo = async (): Promise<void> => {
-    const outcome = await call('PUT', path, { body: before })
-    toast(outcome.ok ? 'It is as it was.' : outcome.error.errorMsg)
+    const outcome = await call('PUT', path, { body: before, ifMatch: etag })
+    if (outcome.ok) toast('It is as it was.')
+    else if (outcome.error.status === 412)
+      toast('Somebody has changed it since, so it is left as it is.')
+    else tellError(outcome.error)
     then()
   }
-  toast('Saved.', { undo: () => void undo() })
+  toast('Saved.', before === null ? {} : { undo: () => void undo() }) // never rejects
   then()
 }

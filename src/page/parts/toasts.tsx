@@ -1,30 +1,39 @@
-/** Short words about what was done, with a way back where there is one. */
+/** Short words about what was done, with one thing that can be done about it: mostly the way back. */
 import { signal } from '@preact/signals'
 import { Button } from './button.js'
 
 interface Toast {
   readonly id: number
   readonly text: string
-  readonly undo: (() => void) | undefined
+  readonly deed: ToastDeed | null
+}
+
+export interface ToastDeed {
+  readonly title: string
+  readonly act: () => void
 }
 
 /** Chosen by us: more would cover what they are about. */
 const toastsMost = 4
 const shownMs = 6_000
 /** Somebody has to read it, decide and reach the button. */
-const undoShownMs = 12_000
+const deedShownMs = 12_000
 
 const toasts = signal<readonly Toast[]>([])
 let lastId = 0
 
-export function toast(text: string, options: { readonly undo?: () => void } = {}): void {
-  const one: Toast = { id: ++lastId, text, undo: options.undo }
+export function toast(text: string, { undo }: { readonly undo?: () => void } = {}): void {
+  offer(text, undo ? { title: 'Undo', act: undo } : null)
+}
+
+export function offer(text: string, deed: ToastDeed | null): void {
+  const one: Toast = { id: ++lastId, text, deed }
   toasts.value = [...toasts.value, one].slice(-toastsMost)
   setTimeout(
     () => {
       drop(one)
     },
-    one.undo ? undoShownMs : shownMs,
+    deed ? deedShownMs : shownMs,
   )
 }
 
@@ -34,14 +43,14 @@ export function Toasts() {
       {toasts.value.map((one) => (
         <div class="toast" key={one.id}>
           <span class="toast-text">{one.text}</span>
-          {one.undo && (
+          {one.deed && (
             <Button
               onClick={() => {
                 drop(one)
-                one.undo?.()
+                one.deed?.act()
               }}
             >
-              Undo
+              {one.deed.title}
             </Button>
           )}
           <Button

@@ -67,9 +67,24 @@ export async function logIn(credentials: {
 }
 
 export async function logOut(): Promise<void> {
-  await sendOnce('POST', '/auth/logout', { token: readAccessToken() })
-  end('')
+  const isEnded = await endSession()
+  end(isEnded ? '' : notTold)
   tellTabs(null)
+}
+
+const notTold =
+  'You are logged out here. The coordinator could not be told: the session ends by itself, unused.'
+
+/** Answers whether there is no session any more. */
+async function endSession(): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    const token = readAccessToken()
+    const answer = await sendOnce('POST', '/auth/logout', { token })
+    if (!(answer instanceof Response)) return false
+    // A token that ran out while nobody looked ends nothing: the session still has its cookie.
+    if (answer.status !== 401) return answer.ok
+    if (attempt === 2 || (await renewAccess(token)) === null) return session.peek() === null
+  }
 }
 
 /** Answers a token other than `stale`, or null when there is none to be had now. One at a time. */

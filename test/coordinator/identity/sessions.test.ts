@@ -127,6 +127,7 @@ void t.test(
       token: mine,
     })
     const [newest] = JSON.parse(list.text) as [Record<string, unknown>]
+    const own = await whoami(c, other['accessToken'])
     const gone = await c.call('DELETE', `/api/v1/sessions/${String(newest['id'])}`, { token: mine })
     const again = await c.call('DELETE', `/api/v1/sessions/${String(newest['id'])}`, {
       token: mine,
@@ -135,6 +136,7 @@ void t.test(
     t.equal(list.headers.get('x-total-count'), '2')
     t.same(newest['account'], { id: 1, name: 'root' })
     t.equal(newest['accessExpire'], other['accessExpire'])
+    t.same(own.body['session'], { id: newest['id'] }, 'whoami says which one it is')
     t.notOk(list.text.includes(String(other['refreshToken'])))
     t.equal(gone.status, 204)
     t.equal(again.status, 404)

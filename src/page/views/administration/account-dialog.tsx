@@ -4,21 +4,41 @@ import type { Account } from '../../api/account.js'
 import { useDeed } from '../../api/deed.js'
 import { useList } from '../../api/list.js'
 import type { Organization } from '../../api/organization.js'
-import { Dialog } from '../../parts/dialog.js'
 import { CheckField, TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
 import { PickField } from '../../parts/pick-field.js'
 import { readWho } from '../../session/rights.js'
 import { saveObject } from './change-object.js'
+import { ObjectDialog, type Was } from './object-dialog.js'
 
 export interface AccountDialogProps {
+  /** As the list has it; null: a new one. */
   readonly before: Account | null
   readonly onSaved: () => void
   readonly onClose: () => void
 }
 
+const path = '/accounts'
+
 export function AccountDialog({ before, onSaved, onClose }: AccountDialogProps) {
+  return (
+    <ObjectDialog<Account>
+      title={before ? `Account ${before.name}` : 'New account'}
+      id={before?.id ?? null}
+      {...{ path, onClose }}
+    >
+      {(was) => <AccountForm {...{ was, onSaved, onClose }} />}
+    </ObjectDialog>
+  )
+}
+
+interface AccountFormProps extends Omit<AccountDialogProps, 'before'> {
+  readonly was: Was<Account> | null
+}
+
+function AccountForm({ was, onSaved, onClose }: AccountFormProps) {
   const deed = useDeed()
+  const before = was?.value ?? null
   const draft = useDraft(before)
   // The system administrator alone assigns; within an organization a new account is its user at once.
   const isAssigner = readWho()?.role === 'system' && before?.systemAdministrator !== true
@@ -30,53 +50,49 @@ export function AccountDialog({ before, onSaved, onClose }: AccountDialogProps) 
       ...(isAssigner ? { organizations: memberOf.value.map((id) => ({ id })) } : {}),
     }
     const undoBody = before && findUndo(before, draft)
-    void saveObject(deed, { path: '/accounts', before, body, undoBody }, () => {
-      onSaved()
-      onClose()
-    })
+    void saveObject(deed, { path, was, body, undoBody, then: onSaved, close: onClose }) // never rejects
   }
   const { error } = deed
   return (
-    <Dialog title={before ? `Account ${before.name}` : 'New account'} onClose={onClose}>
-      <Form
-        deed={deed}
-        verb={before ? 'Save' : 'Make'}
-        names={['name', 'email', 'password']}
-        onSubmit={submit}
-        onCancel={onClose}
-      >
-        <TextField
-          label="Name"
-          name="name"
-          hint="What is typed to log in; no other account may have it"
-          value={draft.name}
-          error={error}
-          required
-          autoFocus
-        />
-        <TextField label="Email" name="email" type="email" value={draft.email} error={error} />
-        <TextField
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          hint={
-            before
-              ? 'Empty: the one it has. A new one, of at least 12 characters, ends all its sessions.'
-              : 'At least 12 characters'
-          }
-          value={draft.password}
-          error={error}
-          required={before === null}
-        />
-        {isAssigner && <OrganizationsField value={draft.memberOf} />}
-        <CheckField
-          label="Locked"
-          hint="It cannot log in, and its tokens are worth nothing"
-          value={draft.locked}
-        />
-      </Form>
-    </Dialog>
+    <Form
+      deed={deed}
+      verb={was ? 'Save' : 'Make'}
+      names={['name', 'email', 'password']}
+      onSubmit={submit}
+      onCancel={onClose}
+      onReadAgain={was?.readAgain}
+    >
+      <TextField
+        label="Name"
+        name="name"
+        hint="What is typed to log in; no other account may have it"
+        value={draft.name}
+        error={error}
+        required
+        autoFocus
+      />
+      <TextField label="Email" name="email" type="email" value={draft.email} error={error} />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="new-password"
+        hint={
+          was
+            ? 'Empty: the one it has. A new one, of at least 12 characters, ends all its sessions.'
+            : 'At least 12 characters'
+        }
+        value={draft.password}
+        error={error}
+        required={was === null}
+      />
+      {isAssigner && <OrganizationsField value={draft.memberOf} />}
+      <CheckField
+        label="Locked"
+        hint="It cannot log in, and its tokens are worth nothing"
+        value={draft.locked}
+      />
+    </Form>
   )
 }
 

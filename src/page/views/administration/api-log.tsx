@@ -1,32 +1,43 @@
 /** The api log: who changed what, live; what was refused, and what failed. */
+import { useMemo } from 'preact/hooks'
 import { useLocation, useSearch } from 'wouter-preact'
 import type { ApiLogEntry } from '../../api/api-log-entry.js'
-import { useList } from '../../api/list.js'
+import { useList, type List } from '../../api/list.js'
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
-import { copyText } from '../../parts/copy.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Empty } from '../../parts/empty.js'
+import { sayCount } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
+import { Trace } from '../../parts/trace.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { Fact } from './fact.js'
+import { useEntry, useTraced } from './look-up-entries.js'
 import { ObjectList } from './object-list.js'
-import { countSeverities, pickEntries } from './pick-entries.js'
+import { countSeverities, joinEntries, pickEntries, sayCall, sayStatus } from './pick-entries.js'
 
 export function View() {
-  const list = useList<ApiLogEntry>('/apilogs', newestFirst)
+  const newest = useList<ApiLogEntry>('/apilogs', newestFirst)
   const text = useSearchText()
+  const [typed, setText] = useAddressField('q')
+  const traced = useTraced(typed)
   const [severity, setSeverity] = useAddressField('severity')
   const [entry, setEntry] = useAddressField('entry')
-  const [, setText] = useAddressField('q')
+  const [calls, setCalls] = useAddressField('calls')
   const search = useSearch()
   const [path] = useLocation()
-  const found = pickEntries(list.rows, { text, severity: '' })
-  const shown = pickEntries(found, { text: '', severity })
-  const opened = list.rows.find(({ id }) => String(id) === entry)
+  const rows = useMemo(() => joinEntries(newest.rows, traced.rows), [newest.rows, traced.rows])
+  const phase = traced.phase === 'loading' ? traced.phase : newest.phase
+  const list = { ...newest, rows, phase, error: newest.error ?? traced.error }
+  const isAll = calls !== ''
+  const all = pickEntries(rows, { text, severity: '', isAll: true })
+  const changes = pickEntries(all, { text, severity: '', isAll: false })
+  const found = isAll ? all : changes
+  const shown = pickEntries(found, { text, severity, isAll })
+  const opened = useEntry(list, entry)
   const close = (): void => {
     setEntry('')
   }
@@ -34,13 +45,25 @@ export function View() {
     <>
       <AdministrationHead title="API log" />
       {list.rows.length > 0 && (
-        <Choices
-          label="Severity"
-          value={severity}
-          onChoose={setSeverity}
-          choices={[{ value: '', title: 'All', count: found.length }, ...countSeverities(found)]}
-        />
+        <div class="row">
+          <Choices
+            label="Calls"
+            value={calls}
+            onChoose={setCalls}
+            choices={[
+              { value: '', title: 'Changes', count: changes.length },
+              { value: 'all', title: 'With questions', count: all.length },
+            ]}
+          />
+          <Choices
+            label="Severity"
+            value={severity}
+            onChoose={setSeverity}
+            choices={[{ value: '', title: 'All', count: found.length }, ...countSeverities(found)]}
+          />
+        </div>
       )}
+      {newest.total > newest.rows.length && newest.phase === 'ready' && <OlderNote {...newest} />}
       <ObjectList
         {...{ list, columns }}
         label="API log"
@@ -66,6 +89,15 @@ export function View() {
   )
 }
 
+function OlderNote({ rows, total }: Pick<List<ApiLogEntry>, 'rows' | 'total'>) {
+  return (
+    <p class="quiet">
+      These are the newest {sayCount(rows.length)} of {sayCount(total)}. Older ones are found by
+      their whole trace id.
+    </p>
+  )
+}
+
 const newestFirst = { query: { sort: 'id:desc' }, follow: ['apilog'], isWhole: true } as const
 
 function withEntry(search: string, id: number): string {
@@ -76,15 +108,14 @@ function withEntry(search: string, id: number): string {
 
 const tones: Readonly<Record<number, Tone>> = { 1: 'good', 2: 'warn', 3: 'bad' }
 
-function StatusChip({ entry: { severity, status } }: { readonly entry: ApiLogEntry }) {
-  return <StateChip state={String(status)} tone={tones[severity] ?? 'calm'} />
+function StatusChip({ entry }: { readonly entry: ApiLogEntry }) {
+  return <StateChip state={sayStatus(entry)} tone={tones[entry.severity] ?? 'calm'} />
 }
 
 const columns: readonly Column<ApiLogEntry>[] = [
   {
     title: 'Call',
-    // What nearly all begin with says nothing.
-    show: ({ method, path }) => `${method} ${path.replace(/^\/api\/v1/, '')}`,
+    show: sayCall,
     sortBy: ({ path }) => path,
   },
   {
@@ -120,8 +151,9 @@ interface EntryDialogProps {
 
 function EntryDialog({ entry, onClose, onTrace }: EntryDialogProps) {
   const { created, method, path, account, msg, keyType, keyId, traceId } = entry
+  const title = method === '' ? 'Told by an agent' : `${method} ${path}`
   return (
-    <Dialog title={`${method} ${path}`} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <dl class="facts">
         <Fact title="Time">
           <Time at={created} />
@@ -130,16 +162,10 @@ function EntryDialog({ entry, onClose, onTrace }: EntryDialogProps) {
           <StatusChip entry={entry} />
         </Fact>
         <Fact title="Message">{msg}</Fact>
-        <Fact title="Account">{account || 'Unknown'}</Fact>
+        <Fact title="Account">{account || (method === '' ? 'Nobody' : 'Unknown')}</Fact>
         <Fact title="About">{keyId === null ? keyType : `${keyType} ${keyId}`}</Fact>
         <Fact title="Trace">
-          <code>{traceId}</code>{' '}
-          <Button
-            kind="quiet"
-            icon="copy"
-            label="Copy the trace id"
-            onClick={() => void copyText(traceId)}
-          />
+          <Trace id={traceId} />
         </Fact>
       </dl>
       <div class="dialog-foot">

@@ -2,43 +2,41 @@
 import { call } from '../../api/call.js'
 import { useDeed, type Deed } from '../../api/deed.js'
 import { confirmDestruction, type Question } from '../../parts/confirm.js'
+import { saveChange } from '../../parts/save-change.js'
 import { toast } from '../../parts/toasts.js'
+import type { Was } from './object-dialog.js'
 
 export interface Saving {
   /** Of the resource: `/accounts`. */
   readonly path: string
   /** As it was read; null: a new one. */
-  readonly before: { readonly id: number } | null
+  readonly was: Was<{ readonly id: number }> | null
   readonly body: object
-  /** What undo puts back; null: it cannot be undone. Left out: all of `before`. */
+  /** What undo puts back; null: it cannot be undone. Left out: all that was read. */
   readonly undoBody?: object | null
+  /** After it was made, changed or put back. */
+  readonly then: () => void
+  /** After it was made or changed. */
+  readonly close: () => void
 }
 
 /** Makes the object, or changes it and offers to change it back. */
-export function saveObject(deed: Deed, saving: Saving, then: () => void): Promise<void> {
-  const { path, before, body, undoBody = before } = saving
-  if (before === null)
+export function saveObject(deed: Deed, saving: Saving): Promise<void> {
+  const { path, was, body, then, close } = saving
+  if (was === null)
     return deed.run(
       () => call('POST', path, { body }),
       () => {
         toast('Made.')
+        close()
         then()
       },
     )
-  const place = `${path}/${before.id}`
-  const putBack = async (): Promise<void> => {
-    const outcome = await call('PUT', place, { body: undoBody })
-    toast(outcome.ok ? 'As it was before.' : outcome.error.errorMsg)
-    then()
-  }
-  return deed.run(
-    () => call('PUT', place, { body }),
-    () => {
-      // It never rejects.
-      toast('Saved.', undoBody === null ? {} : { undo: () => void putBack() })
-      then()
-    },
-  )
+  const { value, etag } = was
+  const { undoBody: before = value } = saving
+  return saveChange(deed, {
+    ...{ path: `${path}/${value.id}`, before, after: body, etag, then, close },
+  })
 }
 
 export interface Removal {

@@ -63,6 +63,19 @@ export function isSameGrants(one: Grants, other: Grants): boolean {
   return grantTypes.every(({ type }) => one[type] === other[type])
 }
 
+/** What putting a change back leads to: a type that somebody turned since stays as it is. */
+export function revertGrants(
+  now: Grants,
+  { before, after }: { readonly before: Grants; readonly after: Grants },
+): Grants {
+  return Object.fromEntries(
+    grantTypes.flatMap(({ type }) => {
+      const grant = now[type] === after[type] ? before[type] : now[type]
+      return grant === undefined ? [] : [[type, grant]]
+    }),
+  )
+}
+
 export interface GrantCall {
   readonly method: Method
   readonly path: string

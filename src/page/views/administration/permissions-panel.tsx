@@ -1,9 +1,7 @@
 /** What a user may, as check boxes; saved at once, with a way back. */
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { call } from '../../api/call.js'
 import { useDeed, type Deed } from '../../api/deed.js'
-import type { Outcome } from '../../api/http.js'
 import { useList } from '../../api/list.js'
 import type { Permission } from '../../api/permission.js'
 import type { User } from '../../api/user.js'
@@ -13,7 +11,8 @@ import { Loading } from '../../parts/loading.js'
 import { toast } from '../../parts/toasts.js'
 import { mayWrite } from '../../session/rights.js'
 import { GrantGrid } from './grant-grid.js'
-import { isSameGrants, planGrantCalls, toGrants, type Grants } from './grants.js'
+import { isSameGrants, toGrants, type Grants } from './grants.js'
+import { makeGrants, putBackGrants, whereOf } from './make-grants.js'
 
 export function PermissionsPanel({ user }: { readonly user: User }) {
   const { rows, phase, error, reload } = useList<Permission>('/permissions', {
@@ -27,10 +26,11 @@ export function PermissionsPanel({ user }: { readonly user: User }) {
     wanted.value = toGrants(rows)
   }, [rows])
   const save = async (): Promise<void> => {
+    const change = { before, after: wanted.peek() }
     await deed.run(
-      () => makeGrants(user, rows, wanted.peek()),
+      () => makeGrants(user, rows, change.after),
       () => {
-        toast('Saved.', { undo: () => void putBack(user, before).then(reload) }) // never rejects
+        toast('Saved.', { undo: () => void putBackGrants(user, change).then(reload) }) // never rejects
       },
     )
     reload()
@@ -91,29 +91,4 @@ function findReason({ role }: User): string | null {
   if (role === 'administrator')
     return 'administrators may do everything; what is checked counts once the role is regular'
   return mayWrite('perm') ? null : 'giving permissions needs permission to write permissions'
-}
-
-/** One call after the other; stops at the first that is refused. */
-async function makeGrants(
-  user: User,
-  before: readonly Permission[],
-  wanted: Grants,
-): Promise<Outcome<unknown>> {
-  let outcome: Outcome<unknown> = { ok: true, value: undefined, etag: null, total: null }
-  for (const { method, path, body } of planGrantCalls(before, wanted, user)) {
-    outcome = await call(method, path, body === undefined ? {} : { body })
-    if (!outcome.ok) break
-  }
-  return outcome
-}
-
-async function putBack(user: User, grants: Grants): Promise<void> {
-  const where = new URLSearchParams(whereOf(user))
-  const now = await call<readonly Permission[]>('GET', `/permissions?${where}`)
-  const outcome = now.ok ? await makeGrants(user, now.value, grants) : now
-  toast(outcome.ok ? 'As it was before.' : outcome.error.errorMsg)
-}
-
-function whereOf({ account, organization }: User) {
-  return { 'account.id': String(account.id), 'organization.id': String(organization.id) }
 }

@@ -3,8 +3,8 @@ import type { ApiLogEntry } from '../../api/api-log-entry.js'
 
 export const severities = [
   { value: '1', title: 'Info' },
-  { value: '2', title: 'Refused' },
-  { value: '3', title: 'Failed' },
+  { value: '2', title: 'Warning' },
+  { value: '3', title: 'Error' },
 ] as const
 
 export interface EntryFilter {
@@ -12,15 +12,36 @@ export interface EntryFilter {
   readonly text: string
   /** Empty: all. */
   readonly severity: string
+  /** Also calls that only asked: plans, previews, checks. */
+  readonly isAll: boolean
 }
 
+/** What was looked for by its trace is shown, whatever it was. */
 export function pickEntries(
   entries: readonly ApiLogEntry[],
-  { text, severity }: EntryFilter,
+  { text, severity, isAll }: EntryFilter,
 ): readonly ApiLogEntry[] {
   return entries.filter(
-    (entry) => (severity === '' || String(entry.severity) === severity) && holds(entry, text),
+    (entry) =>
+      (severity === '' || String(entry.severity) === severity) &&
+      (isAll || !entry.asksOnly || entry.traceId.toLowerCase() === text) &&
+      holds(entry, text),
   )
+}
+
+/** The newest of the log, and what the coordinator found of a trace, each once. */
+export function joinEntries(
+  newest: readonly ApiLogEntry[],
+  traced: readonly ApiLogEntry[],
+): readonly ApiLogEntry[] {
+  if (traced.length === 0) return newest
+  const known = new Set(newest.map(({ id }) => id))
+  return [...newest, ...traced.filter(({ id }) => !known.has(id))]
+}
+
+/** A trace id as the coordinator makes and takes them; another text it need not be asked about. */
+export function isTraceId(text: string): boolean {
+  return /^[A-Za-z0-9_-]{8,64}$/.test(text)
 }
 
 export function countSeverities(entries: readonly ApiLogEntry[]) {
@@ -30,12 +51,22 @@ export function countSeverities(entries: readonly ApiLogEntry[]) {
   return severities.map((one) => ({ ...one, count: counts.get(one.value) ?? 0 }))
 }
 
-function holds(
-  { msg, path, account, traceId, method, status }: ApiLogEntry,
-  text: string,
-): boolean {
+/** The call as it is shown; what an agent told, which nobody called for, in its own words. */
+export function sayCall({ method, path, msg }: ApiLogEntry): string {
+  // What nearly all begin with says nothing.
+  return method === '' ? msg : `${method} ${path.replace(/^\/api\/v1(?=\/)/, '')}`
+}
+
+/** Its status; of what was no call its severity. */
+export function sayStatus({ method, status, severity }: ApiLogEntry): string {
+  if (method !== '') return String(status)
+  return severities.find(({ value }) => value === String(severity))?.title ?? ''
+}
+
+function holds(entry: ApiLogEntry, text: string): boolean {
+  const { msg, path, account, traceId, status } = entry
   return (
     text === '' ||
-    [msg, path, account, traceId, method, status].join(' ').toLowerCase().includes(text)
+    [msg, sayCall(entry), path, account, traceId, status].join(' ').toLowerCase().includes(text)
   )
 }

@@ -2,9 +2,12 @@
 import { useMemo } from 'preact/hooks'
 import { useList } from '../../api/list.js'
 import type { Session } from '../../api/session.js'
+import { confirmDestruction } from '../../parts/confirm.js'
 import { Empty } from '../../parts/empty.js'
+import { StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
+import { logOut } from '../../session/access.js'
 import { mayWrite, readWho } from '../../session/rights.js'
 import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
@@ -18,17 +21,16 @@ export function View() {
   const text = useSearchText()
   const { deed, remove } = useRemoval(list.reload)
   const isWriter = mayWrite('session')
-  const own = readWho()?.account.id
-  const columns = useMemo(
-    () => [
-      accountColumn(own),
-      ...facts,
-      ...(isWriter
-        ? [endColumn((one) => void remove(questionOf(one), `/sessions/${one.id}`, 'Ended.'))]
-        : []),
-    ],
-    [isWriter, own, list.reload],
-  )
+  const who = readWho()
+  const own = { session: who?.session.id, account: who?.account.id }
+  const columns = useMemo(() => {
+    const isOwn = ({ id }: Session): boolean => id === own.session
+    const end = (one: Session): void => {
+      if (isOwn(one)) void leave()
+      else void remove(questionOf(one), `/sessions/${one.id}`, 'Ended.')
+    }
+    return [...listFacts(own), endColumn(end, (one) => isWriter || isOwn(one))]
+  }, [isWriter, own.session, own.account, list.reload])
   const logins = { ...list, rows: list.rows.filter(({ label }) => label === '') }
   const shown = logins.rows.filter(({ account, organization }) =>
     `${account.name} ${organization?.name ?? ''}`.toLowerCase().includes(text),
@@ -48,32 +50,42 @@ export function View() {
   )
 }
 
-function accountColumn(own: number | undefined): Column<Session> {
-  return {
-    title: 'Account',
-    show: ({ account }) => (
-      <>
-        {account.name}
-        {account.id === own && <span class="quiet"> (you)</span>}
-      </>
-    ),
-    sortBy: ({ account }) => account.name,
-  }
+interface Own {
+  readonly session: number | undefined
+  readonly account: number | undefined
 }
 
-const facts: readonly Column<Session>[] = [
-  {
-    title: 'Organization',
-    from: 'medium',
-    show: ({ organization }) => organization?.name ?? 'System administrator',
-    sortBy: ({ organization }) => organization?.name ?? '',
-  },
-  {
-    title: 'Last used',
-    width: '9.5rem',
-    show: ({ lastUsed }) => <Time at={lastUsed} isAgo />,
-    sortBy: ({ lastUsed }) => lastUsed,
-  },
+function listFacts(own: Own): readonly Column<Session>[] {
+  return [
+    {
+      title: 'Account',
+      show: ({ account }) => (
+        <>
+          {account.name}
+          {account.id === own.account && <span class="quiet"> (you)</span>}
+        </>
+      ),
+      sortBy: ({ account }) => account.name,
+    },
+    {
+      title: 'Organization',
+      from: 'medium',
+      show: ({ organization }) => organization?.name ?? 'System administrator',
+      sortBy: ({ organization }) => organization?.name ?? '',
+    },
+    {
+      title: 'Last used',
+      width: '9.5rem',
+      // It is used now, to read this list; beside a long name the mark would be out of sight.
+      show: ({ id, lastUsed }) =>
+        id === own.session ? <StateChip state="This browser" /> : <Time at={lastUsed} isAgo />,
+      sortBy: ({ lastUsed }) => lastUsed,
+    },
+    ...times,
+  ]
+}
+
+const times: readonly Column<Session>[] = [
   {
     title: 'Began',
     width: '9.5rem',
@@ -90,20 +102,24 @@ const facts: readonly Column<Session>[] = [
   },
 ]
 
-function endColumn(end: (one: Session) => void): Column<Session> {
+function endColumn(
+  end: (one: Session) => void,
+  mayEnd: (one: Session) => boolean,
+): Column<Session> {
   return {
     title: 'End',
     width: '4.5rem',
     isEnd: true,
-    show: (one) => (
-      <RowDeeds
-        name={`the session of ${one.account.name}`}
-        verb="End"
-        onDelete={() => {
-          end(one)
-        }}
-      />
-    ),
+    show: (one) =>
+      mayEnd(one) && (
+        <RowDeeds
+          name={`the session of ${one.account.name}`}
+          verb="End"
+          onDelete={() => {
+            end(one)
+          }}
+        />
+      ),
   }
 }
 
@@ -114,4 +130,14 @@ function questionOf({ account }: Session) {
     text: 'Within 5 seconds its tokens are worth nothing. The account can log in again.',
     verb: 'End',
   }
+}
+
+/** To end the own one is to log out: the cookie goes too, and the other tabs hear of it. */
+async function leave(): Promise<void> {
+  const isSure = await confirmDestruction({
+    title: 'End the session of this browser?',
+    text: 'You are logged out, in all tabs of this browser.',
+    verb: 'Log out',
+  })
+  if (isSure) await logOut()
 }

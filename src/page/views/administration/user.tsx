@@ -7,19 +7,20 @@ import type { User } from '../../api/user.js'
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { confirmDestruction } from '../../parts/confirm.js'
+import { EditError } from '../../parts/edit-error.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
+import { saveChange } from '../../parts/save-change.js'
 import { toast } from '../../parts/toasts.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
-import { saveObject } from './change-object.js'
 import { PermissionsPanel } from './permissions-panel.js'
 import { roleOptions, roleTitles } from './roles.js'
 
 export function View({ params }: ViewProps) {
   const path = `/users/${encodeURIComponent(params['id'] ?? '')}`
-  const { value: user, error, reload } = useObject<User>(path)
+  const { value: user, etag, error, reload } = useObject<User>(path)
   const leaving = useDeed()
   const [, go] = useLocation()
   const remove = async ({ account, organization }: User): Promise<void> => {
@@ -54,33 +55,34 @@ export function View({ params }: ViewProps) {
       {error && <ErrorNote error={error} onRetry={reload} />}
       {leaving.error && <ErrorNote error={leaving.error} />}
       {!user && !error && <Loading />}
-      {user && <Panels user={user} onSaved={reload} />}
+      {user && <Panels {...{ user, etag, reload }} />}
     </>
   )
 }
 
 interface PanelProps {
   readonly user: User
-  readonly onSaved: () => void
+  readonly etag: string | null
+  readonly reload: () => void
 }
 
-function Panels({ user, onSaved }: PanelProps) {
+function Panels({ user, etag, reload }: PanelProps) {
   return (
     <div class="panels user-panels">
-      <RolePanel user={user} onSaved={onSaved} />
+      <RolePanel {...{ user, etag, reload }} />
       {mayRead('perm') && <PermissionsPanel user={user} />}
     </div>
   )
 }
 
-function RolePanel({ user, onSaved }: PanelProps) {
+function RolePanel({ user, etag, reload }: PanelProps) {
   const deed = useDeed()
-  const { role } = user
+  const { id, role } = user
   const mayChange = mayWrite('account') && mayWrite('perm')
   const choose = (chosen: string): void => {
     if (chosen === role) return
-    const saving = { path: '/users', before: user, body: { role: chosen }, undoBody: { role } }
-    void saveObject(deed, saving, onSaved) // never rejects
+    const change = { before: { role }, after: { role: chosen }, etag, then: reload }
+    void saveChange(deed, { path: `/users/${id}`, ...change }) // never rejects
   }
   return (
     <section class="panel">
@@ -96,7 +98,7 @@ function RolePanel({ user, onSaved }: PanelProps) {
           : 'May do what the permissions say.'}
         {!mayChange && ' Changing the role needs permission to write accounts and permissions.'}
       </p>
-      {deed.error && <ErrorNote error={deed.error} />}
+      <EditError deed={deed} onReadAgain={reload} />
     </section>
   )
 }

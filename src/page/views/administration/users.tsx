@@ -110,10 +110,8 @@ function UserDialog({ onSaved, onClose }: UserDialogProps) {
       organization: { id: organization.value[0] ?? null },
       role: role.value,
     }
-    void saveObject(deed, { path: '/users', before: null, body }, () => {
-      onSaved()
-      onClose()
-    })
+    const saving = { path: '/users', was: null, body, then: onSaved, close: onClose }
+    void saveObject(deed, saving) // never rejects
   }
   return (
     <Dialog title="Add a user" onClose={onClose}>
