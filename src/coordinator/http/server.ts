@@ -10,9 +10,10 @@ import type { Logger } from 'pino'
 import { createContext, newTraceId } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { Api } from './api.js'
+import type { MountedApi } from './find-target.js'
 import { prepareRefusal } from './malformed.js'
 import type { Metrics } from './metrics.js'
-import { mountApi } from './mount-api.js'
+import { mountApi, mountRareMethods } from './mount-api.js'
 import { sendAnswer } from './send-answer.js'
 
 export interface HttpOptions {
@@ -92,15 +93,17 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const app = createApp(options, server)
   let closing = false
   const surroundings = { log, metrics, methods: knownMethods, isClosing: () => closing }
+  const mounted: MountedApi[] = []
   return {
     server,
     addApi: (api) => {
-      mountApi(app, api, surroundings)
+      mounted.push(mountApi(app, api, surroundings))
     },
     addRawHandler: (method, path, handle) => {
       addRawHandler(app, { method, path, handle })
     },
     listen: async () => {
+      mountRareMethods(app, mounted, surroundings)
       await app.ready()
       server.listen({ host: options.host, port: options.port })
       await once(server, 'listening')
