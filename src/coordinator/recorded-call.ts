@@ -26,7 +26,7 @@ function toRecord(call: AnsweredCall): RecordedCall {
     status,
     keyType: keyTypeOf(route),
     keyId: call.objectId ?? readNumber(answer?.body, 'id') ?? readHexId(answer?.body),
-    msg: readRefusal(answer) ?? route?.summary ?? '',
+    msg: readRefusal(answer) ?? sayDeed(route),
     // Somebody who is not who they say may have been about to do more.
     asksOnly: route?.asksOnly === true && status !== 401,
   }
@@ -35,6 +35,11 @@ function toRecord(call: AnsweredCall): RecordedCall {
 /** Of a login: who tried. */
 function nameOf({ actor, note, caller }: AnsweredCall): string {
   return actor?.accountName ?? note.account ?? readBasic(caller.headers)?.user ?? ''
+}
+
+/** What a summary says behind a semicolon is for who is about to call. */
+function sayDeed(route: Route | null): string {
+  return route?.summary.split(';', 1)[0] ?? ''
 }
 
 /** The verbs of a group have their own errorKey. */

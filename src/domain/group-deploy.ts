@@ -46,8 +46,8 @@ export function judgeCache(end: DeployEnd, { id, isThere }: DeployedCache): Cach
 function judgePlace(place: DeployPlace | undefined, isThere: boolean): CacheOutcome {
   const progress = place ? (place.candidateState ?? progressOf[place.state]) : 'pending'
   if (progress === 'failed') return refusedBy(place?.error ?? 'the cache gave no reason')
+  if (!isThere) return progress === 'serving' ? { compilation: compiled, deploy: unheard } : away
   if (progress === 'serving') return { compilation: compiled, deploy: serving }
-  if (!isThere) return away
   return progress === 'loaded'
     ? { compilation: compiled, deploy: coming }
     : { compilation: coming, deploy: coming }
@@ -74,6 +74,11 @@ export function isDeployed(outcomes: readonly CacheOutcome[]): boolean {
 const kept = 'not deployed: what it served before serves on'
 const compiled: Outcome = { statusCode: 200, message: 'it compiles' }
 const serving: Outcome = { statusCode: 200, message: 'the cache serves it' }
+/** Of a cache that is not there nothing is judged, not even what it did before. */
+const unheard: Outcome = {
+  statusCode: 503,
+  message: 'the cache is not there; it served this when it was heard last',
+}
 const coming: Outcome = { statusCode: 202, message: 'the cache is still at it' }
 const away = both(503, 'the cache is not there; it gets the VCL of its group when it is back')
 

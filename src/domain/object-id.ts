@@ -20,13 +20,18 @@ const kindDigits = 2
 /** A commit has two numbers: its file's, and the version's in that file. */
 const versionDigits = 8
 
+/** By its form alone. */
+export function isObjectId(text: string): boolean {
+  return /^[0-9a-f]{24}$/.test(text)
+}
+
 export function toObjectId(kind: ObjectKind, number: number): string {
   return prefixOf(kind) + number.toString(16).padStart(digits - kindDigits, '0')
 }
 
 /** Undefined: it is the id of no such thing, whatever else it may be. */
 export function parseObjectId(kind: ObjectKind, text: string): number | undefined {
-  if (!isObjectId(kind, text)) return undefined
+  if (!isIdOf(kind, text)) return undefined
   const number = Number.parseInt(text.slice(kindDigits), 16)
   return number > 0 && Number.isSafeInteger(number) ? number : undefined
 }
@@ -53,14 +58,14 @@ export function toCommitId({ fileId, version }: Commit): string {
 }
 
 export function parseCommitId(text: string): Commit | undefined {
-  if (!isObjectId('commit', text)) return undefined
+  if (!isIdOf('commit', text)) return undefined
   const fileId = Number.parseInt(text.slice(kindDigits, -versionDigits), 16)
   const version = Number.parseInt(text.slice(-versionDigits), 16)
   return fileId > 0 && Number.isSafeInteger(fileId) && version > 0 ? { fileId, version } : undefined
 }
 
-function isObjectId(kind: ObjectKind, text: string): boolean {
-  return /^[0-9a-f]{24}$/.test(text) && text.startsWith(prefixOf(kind))
+function isIdOf(kind: ObjectKind, text: string): boolean {
+  return isObjectId(text) && text.startsWith(prefixOf(kind))
 }
 
 function prefixOf(kind: ObjectKind): string {

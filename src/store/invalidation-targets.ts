@@ -256,9 +256,9 @@ export function isAway(state: AgentState, capabilities: readonly Capability[]): 
   return !isThere || !capabilities.includes('invalidate')
 }
 
-/** Sets that no entry uses. Under the decision lock: who finds one again is about to use it. */
-export async function deleteUnusedSets(queries: Queries, limit: number): Promise<void> {
-  await queries
+/** One that no entry uses; answers whether there was one. Under the decision lock: who finds it again is about to use it. */
+export async function deleteUnusedSet(queries: Queries): Promise<boolean> {
+  const { numDeletedRows } = await queries
     .deleteFrom('invalidationSets')
     .where('id', 'in', (e) =>
       e
@@ -279,7 +279,8 @@ export async function deleteUnusedSets(queries: Queries, limit: number): Promise
             ),
           ),
         )
-        .limit(limit),
+        .limit(1),
     )
-    .execute()
+    .executeTakeFirst()
+  return numDeletedRows > 0n
 }

@@ -215,6 +215,7 @@ export const groupColumns = {
   name: { column: 'vclGroups.name', type: 'text' },
   ...organization,
   root: { column: 'vclGroups.root', type: 'flag' },
+  console: { column: 'vclGroups.console', type: 'flag' },
   keepOnFailure: { column: 'vclGroups.keepOnFailure', type: 'flag' },
   deployed: { column: deployedGroup(), type: 'flag' },
   revision: { column: 'vclGroups.revision', type: 'number' },

@@ -27,11 +27,11 @@ const end: fc.Arbitrary<DeployEnd> = fc.oneof(
 )
 const cache = fc.record({ id: cacheId, isThere: fc.boolean() })
 
-void t.test('a cache is said to serve it only when it does', (t) => {
+void t.test('a cache is said to serve it only when it is there and does', (t) => {
   fc.assert(
     fc.property(end, cache, (ended, one) => {
       const at = ended.kind === 'begun' ? ended.places.get(one.id) : undefined
-      const isServing = at?.state === 'applied' && at.candidateState === null
+      const isServing = one.isThere && at?.state === 'applied' && at.candidateState === null
       const { compilation, deploy } = judgeCache(ended, one)
       assert.equal(deploy.statusCode === 200, isServing)
       if (isServing) assert.equal(compilation.statusCode, 200)
@@ -70,6 +70,12 @@ void t.test('of caches that are not there it is said', (t) => {
   const nowhere: DeployEnd = { kind: 'begun', places: new Map() }
   t.match(judgeCache(nowhere, away), { deploy: { statusCode: 503 } })
   t.match(judgeCache(nowhere, { id: 1, isThere: true }), { deploy: { statusCode: 202 } })
+  const place = { state: 'applied', candidateState: null, error: null } as const
+  const before: DeployEnd = { kind: 'begun', places: new Map([[1, place]]) }
+  t.match(judgeCache(before, away), {
+    compilation: { statusCode: 200 },
+    deploy: { statusCode: 503, message: /when it was heard last/ },
+  })
   const refused: DeployEnd = {
     ...{ kind: 'uncompilable', message: 'no' },
     failures: new Map([[2, 'no']]),

@@ -171,6 +171,7 @@ void t.test('what failed alike is told once, with its caches', (t) => {
 
 const group: Group = {
   ...{ id: 1, name: 'shop', organization: null, root: false, keepOnFailure: true, deployed: true },
+  console: false,
   ...{ mainVCL: { id: 1, name: 'main.vcl' }, includes: [], deployments: [{ id: 3, name: 'eu' }] },
   ...{ domains: [{ id: 2, fqdn: 'www.example.com' }], state: 1, stateName: 'Active', revision: 1 },
   ...{ agentStates: [place(1, 'applied'), place(2, 'wanted')], staged: null, wish: null },

@@ -1,5 +1,6 @@
 /** Tags, domains and deployments in the page, and a group with domains: its routing, its stage, and who may only look. */
 import t, { type Test } from 'tap'
+import { callsTo } from '../coordinator/console/console-client.js'
 import type { ApiClient } from '../support/api-client.js'
 import {
   findBarriers,
@@ -38,6 +39,10 @@ void t.test('what groups are made of, in the page', async (t) => {
   await t.test('the routing of a deploy is shown before it', () => showRouting(stand))
   await t.test('what is staged is seen beside what serves, then promoted', () => stage(stand))
   await t.test('a deployment that would leave a group short asks once more', () => shrink(stand))
+  await t.test('a group of the console is shown, and nothing of it is changed here', async (t) => {
+    await callsTo(base)('POST', '/v1/group', { body: { name: 'legacy' } })
+    await showConsoleGroup(t, stand)
+  })
   t.equal(await stand.page.locator('img').count(), 0)
   t.same(stand.wrongs, [])
 
@@ -160,6 +165,17 @@ async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
   await page.getByRole('button', { name: 'Compile on one cache' }).waitFor()
   t.equal(await page.getByRole('button', { name: 'Deploy', exact: true }).count(), 0)
   t.same(await findBarriers(page), [])
+}
+
+async function showConsoleGroup(t: Test, { page }: Stand): Promise<void> {
+  await page.getByRole('link', { name: 'Groups', exact: true }).first().click()
+  await page.getByRole('link', { name: 'legacy' }).click()
+  await page.getByText('changed in the console only').waitFor()
+  await page.getByText('its caches are named in the console').waitFor()
+  for (const name of ['Edit', 'Delete'])
+    t.equal(await page.getByRole('button', { name }).count(), 0, name)
+  for (const name of [/^Deploy…?$/, /^Stage/])
+    t.equal(await page.getByRole('main').getByRole('link', { name }).count(), 0, String(name))
 }
 
 /** Who may read groups and nothing else, in an organization that has one. */

@@ -20,7 +20,7 @@ import {
   findInvalidation,
   hasOpen,
 } from '../../src/store/invalidations.js'
-import { deleteUnusedSets, keepSet, readSets } from '../../src/store/invalidation-targets.js'
+import { deleteUnusedSet, keepSet, readSets } from '../../src/store/invalidation-targets.js'
 import type { Store } from '../../src/store/store.js'
 import { addAgent } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
@@ -105,7 +105,8 @@ export function invalidationsContract(t: Test, factory: StoreFactory): void {
     t.equal(await deleteEndedBefore(queries, at, 10), 0)
     t.equal(await deleteEndedBefore(queries, at + 1, 10), 1)
     const sets = await queries.selectFrom('invalidationSets').select('id').orderBy('id').execute()
-    await deleteUnusedSets(queries, 10)
+    t.ok(await deleteUnusedSet(queries))
+    t.notOk(await deleteUnusedSet(queries))
     const left = await queries.selectFrom('invalidationSets').select('id').execute()
     t.same(left, sets.slice(1))
     t.same((await readSets(queries, [left[0]?.id ?? 0])).size, 1)

@@ -51,7 +51,10 @@ export const ignoredKeys: Readonly<Record<ApplyKind, readonly string[]>> = {
   file: [...alwaysIgnored, 'sha', 'version'],
   domain: alwaysIgnored,
   deployment: [...alwaysIgnored, 'state', 'stateName', 'agents'],
-  vclgroup: [...alwaysIgnored, 'state', 'stateName', 'revision', 'agentStates', 'staged', 'wish'],
+  vclgroup: [
+    ...[...alwaysIgnored, 'console', 'state', 'stateName', 'revision', 'agentStates', 'staged'],
+    'wish',
+  ],
 }
 
 /** What a document of this kind may say, beside `kind`. */

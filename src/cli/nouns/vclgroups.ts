@@ -27,6 +27,7 @@ export const group = {
     { field: 'mainVCL', title: 'main VCL' },
     { field: 'domains' },
     { field: 'deployments' },
+    { field: 'console' },
   ],
   fields: [
     { name: 'name', type: { kind: 'text' }, summary: 'unique in the organization' },

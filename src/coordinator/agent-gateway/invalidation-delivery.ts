@@ -13,7 +13,7 @@ import {
 import { invalidationsLoggedSubject } from '../../bus/bus.js'
 import type { Invalidated } from '../../messages/agent-to-coordinator.js'
 import type { SharedMessage } from '../../messages/shared-message.js'
-import { readIsRetry } from '../state-service/invalidations/invalidation-hints.js'
+import { readDropped, readIsRetry } from '../state-service/invalidations/invalidation-hints.js'
 import {
   openInvalidationLog,
   type DeliverableEntry,
@@ -66,6 +66,8 @@ const pageEntries = 128
 const readsMost = 4
 /** Chosen by us: agents a turn of the event loop; one takes about 20 µs, and who calls shall not wait. */
 const agentsPerTurn = 50
+/** Chosen by us: agents that left, of which is remembered what was on its way. Some are deleted and never come back. */
+const leftMost = 10_000
 
 export function createInvalidationDelivery(
   service: StateService,
@@ -79,7 +81,8 @@ export function createInvalidationDelivery(
   const writeMessage = createMessageWriter(service.now)
   const entries = openInvalidationLog(service)
   const tail = createInvalidationTail(service, log, { entries, grown: serveAll })
-  const retries = service.bus.subscribe(invalidationsLoggedSubject, (hint) => {
+  const hints = service.bus.subscribe(invalidationsLoggedSubject, (hint) => {
+    forget(readDropped(hint))
     if (!readIsRetry(hint)) return
     for (const delivery of deliveries.values()) delivery.window = retryNow(delivery.window)
     serveAll()
@@ -102,7 +105,7 @@ export function createInvalidationDelivery(
       deliveries.delete(agentId)
       if (delivery.retry) clearTimeout(delivery.retry)
       const { inFlight } = delivery.window
-      if (inFlight.length > 0) unrecorded.set(agentId, new Set(inFlight))
+      if (inFlight.length > 0) noteUnrecorded(agentId, new Set(inFlight))
     },
     take,
     wake: (agentId, isCacheBack) => {
@@ -115,7 +118,7 @@ export function createInvalidationDelivery(
     isBehind: (agentId) => deliveries.get(agentId)?.behindUntil != null,
     close: async () => {
       tail.close()
-      retries.close()
+      hints.close()
       for (const { retry } of deliveries.values()) if (retry) clearTimeout(retry)
       await recorder.close()
     },
@@ -164,6 +167,16 @@ export function createInvalidationDelivery(
       delivery.retry = null
       if (deliveries.get(delivery.recipient.agentId) === delivery) serve(delivery)
     }, waitMs)
+  }
+
+  /** They ended without their agents, and are not to be sent any more. */
+  function forget(ids: ReadonlySet<number>): void {
+    if (ids.size === 0) return
+    for (const delivery of deliveries.values()) {
+      if (!delivery.ahead.some(({ id }) => ids.has(id))) continue
+      delivery.ahead = delivery.ahead.filter(({ id }) => !ids.has(id))
+      serve(delivery)
+    }
   }
 
   /** The log has grown. */
@@ -267,6 +280,12 @@ export function createInvalidationDelivery(
       noteRepeated(agentId, positions)
       recipient.send(message)
     }
+  }
+
+  function noteUnrecorded(agentId: number, positions: ReadonlySet<number>): void {
+    const [oldest] = unrecorded.keys()
+    if (oldest !== undefined && unrecorded.size >= leftMost) unrecorded.delete(oldest)
+    unrecorded.set(agentId, positions)
   }
 
   function noteRepeated(agentId: number, positions: readonly number[]): void {

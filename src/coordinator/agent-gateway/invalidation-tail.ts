@@ -42,8 +42,7 @@ export function createInvalidationTail(
   let closed = false
   const timer = setInterval(refresh, withoutHintMs)
   const subscription = service.bus.subscribe(invalidationsLoggedSubject, (hint) => {
-    const dropped = new Set(readDropped(hint))
-    if (dropped.size > 0) kept = kept.filter(({ id }) => !dropped.has(id))
+    forget(readDropped(hint))
     refresh()
   })
   refresh()
@@ -61,6 +60,12 @@ export function createInvalidationTail(
       clearInterval(timer)
       subscription.close()
     },
+  }
+
+  function forget(ids: ReadonlySet<number>): void {
+    if (ids.size === 0) return
+    kept = kept.filter(({ id }) => !ids.has(id))
+    bytes = sumBytes(kept)
   }
 
   function refresh(): void {
@@ -96,7 +101,7 @@ export function createInvalidationTail(
     const last = page.at(-1)
     if (!last) return false
     kept.push(...page)
-    bytes += page.reduce((sum, entry) => sum + entry.bytes, 0)
+    bytes += sumBytes(page)
     end = last.position
     isWanted ||= page.length === pageEntries
     let surplus = 0
@@ -110,6 +115,10 @@ export function createInvalidationTail(
     kept = kept.slice(surplus)
     return true
   }
+}
+
+function sumBytes(entries: readonly DeliverableEntry[]): number {
+  return entries.reduce((sum, entry) => sum + entry.bytes, 0)
 }
 
 /** Index of the first entry behind this position. */

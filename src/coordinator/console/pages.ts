@@ -1,5 +1,7 @@
 /** Pages by path, `/{page}/{items}` (choices: 6): from page 1, 1 to 1000 items; past the end a page is empty. */
+import { isObjectId } from '../../domain/object-id.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
+import { nothingHere } from '../http/nothing-here.js'
 
 export interface Page {
   /** From 1. */
@@ -9,8 +11,9 @@ export interface Page {
 
 export const itemsMost = 1000
 
-/** Throws FleetError 'invalid'. */
+/** Throws FleetError 'invalid', and 'not-found' behind an id, where a path of the object was meant: `/cache/{id}/nothing`. */
 export function readPage(params: Readonly<Record<string, string>>, errorKey: ErrorKey): Page {
+  if (isObjectId(params['page'] ?? '')) throw nothingHere()
   const page = readNumber(params['page'])
   const items = readNumber(params['items'])
   if (page === undefined)

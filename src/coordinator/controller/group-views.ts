@@ -54,6 +54,9 @@ export const groupSchema = Type.Object(
     name: Type.String(),
     organization: organizationSchema,
     root: Type.Boolean({ description: 'Its VCL is the whole VCL of each cache' }),
+    console: Type.Boolean({
+      description: 'It is a group of the console: changed there (/api/v1/group), only read here',
+    }),
     keepOnFailure: Type.Boolean(),
     mainVCL: orNull(
       Type.Object(
@@ -110,6 +113,7 @@ export function toGroupView({ group, organization, status, staged }: GroupView) 
     id: group.id,
     organization,
     ...toGroupFields(group),
+    console: group.console,
     deployed: group.deployed || status.deploying,
     state: status.state,
     stateName: status.stateName,

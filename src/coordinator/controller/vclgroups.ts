@@ -33,6 +33,7 @@ const write = { type: 'vclgroup', access: 'write' } as const
 const closed = { additionalProperties: false }
 const ignoredKeys = [
   ...readOnlyKeys,
+  'console',
   'deployed',
   'state',
   'stateName',

@@ -17,6 +17,12 @@ export const mediaTypes: Readonly<Record<BodyType, string>> = {
   text: 'text/plain',
   form: 'application/x-www-form-urlencoded',
 }
+/** As messages call them. */
+export const bodyWords: Readonly<Record<BodyType, string>> = {
+  json: 'a JSON object',
+  text: 'a text',
+  form: 'a form',
+}
 const typePattern = /^([\w./+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

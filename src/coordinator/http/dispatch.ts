@@ -8,10 +8,17 @@ import { mayInConsole } from '../../domain/console-role.js'
 import { may, type Actor } from '../../domain/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Api, Caller } from './api.js'
-import { bodyLimitBytes, dropUnreadBody, publicBodyLimitBytes, readBody } from './body.js'
+import {
+  bodyLimitBytes,
+  bodyWords,
+  dropUnreadBody,
+  publicBodyLimitBytes,
+  readBody,
+} from './body.js'
 import { answerEditable } from './edit-object.js'
 import { prepareInput, type ReadInput } from './input.js'
 import { MethodNotAllowed } from './method-not-allowed.js'
+import { nothingHere } from './nothing-here.js'
 import { prepareQuery, type RawQuery, type ReadQuery } from './query.js'
 import type { Answer, CallNote, Route } from './route.js'
 
@@ -137,10 +144,6 @@ async function admitCall(
   return found
 }
 
-function nothingHere(): FleetError {
-  return new FleetError('not-found', 'path', 'there is nothing at this path')
-}
-
 function methodNotAllowed(known: Iterable<string>): MethodNotAllowed {
   const methods = [...known].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   return new MethodNotAllowed(methods.join(', '))
@@ -205,7 +208,11 @@ async function readInputOf(
   const body = await readBody(request.raw, { ...route, limitBytes })
   if (readInput) {
     if (body === undefined && route.bodyOptional !== true)
-      throw new FleetError('invalid', 'body', 'this call needs a body: a JSON object')
+      throw new FleetError(
+        'invalid',
+        'body',
+        `this call needs a body: ${(route.bodyTypes ?? ['json']).map((type) => bodyWords[type]).join(' or ')}`,
+      )
     return body === undefined ? undefined : readInput(body, objectId)
   }
   const [key] = typeof body === 'object' && body !== null ? Object.keys(body) : []

@@ -11,6 +11,7 @@ import {
   type PreparedRoute,
   type Target,
 } from './dispatch.js'
+import { prepareTargets, type MountedApi } from './find-target.js'
 import type { Metrics } from './metrics.js'
 import { sendEventStream } from './event-stream.js'
 import { sendAnswer } from './send-answer.js'
@@ -30,7 +31,7 @@ const pathLimit = 1000
 /** The others are rare: an entry of each path for each of them would cost the router megabytes. */
 const commonMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
 
-export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundings): void {
+export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundings): MountedApi {
   const targets = collectTargets(api)
   const unknown: Target = { api, template: 'unknown', methods: new Map() }
   for (const target of targets)
@@ -39,12 +40,19 @@ export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundi
   const ground = api.ground ?? api.prefix
   mountTarget(app, `${ground}/*`, elsewhere)
   if (ground !== '') mountTarget(app, ground, elsewhere)
+  return { ground, targets, unknown }
+}
 
-  const patterns = targets.map((target) => ({ target, pattern: toPattern(target.template) }))
+/** One entry of the router for all paths of all APIs: each call is refused by the API that has its path. */
+export function mountRareMethods(
+  app: FastifyInstance,
+  apis: readonly MountedApi[],
+  surroundings: Surroundings,
+): void {
   const methods = surroundings.methods.filter((method) => !isCommon(method))
-  const findTarget = (request: FastifyRequest): Target =>
-    patterns.find(({ pattern }) => pattern.test(pathOf(request)))?.target ?? unknown
-  mountTarget(app, `${ground}/*`, { findTarget, surroundings, methods })
+  const find = prepareTargets(apis)
+  const findTarget = (request: FastifyRequest): Target => find(pathOf(request))
+  mountTarget(app, '/*', { findTarget, surroundings, methods })
 }
 
 function prepareElsewhere(api: Api, unknown: Target): (request: FastifyRequest) => Target {
@@ -75,10 +83,6 @@ function collectTargets(api: Api): Target[] {
 
 function toRouterPath(template: string): string {
   return template.replace(/\{(\w+)\}/g, ':$1')
-}
-
-function toPattern(template: string): RegExp {
-  return new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`)
 }
 
 function isCommon(method: string): boolean {

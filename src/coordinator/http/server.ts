@@ -12,9 +12,10 @@ import { FleetError } from '../../errors.js'
 import { trackAnswers, type FindAnswer } from './answers-under-way.js'
 import type { Api } from './api.js'
 import { limitConnections } from './connection-share.js'
+import type { MountedApi } from './find-target.js'
 import { isHostless, prepareRefusal, refuseHostless } from './malformed.js'
 import type { Metrics } from './metrics.js'
-import { mountApi } from './mount-api.js'
+import { mountApi, mountRareMethods } from './mount-api.js'
 import { compileNetworks } from './networks.js'
 import { sendAnswer } from './send-answer.js'
 import { refuseTunnels, takeUpgrades, type HandleUpgrade } from './upgrades.js'
@@ -112,10 +113,11 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const app = createApp(options, server, findAnswer)
   let closing = false
   const surroundings = { log, metrics, methods: knownMethods, isClosing: () => closing }
+  const mounted: MountedApi[] = []
   return {
     server,
     addApi: (api) => {
-      mountApi(app, api, surroundings)
+      mounted.push(mountApi(app, api, surroundings))
     },
     addRawHandler: (method, path, handle) => {
       addRawHandler(app, { method, path, handle })
@@ -124,6 +126,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       takeUpgrades(server, { findAnswer, release }, handle)
     },
     listen: async () => {
+      mountRareMethods(app, mounted, surroundings)
       await app.ready()
       server.listen({ host: options.host, port: options.port })
       await once(server, 'listening')

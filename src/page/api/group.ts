@@ -22,6 +22,8 @@ export interface Place {
 export interface Group extends Reference {
   readonly organization: Reference | null
   readonly root: boolean
+  /** Changed in the console, only read here. */
+  readonly console: boolean
   readonly keepOnFailure: boolean
   /** Null: a group of the console without VCL. A version only when one is pinned. */
   readonly mainVCL: (Reference & { readonly version?: number }) | null

@@ -30,6 +30,7 @@ void t.test('nothing that the controller answers depends on it', async (t) => {
   t.hasStrict(shown, {
     ...{ name: 'bb', root: true, mainVCL: null, includes: [], deployments: [], domains: [] },
     ...{ stateName: 'Inactive', agentStates: [], wish: null, deployed: false },
+    console: true,
   })
   const placement = rows(await fleet(200, 'GET', `/vclgroups/${group.number}/placement`))
   t.match(placement, [

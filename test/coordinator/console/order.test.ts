@@ -14,27 +14,29 @@ import { addressOf, sampleOf, sentBy } from './samples.js'
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const wrongType = { text: 'wrong', type: 'application/x-wrong' }
 
-void t.test('another method is 405 with what is right, to whoever may know', async (t) => {
-  const street = await startStreet(t)
-  const { consoleRoutes } = street.controller
-  for (const route of consoleRoutes) {
-    const same = consoleRoutes.filter(({ path }) => path === route.path)
-    const other = methods.find((method) => same.every((one) => one.method !== method))
-    if (other === undefined) continue
-    const at = addressOf(route, nobodys)
-    const what = `${other} ${route.path}`
-    const isPublic = same.some(({ permission }) => permission === 'public')
-    const nobody = await street.call(other, at, { as: null, ...bodyFor(other) })
-    t.equal(nobody.status, isPublic ? 405 : 401, what)
-    const { status, headers } = await street.call(other, at, bodyFor(other))
-    t.equal(status, 405, what)
-    const allowed = headers.get('allow')?.split(', ') ?? []
-    t.ok(
-      same.every(({ method }) => allowed.includes(method)),
-      what,
-    )
-  }
-})
+void t.test(
+  'another method, be it a rare one, is 405 with what is right, to whoever may know',
+  async (t) => {
+    const street = await startStreet(t)
+    const { consoleRoutes } = street.controller
+    for (const route of consoleRoutes) {
+      const same = consoleRoutes.filter(({ path }) => path === route.path)
+      const other = methods.find((method) => same.every((one) => one.method !== method))
+      const at = addressOf(route, nobodys)
+      const isPublic = same.some(({ permission }) => permission === 'public')
+      const right = same.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+      for (const wrong of [...(other ? [other] : []), 'PROPFIND']) {
+        const what = `${wrong} ${route.path}`
+        const nobody = await street.call(wrong, at, { as: null, ...bodyFor(wrong) })
+        t.equal(nobody.status, isPublic ? 405 : 401, what)
+        t.type(nobody.body['message'], 'string', `${what} is refused by the console`)
+        const { status, headers } = await street.call(wrong, at, bodyFor(wrong))
+        t.equal(status, 405, what)
+        t.same(headers.get('allow')?.split(', ').toSorted(), right.toSorted(), what)
+      }
+    }
+  },
+)
 
 void t.test('a wrong body is refused before the call looks at anything', async (t) => {
   const street = await startStreet(t)

@@ -78,6 +78,7 @@ void t.test('what cannot be is refused, and says what would be right', async (t)
     [404, 'PATCH', `/v1/paramset/${toObjectId('paramset', 99)}`, {}, /was not found/],
     [404, 'GET', `/v1/paramset/${toObjectId('group', 1)}`, undefined, /was not found/],
     [400, 'GET', '/v1/paramset/0/5', undefined, /whole number/],
+    [404, 'GET', `${path}/nothing`, undefined, /nothing at this path/],
   ]
   for (const [status, method, where, body, message] of cases) {
     const answer = await call(method, where, { body })

@@ -50,11 +50,11 @@ export async function pushCommit(
     if (!known)
       throw new FleetError('invalid', 'vcl', 'a push has a text, or the commit to return to')
     const message = await compileForGroups(service, context, branch, known.content)
-    await makeHead(service, branch, known.version)
+    await makeHead(service, actor, branch, known.version)
     return { head: await readHead(service, { ...branch, version: known.version }), message }
   }
   const requireHead = (now: BranchRecord | undefined) => {
-    if (!now) throw new FleetError('not-found', 'vcl', 'the branch was deleted meanwhile')
+    if (!now) throw deletedMeanwhile()
     requireMayChange(actor, now)
     if (onto && now.version !== onto.version) throw headMoved()
   }
@@ -71,15 +71,22 @@ export async function pushCommit(
 
 async function makeHead(
   service: StateService,
+  actor: Actor,
   branch: BranchRecord,
   number: number,
 ): Promise<void> {
   await service.store.transaction(async (queries) => {
     await lockFile(queries, branch.id)
-    const version = await findVersion(queries, branch.id, number)
-    if (!version) throw new FleetError('not-found', 'vcl', 'the branch was deleted meanwhile')
+    const now = await findBranchIn(queries, actor, branch.id)
+    const version = now && (await findVersion(queries, branch.id, number))
+    if (!version) throw deletedMeanwhile()
+    requireMayChange(actor, now)
     await moveHead(queries, branch.id, version, service.now())
   })
+}
+
+function deletedMeanwhile(): FleetError {
+  return new FleetError('not-found', 'vcl', 'the branch was deleted meanwhile')
 }
 
 function headMoved(): FleetError {

@@ -10,7 +10,7 @@ import {
   hasOpen,
   readExpired,
 } from '../../../store/invalidations.js'
-import { deleteUnusedSets } from '../../../store/invalidation-targets.js'
+import { deleteUnusedSet } from '../../../store/invalidation-targets.js'
 import { requireTerm } from '../leases.js'
 import type { StateService } from '../service.js'
 import { endPending } from './change-invalidation.js'
@@ -98,5 +98,7 @@ export async function removeOldInvalidations(service: StateService): Promise<voi
   let deleted = deletedAtOnce
   while (deleted === deletedAtOnce)
     deleted = await deleteEndedBefore(store.queries, before, deletedAtOnce)
-  await store.decide((queries) => deleteUnusedSets(queries, deletedAtOnce))
+  // One by one: of a large fleet each has thousands of rows, and deploys wait for the lock.
+  let isLeft = true
+  while (isLeft) isLeft = await store.decide(deleteUnusedSet, { durable: false })
 }

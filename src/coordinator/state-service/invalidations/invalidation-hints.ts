@@ -35,7 +35,7 @@ export function tellInvalidationsDone(service: StateService, done: readonly Ende
 }
 
 /** The ids that are not to be delivered; empty when it is no such hint. */
-export function readDropped(hint: unknown): readonly number[] {
+export function readDropped(hint: unknown): ReadonlySet<number> {
   const ids = typeof hint === 'object' && hint !== null && 'dropped' in hint ? hint.dropped : []
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'number') : []
+  return new Set(Array.isArray(ids) ? ids.filter((id) => typeof id === 'number') : [])
 }

@@ -5,7 +5,7 @@ import type { Group } from '../../api/group.js'
 import { Button } from '../../parts/button.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { SelectField } from '../../parts/field.js'
-import { mayWrite } from '../../session/rights.js'
+import { mayChangeGroup } from './may-change-group.js'
 import { Places } from './places.js'
 import { ProgressLine } from './progress-line.js'
 import type { Verbs } from './use-verbs.js'
@@ -39,14 +39,14 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
         All caches load and compile it first. Only when enough could do they switch; otherwise the
         old VCL serves on.
       </p>
-      {mayWrite('vclgroup') && (
+      {mayChangeGroup(group) && (
         <div class="group-choices">
           <SelectField label="Wait" value={wait} options={waits} />
           <SelectField label="Until" value={percent} options={percents} />
         </div>
       )}
       <div class="row">
-        {mayWrite('vclgroup') && (
+        {mayChangeGroup(group) && (
           <Button
             kind="main"
             isBusy={isBusy}

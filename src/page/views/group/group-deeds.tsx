@@ -6,9 +6,9 @@ import { confirmDestruction } from '../../parts/confirm.js'
 import { tellSaved } from '../../parts/save-change.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { ErrorNote } from '../../parts/error-note.js'
-import { mayWrite } from '../../session/rights.js'
 import { readGroupFields, toGroupBody } from './group-fields.js'
 import { GroupForm, listChoosable } from './group-form.js'
+import { mayChangeGroup } from './may-change-group.js'
 import type { Verbs } from './use-verbs.js'
 
 export interface GroupDeedsProps {
@@ -28,7 +28,7 @@ export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsPr
   const edit = (isAsked: boolean): void => {
     isEditing.value = isAsked
   }
-  if (!mayWrite('vclgroup')) return null
+  if (!mayChangeGroup(group)) return null
   return (
     <>
       {section !== 'deploy' && (

@@ -41,21 +41,26 @@ export function View({ params }: ViewProps) {
   )
 }
 
-function Beside({ group: { stateName, revision } }: { readonly group: Group }) {
+function Beside({ group }: { readonly group: Group }) {
+  const { stateName, revision, console } = group
   return (
     <>
       <StateChip state={stateName} />
       {revision > 0 && <span class="group-revision">revision {revision}</span>}
+      {console && <span class="quiet">changed in the console only</span>}
     </>
   )
 }
 
-function listSections({ id, root, staged }: Group) {
+function listSections({ id, root, console, staged }: Group) {
   const base = `/groups/${id}`
+  const overview = { href: base, title: 'Overview' }
+  const history = { href: `${base}/history`, title: 'History' }
+  if (console) return [overview, history]
   return [
-    { href: base, title: 'Overview' },
+    overview,
     { href: `${base}/deploy`, title: 'Deploy' },
-    { href: `${base}/history`, title: 'History' },
+    history,
     { href: `${base}/stage`, title: staged ? 'Stage (1)' : 'Stage' },
     ...(root ? [] : [{ href: `${base}/routing`, title: 'Routing' }]),
   ]

@@ -11,8 +11,8 @@ import { sayCount, unknown } from '../../parts/quantity.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
-import { mayWrite } from '../../session/rights.js'
 import { FileChanges } from './file-changes.js'
+import { mayChangeGroup } from './may-change-group.js'
 import type { Verbs } from './use-verbs.js'
 
 /** A number for each, stable as newer ones come. */
@@ -111,7 +111,7 @@ function Entry({ group, verbs, entry, onClose }: EntryProps) {
         {result !== 'ok' && <pre class="group-result">{result}</pre>}
         <h3>{group.wish && isBefore ? 'What going back would change' : 'Its files'}</h3>
         <FileChanges before={isBefore ? group.wish : entry} after={entry} />
-        {isBefore && mayWrite('vclgroup') && (
+        {isBefore && mayChangeGroup(group) && (
           <div class="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
             <Button kind="main" isBusy={verbs.isBusy} onClick={rollBack}>

@@ -84,6 +84,9 @@ const idsOf = (all: readonly { readonly id: number }[]) => all.map(({ id }) => S
 
 function Facts({ group }: { readonly group: Group }) {
   const { mainVCL, includes, domains, deployments, keepOnFailure, managedBy, updated } = group
+  const nowhere = group.console
+    ? 'its caches are named in the console'
+    : 'it cannot be deployed yet'
   const list = (
     items: readonly { readonly id: number; readonly name: string }[],
     [type, home]: readonly [PermissionType, string],
@@ -110,7 +113,7 @@ function Facts({ group }: { readonly group: Group }) {
           {list(names, ['domain', '/domains'], 'None: its VCL is the whole VCL of its caches')}
         </Fact>
         <Fact title="Deployments">
-          {list(deployments, ['deployment', '/deployments'], 'None: it cannot be deployed yet')}
+          {list(deployments, ['deployment', '/deployments'], `None: ${nowhere}`)}
         </Fact>
         <Fact title="Where a deploy fails">
           {keepOnFailure ? 'the old VCL is kept' : 'the cache drops the group'}

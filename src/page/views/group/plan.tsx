@@ -20,10 +20,10 @@ import type { Verbs } from './use-verbs.js'
 
 export function Plan({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const next = useNextPins(group)
-  if (!group.mainVCL)
+  if (group.console)
     return (
-      <Empty icon="file" title="It has no VCL">
-        <p>A group of the console gets its VCL there.</p>
+      <Empty icon="group" title="It is a group of the console">
+        <p>It gets its caches and its VCL there, and is deployed there.</p>
       </Empty>
     )
   if (!next.isKnown) return <Loading />

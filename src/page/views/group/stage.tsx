@@ -8,9 +8,10 @@ import { confirmDestruction } from '../../parts/confirm.js'
 import { PickField } from '../../parts/pick-field.js'
 import { pickOwned } from '../../parts/pick-owned.js'
 import { Labels } from '../../parts/state-chip.js'
-import { mayRead, mayWrite } from '../../session/rights.js'
+import { mayRead } from '../../session/rights.js'
 import { FileChanges } from './file-changes.js'
 import { toReferences } from './group-fields.js'
+import { mayChangeGroup } from './may-change-group.js'
 import type { Verbs } from './use-verbs.js'
 
 interface StageProps {
@@ -27,7 +28,7 @@ export function Stage({ group, verbs }: StageProps) {
         Staging puts the newest files on all running caches with some tags, beside what is deployed.
         When they do well there, promote them: then all caches of the group get them.
       </p>
-      {mayWrite('vclgroup') && mayRead('tag') && <StageForm {...{ group, verbs }} />}
+      {mayChangeGroup(group) && mayRead('tag') && <StageForm {...{ group, verbs }} />}
     </section>
   )
 }
@@ -62,7 +63,7 @@ function Present({ group, verbs, staged }: StageProps & { readonly staged: Stage
       </dl>
       <h3>What promoting it would change</h3>
       <FileChanges before={group.wish} after={staged} />
-      {mayWrite('vclgroup') && (
+      {mayChangeGroup(group) && (
         <div class="row">
           <Button
             kind="main"

@@ -124,7 +124,12 @@ const columns: readonly Column<Group>[] = [
     title: 'Deployments',
     width: '14%',
     from: 'wide',
-    show: ({ deployments }) => <Labels words={deployments.map(({ name }) => name)} />,
+    show: ({ deployments, console }) =>
+      console ? (
+        <span class="quiet">the console's</span>
+      ) : (
+        <Labels words={deployments.map(({ name }) => name)} />
+      ),
   },
 ]
 
