@@ -26,6 +26,7 @@ void t.test('graphs in the page', async (t) => {
   await t.test('a group without caches says why there is nothing', () => explain(stand))
   await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, stand))
   await t.test('dragging zooms, and the address keeps it', (t) => zoom(t, stand))
+  await t.test('keys do it as well, and are told', (t) => zoomByKeys(t, stand))
 
   t.same(wrongs, [])
 })
@@ -131,4 +132,31 @@ async function zoom(t: Test, { page }: Stand): Promise<void> {
   await live.waitFor({ state: 'detached' })
   await page.getByRole('figure', { name: 'Hit ratio' }).waitFor()
   t.equal(new URL(page.url()).searchParams.get('range'), null)
+}
+
+async function zoomByKeys(t: Test, { page }: Stand): Promise<void> {
+  const pressed = (title: string) => 
+    page.getByRole('button', { name: title, exact: true, pressed: true })
+  const readLength = () => {
+    const word = new URL(page.url()).searchParams.get('range') ?? ''
+    const [from = 0, to = 0] = word.split('-').map(Number)
+    return to - from
+  }
+  await pressed('1 h').waitFor()
+  await page.keyboard.press('+')
+  await pressed('10 min').waitFor()
+  await page.keyboard.press('-')
+  await pressed('1 h').waitFor()
+  await page.keyboard.press('ArrowLeft')
+  await page.getByRole('button', { name: 'Back to live' }).waitFor()
+  t.equal(readLength(), 3_600)
+  await page.keyboard.press('+')
+  await eventually('it is half as long', () => Promise.resolve(readLength() === 1_800))
+  await page.getByRole('figure', { name: 'Hit ratio' }).waitFor()
+
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keys' })
+  await help.getByText('Earlier').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Back to live' }).click()
 }

@@ -27,7 +27,13 @@ export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
         As a table<span class="unseen"> of {title}</span>
       </summary>
       {isOpen.value && (
-        <div class="chart-table" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
+        <div
+          class="chart-table"
+          tabIndex={0}
+          role="region"
+          aria-label={`${title}, as a table`}
+          onKeyDown={keepArrows}
+        >
           <table>
             <thead>
               <tr>
@@ -54,6 +60,11 @@ export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
       )}
     </details>
   )
+}
+
+/** They scroll it, where keys of the page would do something else. */
+function keepArrows(event: KeyboardEvent): void {
+  if (event.key.startsWith('Arrow')) event.stopPropagation()
 }
 
 /** The newest first, at equal distances. */

@@ -21,6 +21,8 @@ export interface LiveCache {
   layout: Layout
   /** Finished, not written. */
   finished: FinishedRow[]
+  /** Of the finest archive, written or not; null: none was finished here. */
+  newest: FinishedRow | null
   /** Of the names that came last: the column of each; -1: it is not kept. */
   sent: { readonly names: readonly string[]; readonly columns: Int32Array } | null
   hasNew: boolean
@@ -66,6 +68,7 @@ function wrapState(agentId: number, state: CacheState, layout: Layout): LiveCach
   return {
     ...{ agentId, state, layout },
     finished: [],
+    newest: null,
     sent: null,
     hasNew: false,
     checkpointAt: 0,
@@ -102,8 +105,11 @@ export function takeSample(
     if (column >= 0) byColumn[column] = values[index] ?? Number.NaN
     else refused += 1
   const { layout } = cache
-  for (const row of addSample(cache.state, { ...sample, values: byColumn }))
-    cache.finished.push({ ...row, layout })
+  for (const row of addSample(cache.state, { ...sample, values: byColumn })) {
+    const finished = { ...row, layout }
+    cache.finished.push(finished)
+    if (row.archive === 0) cache.newest = finished
+  }
   if (cache.finished.length > unwrittenMost)
     cache.finished.splice(0, cache.finished.length - unwrittenMost)
   cache.hasNew = true

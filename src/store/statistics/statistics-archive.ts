@@ -9,6 +9,7 @@ export interface StatisticsArchive {
   /** Rejects with FleetError 'unavailable' (key 'store') when the archive does not work. */
   readSeries(query: SeriesQuery): Promise<SeriesAnswer>
   readNewest(query: NewestQuery): Promise<NewestAnswer>
+  readNewestEach(query: NewestEachQuery): Promise<NewestEachAnswer>
   /** Removes what is of no other agents than these: they were deleted. Answers of how many. */
   retain(agentIds: readonly number[]): Promise<number>
   /** Writes what came. */
@@ -72,6 +73,20 @@ export interface NewestAnswer {
   readonly caches: number
   /** Sums of averages, by name. */
   readonly values: readonly (readonly [name: string, value: number])[]
+}
+
+export interface NewestEachQuery extends NewestQuery {
+  /** Current names. */
+  readonly names: readonly string[]
+}
+
+/** Of the caches that were heard lately, in the order in which they were asked for. */
+export interface NewestEachAnswer {
+  readonly agentIds: Float64Array
+  /** Of each one's newest row. */
+  readonly endsAt: Float64Array
+  /** Averages: of each cache one for each name; NaN: not known. */
+  readonly values: Float64Array
 }
 
 export interface ArchiveEvents {

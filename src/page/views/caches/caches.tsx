@@ -6,17 +6,14 @@ import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
-import { Labels, StateChip } from '../../parts/state-chip.js'
-import { Table, type Column } from '../../parts/table.js'
+import { Table } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
-import { CacheName } from './cache-name.js'
-import { ConfigChip } from './config-chip.js'
-import { rankConfig } from './judge-config.js'
 import { countStates, countTags, pickAgents } from './pick-agents.js'
-import { HitRatio, RequestRate, SampleRows } from './rows-sampled.js'
+import { SampleRows } from './rows-sampled.js'
 import { TagFilter } from './tag-filter.js'
+import { useSorted } from './use-sorted.js'
 
 export function View() {
   const { rows, phase, error, reload } = useList<Agent>('/agents', {
@@ -30,11 +27,13 @@ export function View() {
   const states = useMemo(() => countStates(rows), [rows])
   const tags = useMemo(() => countTags(rows), [rows])
   const seesRates = mayRead('stats')
+  const { error: ratesError, ...sorted } = useSorted(seesRates)
 
   return (
     <>
       <ViewHead title="Caches" />
       {error && <ErrorNote error={error} onRetry={reload} />}
+      {ratesError && <ErrorNote error={ratesError} />}
       {phase === 'loading' && <Loading />}
       {rows.length > 0 && (
         <div class="caches-filters">
@@ -53,9 +52,8 @@ export function View() {
         <Table
           label="Caches"
           rows={shown}
-          columns={seesRates ? columns : columnsWithoutRates}
+          {...sorted}
           linkOf={({ id }) => `/caches/${id}`}
-          sorting={{ title: 'Name', isDescending: false }}
           fills
         />
       )}
@@ -66,61 +64,6 @@ export function View() {
     </>
   )
 }
-
-/** Rates are of the rows in sight only: the table cannot be sorted by them. */
-const rates: readonly Column<Agent>[] = [
-  {
-    title: 'Hit ratio',
-    width: '5.75rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ id }) => <HitRatio id={id} />,
-  },
-  {
-    title: 'Requests',
-    width: '6.25rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ id }) => <RequestRate id={id} />,
-  },
-]
-
-const columns: readonly Column<Agent>[] = [
-  {
-    title: 'Name',
-    show: ({ name }) => <CacheName name={name} />,
-    sortBy: ({ name }) => name,
-  },
-  {
-    title: 'State',
-    width: '7.75rem',
-    show: ({ stateName }) => <StateChip state={stateName} />,
-    sortBy: ({ state }) => state,
-  },
-  ...rates,
-  {
-    title: 'Config',
-    width: '7.75rem',
-    from: 'medium',
-    show: (agent) => <ConfigChip agent={agent} />,
-    sortBy: rankConfig,
-  },
-  {
-    title: 'Tags',
-    width: '17%',
-    from: 'wide',
-    show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
-  },
-  {
-    title: 'Version',
-    width: '5.25rem',
-    from: 'wide',
-    show: ({ engineVersion }) => engineVersion,
-    sortBy: ({ engineVersion }) => engineVersion,
-  },
-]
-
-const columnsWithoutRates = columns.filter((column) => !rates.includes(column))
 
 function NoCaches({ isEmpty }: { readonly isEmpty: boolean }) {
   if (!isEmpty) return <Empty icon="search" title="No cache fits these filters" />
