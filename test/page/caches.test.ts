@@ -3,7 +3,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { NewestStats } from '../../src/page/api/newest-stats.js'
 import { judgeConfig, rankConfig, type Judged } from '../../src/page/views/caches/judge-config.js'
-import { countTags, pickAgents, splitName } from '../../src/page/views/caches/pick-agents.js'
+import {
+  countWords,
+  facets,
+  pickAgents,
+  splitName,
+} from '../../src/page/views/caches/pick-agents.js'
 import { readSorting, saySorting, toRates } from '../../src/page/views/caches/sort-caches.js'
 import {
   findBarriers,
@@ -42,22 +47,26 @@ void t.test('what is wrong with a configuration now counts more than what was pu
   t.end()
 })
 
-void t.test('a tag is borne by as many caches as its filter shows', (t) => {
+void t.test('a word is of as many caches as its filter shows', (t) => {
   const agents = fc.array(
     fc.record({
       ...{ name: fc.string(), stateName: fc.constant('Running'), engineHost: fc.string() },
+      engineVersion: fc.constantFrom('6.0.13', '9.0.0'),
+      held: fc.constantFrom(holding(2, 2), holding(2, 1), holding(2, 1, 'failed')),
       tags: fc.uniqueArray(fc.constantFrom('eu', 'us', '<i>'), { maxLength: 3 }),
     }),
   )
+  const none = { text: '', state: '', tag: '', config: '', version: '' }
   fc.assert(
     fc.property(agents, (all) => {
-      const bearers = all.map(({ tags, ...rest }) => ({
-        ...rest,
+      const caches = all.map(({ tags, held, ...rest }) => ({
+        ...{ ...rest, ...held },
         tags: tags.map((name) => ({ id: 1, name, static: true })),
       }))
-      return countTags(bearers).every(
-        ({ name, count }) =>
-          pickAgents(bearers, { text: '', state: '', tag: name }).length === count,
+      return (['tag', 'config', 'version'] as const).every((facet) =>
+        countWords(caches, facets[facet]).every(
+          ({ word, count }) => pickAgents(caches, { ...none, [facet]: word }).length === count,
+        ),
       )
     }),
   )
@@ -105,7 +114,17 @@ void t.test('of a cache that looked nothing up no hit ratio is known', (t) => {
 
 void t.test('the fleet', async (t) => {
   const { base, api } = await startCoordinator(t, {
-    words: ['--no-agent', '--name', 'edge', '--simulate', '90', '--heartbeat', '30', '--stats-interval', '2'],
+    words: [
+      '--no-agent',
+      '--name',
+      'edge',
+      '--simulate',
+      '90',
+      '--heartbeat',
+      '30',
+      '--stats-interval',
+      '2',
+    ],
   })
   const browser = await startBrowser(t)
   const hostile = '<img src=x onerror=alert(1)>'

@@ -135,7 +135,7 @@ async function zoom(t: Test, { page }: Stand): Promise<void> {
 }
 
 async function zoomByKeys(t: Test, { page }: Stand): Promise<void> {
-  const pressed = (title: string) => 
+  const pressed = (title: string) =>
     page.getByRole('button', { name: title, exact: true, pressed: true })
   const readLength = () => {
     const word = new URL(page.url()).searchParams.get('range') ?? ''

@@ -5,7 +5,12 @@
 import { Type } from 'typebox'
 import { defaultCounters } from '../../domain/counters.js'
 import { route, type Route } from '../http/route.js'
-import { readNames, secondsSchema, seriesRoutes, type SeriesSubject } from '../http/series-routes.js'
+import {
+  readNames,
+  secondsSchema,
+  seriesRoutes,
+  type SeriesSubject,
+} from '../http/series-routes.js'
 import { findAgent, type AgentRecord } from '../state-service/agents/agents.js'
 import { findGroup } from '../state-service/deploying/vcl-groups.js'
 import type { StateService } from '../state-service/service.js'
