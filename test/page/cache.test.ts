@@ -166,8 +166,9 @@ void t.test('one cache', async (t) => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await show('Status')
     t.match(await runDaemon(['rollback', '--state-dir', stateDir]), { code: 0 })
-    await page.getByText(/^was rolled back on its host to good state/).waitFor()
+    await page.getByText(/^It was rolled back on its host to good state .* until it is unlocked\.$/).waitFor()
     t.notMatch(await cache.adm('vcl.list'), isServing)
+    await page.getByText('Waiting', { exact: true }).waitFor()
     await keepScreenshot(page, 'cache-locked')
 
     await page.getByRole('button', { name: 'Unlock' }).click()

@@ -44,7 +44,12 @@ export function View() {
 }
 
 function NoCaches({ isEmpty }: { readonly isEmpty: boolean }) {
-  if (!isEmpty) return <Empty icon="search" title="No cache fits these filters" />
+  if (!isEmpty)
+    return (
+      <Empty icon="search" title="No cache fits these filters">
+        <LinkButton href="/caches">Show all caches</LinkButton>
+      </Empty>
+    )
   return (
     <Empty icon="cache" title="No caches yet">
       <p>An agent beside a cache brings it here; a join token lets it in.</p>

@@ -60,7 +60,11 @@ const described: readonly Column<Agent>[] = [
     title: 'Tags',
     width: '17%',
     from: 'wide',
-    show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
+    show: ({ tags }) => (
+      <span class="caches-tags">
+        <Labels words={tags.map(({ name }) => name)} />
+      </span>
+    ),
   },
   {
     title: 'Version',

@@ -2,7 +2,7 @@
 import type { Agent } from '../../api/agent.js'
 
 export interface Judgement {
-  readonly word: 'In sync' | 'Healed' | 'Drifted' | 'Applying' | 'Failed' | 'Unknown'
+  readonly word: 'In sync' | 'Healed' | 'Drifted' | 'Applying' | 'Waiting' | 'Failed' | 'Unknown'
   readonly tone: 'good' | 'calm' | 'busy' | 'warn' | 'bad'
   /** More than the word, for who asks. */
   readonly why: string
@@ -20,6 +20,8 @@ export function judgeConfig({ state, config, drift }: Judged): Judgement {
     return { word: 'Failed', tone: 'bad', why: lastAttempted.error ?? lastAttempted.result }
   if (drift && drift.healedAt === null)
     return { word: 'Drifted', tone: 'warn', why: drift.foreign.join(', ') }
+  if (desired.revision !== effective.revision && state === 5)
+    return { word: 'Waiting', tone: 'warn', why: 'It is locked: nothing is applied until it is unlocked.' }
   if (desired.revision !== effective.revision)
     return { word: 'Applying', tone: 'busy', why: `${sayRevision(desired.revision)} is wanted` }
   if (drift) return { word: 'Healed', tone: 'calm', why: drift.foreign.join(', ') }
@@ -32,7 +34,7 @@ export function rankConfig(agent: Judged): number {
 }
 
 const ranked: readonly Judgement['word'][] = [
-  ...(['Failed', 'Drifted', 'Applying', 'Unknown', 'Healed', 'In sync'] as const),
+  ...(['Failed', 'Drifted', 'Waiting', 'Applying', 'Unknown', 'Healed', 'In sync'] as const),
 ]
 
 export function sayRevision(revision: number | null): string {

@@ -69,7 +69,7 @@ export function countWords<T>(
 }
 
 /** Chosen by us: what has room on a narrow screen. */
-const wholeCharacters = 24
+const wholeCharacters = 18
 const endCharacters = 12
 
 /** The last word of a long name, by which it differs from its neighbours; empty when the name is short or one word. */
