@@ -162,11 +162,28 @@ void t.test('one cache', async (t) => {
     }
   })
 
+  await t.test('what its child said when it panicked is shown', async (t) => {
+    await cache.adm('debug.panic.worker').catch(() => undefined) // which loses its answer
+    const said = await eventually('the agent has it', async () => {
+      const { text } = await api.call('GET', `/agents/${id}/panic`)
+      return /You asked for it/.test(text) && (await api.findAgent('edge-1'))?.state === 1
+    })
+    t.ok(said)
+    await show('Status')
+    await page.reload()
+    await page
+      .getByRole('region', { name: 'Last panic' })
+      .getByText(/You asked for it/)
+      .waitFor()
+  })
+
   await t.test('one that was rolled back on its host is locked until it is unlocked', async (t) => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await show('Status')
     t.match(await runDaemon(['rollback', '--state-dir', stateDir]), { code: 0 })
-    await page.getByText(/^It was rolled back on its host to good state .* until it is unlocked\.$/).waitFor()
+    await page
+      .getByText(/^It was rolled back on its host to good state .* until it is unlocked\.$/)
+      .waitFor()
     t.notMatch(await cache.adm('vcl.list'), isServing)
     await page.getByText('Waiting', { exact: true }).waitFor()
     await keepScreenshot(page, 'cache-locked')
