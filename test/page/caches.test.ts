@@ -23,7 +23,7 @@ import { eventually } from '../support/eventually.js'
 
 function holding(desired: number, effective: number, result = 'applied'): Judged {
   return {
-    state: 1,
+    ...{ state: 1, engineState: 'running' },
     config: {
       desired: { revision: desired },
       lastAttempted: { revision: desired, result, error: null, at: null },
@@ -43,6 +43,7 @@ void t.test('what is wrong with a configuration now counts more than what was pu
   t.match(judgeConfig({ ...holding(2, 2), drift }), { word: 'Drifted', why: '<b>theirs</b>' })
   t.equal(judgeConfig({ ...holding(2, 2), drift: { ...drift, healedAt: at } }).word, 'Healed')
   t.equal(judgeConfig({ ...holding(2, 2), state: 3 }).word, 'Unknown')
+  t.equal(judgeConfig({ ...holding(2, 2), engineState: 'unreachable' }).word, 'Unknown')
   t.equal(judgeConfig({ ...holding(2, 1), state: 5 }).word, 'Waiting')
   t.ok(rankConfig(holding(2, 1, 'failed')) < rankConfig(holding(2, 2)))
   t.end()
