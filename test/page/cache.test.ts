@@ -7,7 +7,7 @@ import {
   openPage,
   startBrowser,
 } from '../support/browser.js'
-import { makeStateDir, startAgent, startCoordinator } from '../support/daemon.js'
+import { makeStateDir, runDaemon, startAgent, startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
 
@@ -19,9 +19,10 @@ void t.test('one cache', async (t) => {
     startCoordinator(t, { words: ['--no-agent', '--heartbeat', '30'] }),
     startVarnishd(t),
   ])
+  const stateDir = await makeStateDir(t)
   startAgent(t, cache, {
     coordinatorUrl: `ws://127.0.0.1:${port}`,
-    ...{ name: 'edge-1', stateDir: await makeStateDir(t), tags: ['here'] },
+    ...{ name: 'edge-1', stateDir, tags: ['here'] },
     joinToken: await api.makeJoinToken(),
   })
   await eventually('the cache runs', async () => (await api.findAgent('edge-1'))?.state === 1)
@@ -34,6 +35,7 @@ void t.test('one cache', async (t) => {
   t.equal((await api.act(group, 'deploy', '?wait=300s')).status, 200)
   const { page, wrongs } = await openPage(await startBrowser(t), base, { path: `/caches/${id}` })
   await logInPage(page)
+  const isServing = new RegExp(`active .*cf-${group}-`)
   const show = (title: string) => page.getByRole('link', { name: title, exact: true }).click()
 
   await t.test('its status tells what it should hold, what it holds and does', async (t) => {
@@ -65,12 +67,45 @@ void t.test('one cache', async (t) => {
 
     await page.getByRole('button', { name: /^Changed/ }).click()
     await page.getByRole('cell', { name: /61\.000/ }).waitFor()
-    await eventually('the cache has it', async () => (await readTtl()).includes('61.000'))
-
+    await untilTtl('61.000')
     await page.getByRole('button', { name: 'Undo' }).click()
 
     await page.getByText('No parameter fits').waitFor()
-    await eventually('the cache has its default', async () => (await readTtl()).includes('120.000'))
+    await untilTtl('120.000')
+  })
+
+  await t.test('a parameter is reset to its default, and that is taken back too', async (t) => {
+    const { status } = await api.call('PUT', `/agents/${id}/params/default_ttl`, { value: '62' })
+    t.equal(status, 200)
+    const cell = page.getByRole('cell', { name: /62\.000/ })
+    await cell.waitFor()
+
+    await page.getByRole('button', { name: 'Change default_ttl' }).click()
+    await page.getByRole('button', { name: 'Reset to the default' }).click()
+
+    await page.getByText('No parameter fits').waitFor()
+    await untilTtl('120.000')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await cell.waitFor()
+    await untilTtl('62.000')
+  })
+
+  await t.test('a tag is assigned beside those that the cache sends, and taken off', async (t) => {
+    await api.makeTag(hostile)
+    await show('Status')
+    await page.getByRole('button', { name: 'Tags', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Tags of edge-1' })
+    await dialog.getByText('Sent by the cache: here').waitFor()
+    await dialog.getByRole('checkbox', { name: hostile }).check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+
+    const facts = page.getByRole('region', { name: 'Cache', exact: true })
+    await facts.getByText(hostile).waitFor()
+    t.same(await listTags(), [hostile, 'here'])
+    await page.getByRole('button', { name: 'Undo' }).click()
+
+    await facts.getByText(hostile).waitFor({ state: 'detached' })
+    t.same(await listTags(), ['here'])
   })
 
   await t.test('a backend is set sick on the cache, and back', async () => {
@@ -127,6 +162,45 @@ void t.test('one cache', async (t) => {
     }
   })
 
+  await t.test('what its child said when it panicked is shown', async (t) => {
+    await cache.adm('debug.panic.worker').catch(() => undefined) // which loses its answer
+    const said = await eventually('the agent has it', async () => {
+      const { text } = await api.call('GET', `/agents/${id}/panic`)
+      return /You asked for it/.test(text) && (await api.findAgent('edge-1'))?.state === 1
+    })
+    t.ok(said)
+    await show('Status')
+    await page.reload()
+    await page
+      .getByRole('region', { name: 'Last panic' })
+      .getByText(/You asked for it/)
+      .waitFor()
+  })
+
+  await t.test('one that was rolled back on its host is locked until it is unlocked', async (t) => {
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await show('Status')
+    t.match(await runDaemon(['rollback', '--state-dir', stateDir]), { code: 0 })
+    await page
+      .getByText(/^It was rolled back on its host to good state .* until it is unlocked\.$/)
+      .waitFor()
+    t.notMatch(await cache.adm('vcl.list'), isServing)
+    await page.getByText('Waiting', { exact: true }).waitFor()
+    await keepScreenshot(page, 'cache-locked')
+
+    await page.getByRole('button', { name: 'Unlock' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Unlock edge-1?' })
+    t.ok(await dialog.getByRole('button', { name: 'Unlock' }).isDisabled())
+    await dialog.getByRole('textbox').fill('edge-1')
+    await dialog.getByRole('button', { name: 'Unlock' }).click()
+
+    await page.getByRole('button', { name: 'Unlock' }).waitFor({ state: 'detached' })
+    await page.getByText('In sync').waitFor()
+    await eventually('it serves what it should', async () =>
+      isServing.test(await cache.adm('vcl.list')),
+    )
+  })
+
   await t.test('it is deleted by its name, and once more because groups are on it', async (t) => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
@@ -142,8 +216,13 @@ void t.test('one cache', async (t) => {
     t.same(wrongs, [])
   })
 
-  function readTtl(): Promise<string> {
-    return cache.adm('param.show', 'default_ttl')
+  function untilTtl(seconds: string): Promise<unknown> {
+    return eventually(`the cache keeps objects for ${seconds} s`, async () =>
+      (await cache.adm('param.show', 'default_ttl')).includes(seconds),
+    )
+  }
+  async function listTags(): Promise<readonly string[]> {
+    return (await api.findAgent('edge-1'))?.tags.map(({ name }) => name).toSorted() ?? []
   }
   function listBackends(): Promise<string> {
     return cache.adm('backend.list', '*.*')

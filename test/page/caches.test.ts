@@ -1,8 +1,15 @@
 /** The fleet in a browser: live rates of the rows in sight, filters in the address bar, and what is judged of a cache. */
 import fc from 'fast-check'
 import t from 'tap'
+import type { NewestStats } from '../../src/page/api/newest-stats.js'
 import { judgeConfig, rankConfig, type Judged } from '../../src/page/views/caches/judge-config.js'
-import { countTags, pickAgents, splitName } from '../../src/page/views/caches/pick-agents.js'
+import {
+  countWords,
+  facets,
+  pickAgents,
+  splitName,
+} from '../../src/page/views/caches/pick-agents.js'
+import { readSorting, saySorting, toRates } from '../../src/page/views/caches/sort-caches.js'
 import {
   findBarriers,
   keepScreenshot,
@@ -16,7 +23,7 @@ import { eventually } from '../support/eventually.js'
 
 function holding(desired: number, effective: number, result = 'applied'): Judged {
   return {
-    state: 1,
+    ...{ state: 1, engineState: 'running' },
     config: {
       desired: { revision: desired },
       lastAttempted: { revision: desired, result, error: null, at: null },
@@ -36,26 +43,32 @@ void t.test('what is wrong with a configuration now counts more than what was pu
   t.match(judgeConfig({ ...holding(2, 2), drift }), { word: 'Drifted', why: '<b>theirs</b>' })
   t.equal(judgeConfig({ ...holding(2, 2), drift: { ...drift, healedAt: at } }).word, 'Healed')
   t.equal(judgeConfig({ ...holding(2, 2), state: 3 }).word, 'Unknown')
+  t.equal(judgeConfig({ ...holding(2, 2), engineState: 'unreachable' }).word, 'Unknown')
+  t.equal(judgeConfig({ ...holding(2, 1), state: 5 }).word, 'Waiting')
   t.ok(rankConfig(holding(2, 1, 'failed')) < rankConfig(holding(2, 2)))
   t.end()
 })
 
-void t.test('a tag is borne by as many caches as its filter shows', (t) => {
+void t.test('a word is of as many caches as its filter shows', (t) => {
   const agents = fc.array(
     fc.record({
       ...{ name: fc.string(), stateName: fc.constant('Running'), engineHost: fc.string() },
+      engineVersion: fc.constantFrom('6.0.13', '9.0.0'),
+      held: fc.constantFrom(holding(2, 2), holding(2, 1), holding(2, 1, 'failed')),
       tags: fc.uniqueArray(fc.constantFrom('eu', 'us', '<i>'), { maxLength: 3 }),
     }),
   )
+  const none = { text: '', state: '', tag: '', config: '', version: '' }
   fc.assert(
     fc.property(agents, (all) => {
-      const bearers = all.map(({ tags, ...rest }) => ({
-        ...rest,
+      const caches = all.map(({ tags, held, ...rest }) => ({
+        ...{ ...rest, ...held },
         tags: tags.map((name) => ({ id: 1, name, static: true })),
       }))
-      return countTags(bearers).every(
-        ({ name, count }) =>
-          pickAgents(bearers, { text: '', state: '', tag: name }).length === count,
+      return (['tag', 'config', 'version'] as const).every((facet) =>
+        countWords(caches, facets[facet]).every(
+          ({ word, count }) => pickAgents(caches, { ...none, [facet]: word }).length === count,
+        ),
       )
     }),
   )
@@ -80,9 +93,40 @@ void t.test('a long name is split before its last word, and nothing of it is los
   t.end()
 })
 
+void t.test('the address says by what the list is sorted, or it is by name', (t) => {
+  const titles = ['Name', 'Hit ratio']
+  for (const title of titles)
+    for (const isDescending of [true, false]) {
+      const sorting = { title, isDescending }
+      t.same(readSorting(saySorting(sorting), titles), sorting)
+    }
+  t.equal(saySorting({ title: 'Name', isDescending: false }), '')
+  t.same(readSorting('-<b>', titles), { title: 'Name', isDescending: false })
+  t.end()
+})
+
+void t.test('of a cache that looked nothing up no hit ratio is known', (t) => {
+  const of = (...values: readonly (number | null)[]) =>
+    toRates({ counters: [], agents: [{ id: 1, time: 0, values }] }).get(1)
+  t.same(of(8, 3, 1), { requests: 8, hitRatio: 0.75 })
+  t.same(of(0, 0, 0), { requests: 0, hitRatio: null })
+  t.same(of(8, null, 1), { requests: 8, hitRatio: null })
+  t.end()
+})
+
 void t.test('the fleet', async (t) => {
   const { base, api } = await startCoordinator(t, {
-    words: ['--no-agent', '--name', 'edge', '--simulate', '90', '--heartbeat', '30'],
+    words: [
+      '--no-agent',
+      '--name',
+      'edge',
+      '--simulate',
+      '90',
+      '--heartbeat',
+      '30',
+      '--stats-interval',
+      '2',
+    ],
   })
   const browser = await startBrowser(t)
   const hostile = '<img src=x onerror=alert(1)>'
@@ -125,6 +169,40 @@ void t.test('the fleet', async (t) => {
       t.same(wrongs, [])
     },
   )
+
+  await t.test('it is sorted by what all caches do, and the address keeps that', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+    const readings: NewestStats[] = []
+    page.on('response', (response) => {
+      if (new URL(response.url()).pathname.endsWith('/stats'))
+        void response.json().then((read: NewestStats) => readings.push(read))
+    })
+    await logInPage(page)
+    const ids = new Map((await api.listAgents()).map(({ id, name }) => [name, id]))
+    const names = page.getByRole('row').locator('td:first-child')
+    const untilSorted = (isDescending: boolean) =>
+      eventually('the first rows are the first of all', async () => {
+        const rates = toRates(readings.at(-1) ?? { counters: [], agents: [] })
+        const drawn = (await names.allTextContents()).slice(0, 10)
+        const shown = drawn.map((name) => rates.get(ids.get(name) ?? 0)?.requests ?? null)
+        const all = [...rates.values()].flatMap(({ requests }) => requests ?? [])
+        all.sort((a, b) => (isDescending ? b - a : a - b))
+        return all.length > 80 && shown.join() === all.slice(0, 10).join()
+      })
+
+    await page.getByRole('button', { name: 'Requests', exact: true }).click()
+    await untilSorted(false)
+    await page.getByRole('button', { name: 'Requests', exact: true }).click()
+    await untilSorted(true)
+    await page.reload()
+    await untilSorted(true)
+
+    t.equal(new URL(page.url()).searchParams.get('sort'), '-Requests')
+    await page.getByRole('columnheader', { name: 'Requests', exact: true }).waitFor()
+    t.same(await findBarriers(page), [])
+    await keepScreenshot(page, 'fleet-by-requests')
+    t.same(wrongs, [])
+  })
 
   await t.test('the filters are in the address, and a hostile tag is only shown', async (t) => {
     const { page, wrongs } = await openPage(browser, base, { path: '/caches' })

@@ -84,10 +84,18 @@ void t.test('an error stands at the field that it names', (t) => {
 void t.test('the filters of the address choose among the caches', (t) => {
   const cache = (name: string, state: 1 | 3, tag: string) => ({
     ...{ name, state, stateName: state === 1 ? 'Running' : 'Down', engineHost: '127.0.0.1' },
+    ...{ engineState: 'running', engineVersion: '9.0.0', drift: null },
+    config: {
+      desired: { revision: 1 },
+      lastAttempted: { revision: 1, result: 'applied', error: null, at: null },
+      effective: { revision: 1 },
+    },
     tags: [{ id: 1, name: tag, static: true }],
   })
   const all = [cache('edge-1', 1, 'eu'), cache('edge-2', 3, 'US')]
-  const names = (text: string, state = '') => pickAgents(all, { text, state }).map((c) => c.name)
+  const none = { tag: '', config: '', version: '' }
+  const names = (text: string, state = '') =>
+    pickAgents(all, { ...none, text, state }).map((c) => c.name)
 
   t.same(names(''), ['edge-1', 'edge-2'])
   t.same(names('us'), ['edge-2'])

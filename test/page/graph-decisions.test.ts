@@ -10,7 +10,13 @@ import {
   reachesEverything,
   type Draft,
 } from '../../src/page/views/invalidations/compose-invalidation.js'
-import { readRange, sayZoom } from '../../src/page/views/graphs/graph-range.js'
+import {
+  moveRange,
+  rangeKeys,
+  readRange,
+  sayZoom,
+  spans,
+} from '../../src/page/views/graphs/graph-range.js'
 import { columnsOf, graphs } from '../../src/page/views/graphs/graphs-shown.js'
 
 const draft: Draft = {
@@ -97,6 +103,38 @@ void t.test('an address always says a range, and a zoom is read back as it was m
     }),
   )
   t.match(readRange('5-5'), { isLive: true, span: { value: '1h' } })
+  t.end()
+})
+
+void t.test('keys lead to ranges that can be read, never into the future, and back', (t) => {
+  const now = 1_700_000_000
+  const longestSeconds = 2 * 365 * 86_400
+  const zooms = fc
+    .tuple(fc.nat(longestSeconds), fc.integer({ min: 30, max: longestSeconds }))
+    .map(([ago, length]) => readRange(sayZoom(now - ago - length, now - ago)))
+  const lives = fc.constantFrom(...spans).map(({ value }) => readRange(value))
+  const keys = fc.constantFrom(...rangeKeys.map(({ key }) => key))
+  fc.assert(
+    fc.property(fc.oneof(zooms, lives), keys, (range, key) => {
+      const word = moveRange(range, key, now)
+      if (word === null) return true
+      const next = readRange(word)
+      const isRead = next.isLive ? next.span.value === word : sayZoom(next.from, next.to) === word
+      return isRead && (next.isLive || next.to <= now)
+    }),
+  )
+  const go = (word: string, ...pressed: readonly (typeof rangeKeys)[number]['key'][]) =>
+    pressed.reduce((from, key) => moveRange(readRange(from), key, now) ?? from, word)
+  t.equal(go('1h', '+'), '10m')
+  t.equal(go('10m', '+'), '10m')
+  t.equal(go('365d', '-'), '365d')
+  t.equal(go('1h', 'ArrowRight'), '1h', 'nothing is later than now')
+  t.equal(go('10m', 'ArrowLeft'), sayZoom(now - 750, now - 150))
+  t.equal(go('10m', 'ArrowLeft', 'ArrowRight'), sayZoom(now - 600, now))
+  t.equal(go('10m', 'ArrowLeft', 'ArrowRight', 'ArrowRight'), sayZoom(now - 600, now))
+  t.equal(go(sayZoom(now - 1000, now - 600), '+'), sayZoom(now - 900, now - 700))
+  t.equal(go(sayZoom(now - 1000, now - 600), '+', '-'), sayZoom(now - 1000, now - 600))
+  t.equal(go(sayZoom(now - 400, now), '-'), sayZoom(now - 800, now), 'only to the past')
   t.end()
 })
 

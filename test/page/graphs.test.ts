@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.js'
 
 interface Stand extends OpenPage {
   readonly api: ApiClient
+  readonly group: number
 }
 
 void t.test('graphs in the page', async (t) => {
@@ -23,9 +24,10 @@ void t.test('graphs in the page', async (t) => {
 
   await t.test('they show what the cache did, with its units', () => showTraffic(stand))
   await t.test('a table says the same', (t) => readTable(t, stand))
-  await t.test('a group without caches says why there is nothing', () => explain(stand))
+  await t.test('a group has the sums of its caches, or says why not', (t) => showGroup(t, stand))
   await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, stand))
   await t.test('dragging zooms, and the address keeps it', (t) => zoom(t, stand))
+  await t.test('keys do it as well, and are told', (t) => zoomByKeys(t, stand))
 
   t.same(wrongs, [])
 })
@@ -41,7 +43,7 @@ async function start(t: Test): Promise<Stand> {
   )
   const mainFile = await api.makeFile('shop.vcl', answering('shop'))
   const deployment = await api.makeDeployment('here', await api.findTag('here'))
-  await api.makeGroup({ name: 'shop', mainFile, deployment })
+  const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
   const { id, enginePort } = (await api.findAgent('edge')) ?? { id: 0, enginePort: 0 }
   await eventually('requests were counted', async () => {
     for (let sent = 0; sent < 20; sent++) await fetch(`http://127.0.0.1:${enginePort}/`)
@@ -53,7 +55,7 @@ async function start(t: Test): Promise<Stand> {
   })
   const opened = await openPage(browser, base, { path: '/graphs?range=10m' })
   await logInPage(opened.page)
-  return { ...opened, api }
+  return { ...opened, api, group }
 }
 
 async function showTraffic({ page }: Stand): Promise<void> {
@@ -90,11 +92,20 @@ async function readTable(t: Test, { page }: Stand): Promise<void> {
   await chart.getByText('As a table').click()
 }
 
-async function explain({ page }: Stand): Promise<void> {
-  await page.getByRole('button', { name: 'Group', exact: true }).click()
+async function showGroup(t: Test, { page, api, group }: Stand): Promise<void> {
+  const choose = (kind: string) => page.getByRole('button', { name: kind, exact: true }).click()
+  const threads = page.getByRole('figure', { name: 'Threads' })
+  await choose('Group')
   await page.getByText(/The group is placed on no cache now/).waitFor()
-  await page.getByRole('button', { name: 'Cache', exact: true }).click()
-  await page.getByRole('figure', { name: 'Threads' }).waitFor()
+  await choose('Cache')
+  await threads.waitFor()
+
+  t.equal((await api.act(group, 'deploy', '?wait=300s')).status, 200)
+  await choose('Group')
+  await threads.getByText('200', { exact: true }).waitFor()
+  t.equal(new URL(page.url()).searchParams.get('of'), `vclgroups/${group}`)
+  await choose('Cache')
+  await threads.waitFor()
 }
 
 async function look(t: Test, { page }: Stand): Promise<void> {
@@ -131,4 +142,34 @@ async function zoom(t: Test, { page }: Stand): Promise<void> {
   await live.waitFor({ state: 'detached' })
   await page.getByRole('figure', { name: 'Hit ratio' }).waitFor()
   t.equal(new URL(page.url()).searchParams.get('range'), null)
+}
+
+async function zoomByKeys(t: Test, { page }: Stand): Promise<void> {
+  const pressed = (title: string) =>
+    page.getByRole('button', { name: title, exact: true, pressed: true })
+  const readLength = () => {
+    const word = new URL(page.url()).searchParams.get('range') ?? ''
+    const [from = 0, to = 0] = word.split('-').map(Number)
+    return to - from
+  }
+  await pressed('1 h').waitFor()
+  await page.keyboard.press('+')
+  await pressed('10 min').waitFor()
+  await page.keyboard.press('-')
+  await pressed('1 h').waitFor()
+  await page.keyboard.press('ArrowLeft')
+  await page.getByRole('button', { name: 'Back to live' }).waitFor()
+  await page.getByText('Nothing was measured in this range').waitFor()
+  t.equal(readLength(), 3_600)
+  await page.keyboard.press('+')
+  await eventually('it is half as long', () => Promise.resolve(readLength() === 1_800))
+  await page.keyboard.press('-')
+  await page.keyboard.press('ArrowRight')
+  await page.getByRole('figure', { name: 'Hit ratio' }).waitFor()
+
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keys' })
+  await help.getByText('Earlier').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Back to live' }).click()
 }

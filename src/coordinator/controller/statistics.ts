@@ -1,14 +1,23 @@
-/** `/agents/{id}/stats`, `/vclgroups/{id}/stats`, the graphs of both, and `/counters`: series from the archive (choices: 7). */
+/**
+ * `/agents/{id}/stats`, `/vclgroups/{id}/stats`, the graphs of both, `/stats` of all caches now, and `/counters`: from the archive
+ * (choices: 7).
+ */
 import { Type } from 'typebox'
 import { defaultCounters } from '../../domain/counters.js'
 import { route, type Route } from '../http/route.js'
-import { secondsSchema, seriesRoutes, type SeriesSubject } from '../http/series-routes.js'
+import {
+  readNames,
+  secondsSchema,
+  seriesRoutes,
+  type SeriesSubject,
+} from '../http/series-routes.js'
 import { findAgent, type AgentRecord } from '../state-service/agents/agents.js'
 import { findGroup } from '../state-service/deploying/vcl-groups.js'
 import type { StateService } from '../state-service/service.js'
 import { askCache, askGroupCaches } from '../state-service/statistics/asked-caches.js'
-import { openSeries, readNewestValues } from '../state-service/statistics/counter-series.js'
-import { orNull } from './references.js'
+import { openSeries } from '../state-service/statistics/counter-series.js'
+import { readNewestOfEach, readNewestValues } from '../state-service/statistics/newest-values.js'
+import { orNull, requireAccess } from './references.js'
 
 const read = { type: 'stats', access: 'read' } as const
 const closed = { additionalProperties: false }
@@ -18,6 +27,27 @@ const newestSchema = Type.Object(
     time: orNull(secondsSchema),
     agents: Type.Integer({ description: 'Caches that were heard lately' }),
     stats: Type.Array(Type.Object({ counter: Type.String(), value: Type.Number() }, closed)),
+  },
+  closed,
+)
+/** What a table of caches shows: requests, and the shares of hits. */
+const usualOfEach = ['client_req', 'cache_hit', 'cache_miss']
+const newestOfEachSchema = Type.Object(
+  {
+    counters: Type.Array(Type.String({ description: 'As they were asked for' })),
+    agents: Type.Array(
+      Type.Object(
+        {
+          id: Type.Integer(),
+          time: secondsSchema,
+          values: Type.Array(orNull(Type.Number()), {
+            description: 'Of each counter: events per second, or a level; null: not known',
+          }),
+        },
+        closed,
+      ),
+      { description: 'Those that were heard lately' },
+    ),
   },
   closed,
 )
@@ -63,6 +93,31 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
         status: 200,
         body: await readNewestValues(service, await askGroupCaches(service, actor, object.id)),
       }),
+    }),
+    route({
+      method: 'GET',
+      path: '/stats',
+      operationId: 'listNewestStats',
+      summary: 'The newest values of each cache that you may see',
+      errorKey: 'agent',
+      permission: read,
+      query: Type.Object(
+        {
+          counters: Type.Optional(
+            Type.String({
+              description: `Names separated by commas, 10 at most; without it ${usualOfEach.join(', ')}`,
+            }),
+          ),
+        },
+        closed,
+      ),
+      answers: { 200: newestOfEachSchema },
+      handle: async ({ actor, query }) => {
+        requireAccess(actor, 'agent', 'read', 'agent')
+        const counters = query.counters === undefined ? usualOfEach : readNames(query.counters)
+        const agents = await readNewestOfEach(service, actor, counters)
+        return { status: 200, body: { counters, agents } }
+      },
     }),
     route({
       method: 'GET',

@@ -118,5 +118,10 @@ export function seriesRoutes<Found>(subject: SeriesSubject<Found>): readonly Rou
 
 function readSeveral(source: SeriesSource, { counters }: Static<typeof countersQuery>) {
   if (counters === undefined) return source.readUsual()
-  return source.readCounters(counters.split(',').map((name) => name.trim()))
+  return source.readCounters(readNames(counters))
+}
+
+/** Separated by commas. */
+export function readNames(counters: string): readonly string[] {
+  return counters.split(',').map((name) => name.trim())
 }

@@ -1,7 +1,8 @@
 /** The values of a chart for who does not see lines, made when it is opened. */
 import { useSignal } from '@preact/signals'
+import { Time } from '../parts/time.js'
 import type { Columns } from './align-series.js'
-import { sayWhole } from './say-moment.js'
+import { toIso } from './say-moment.js'
 import { sayValue, type Unit } from './say-value.js'
 
 export interface ChartTableProps {
@@ -27,7 +28,13 @@ export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
         As a table<span class="unseen"> of {title}</span>
       </summary>
       {isOpen.value && (
-        <div class="chart-table" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
+        <div
+          class="chart-table"
+          tabIndex={0}
+          role="region"
+          aria-label={`${title}, as a table`}
+          onKeyDown={keepArrows}
+        >
           <table>
             <thead>
               <tr>
@@ -42,7 +49,9 @@ export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
             <tbody>
               {listRows(columns.times.length).map((row) => (
                 <tr key={row}>
-                  <th scope="row">{sayWhole(columns.times[row] ?? 0)}</th>
+                  <th scope="row">
+                    <Time at={toIso(columns.times[row] ?? 0)} />
+                  </th>
                   {labels.map((label, at) => (
                     <td key={label}>{sayValue(unit, columns.values[at]?.[row])}</td>
                   ))}
@@ -54,6 +63,11 @@ export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
       )}
     </details>
   )
+}
+
+/** They scroll it, where keys of the page would do something else. */
+function keepArrows(event: KeyboardEvent): void {
+  if (event.key.startsWith('Arrow')) event.stopPropagation()
 }
 
 /** The newest first, at equal distances. */

@@ -4,11 +4,12 @@
  */
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { Time } from '../parts/time.js'
 import { theme } from '../shell/theme.js'
 import type { Columns } from './align-series.js'
 import { ChartTable } from './chart-table.js'
 import { drawPlot, type Plot } from './plot.js'
-import { sayWhole } from './say-moment.js'
+import { toIso } from './say-moment.js'
 import { sayValue, type Unit } from './say-value.js'
 
 export interface ChartProps {
@@ -60,7 +61,7 @@ export function Chart(props: ChartProps) {
     <figure class="chart" aria-labelledby={id}>
       <figcaption class="chart-head">
         <h2 id={id}>{title}</h2>
-        <span class="chart-moment">{time !== undefined && sayWhole(time)}</span>
+        <span class="chart-moment">{time !== undefined && <Time at={toIso(time)} />}</span>
       </figcaption>
       <div class="chart-frame">
         <div class="chart-plot" ref={place} role="img" aria-label={`${title}, as lines`} />

@@ -3,7 +3,6 @@
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const second = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
-const whole = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** `stepSeconds`: between two of them. */
 export function sayMoment(seconds: number, stepSeconds: number): string {
@@ -13,6 +12,7 @@ export function sayMoment(seconds: number, stepSeconds: number): string {
   return (stepSeconds >= 60 ? minute : second).format(moment)
 }
 
-export function sayWhole(seconds: number): string {
-  return whole.format(new Date(seconds * 1000))
+/** `seconds`: since 1970. */
+export function toIso(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
 }

@@ -37,6 +37,8 @@ export interface TableProps<T> {
   /** Where a row leads; the first column is the link. */
   readonly linkOf?: (row: T) => string
   readonly sorting?: Sorting
+  /** The view keeps by what it is sorted, and gives it as `sorting`; else the table does. */
+  readonly onSort?: (sorting: Sorting) => void
   /** Takes what is left of the window's height; else as high as its rows, at most 70 % of it. */
   readonly fills?: boolean
 }
@@ -44,11 +46,11 @@ export interface TableProps<T> {
 export function Table<T extends { readonly id: number | string }>(props: TableProps<T>) {
   const { label, columns, linkOf, fills = false } = props
   const place = useRef<HTMLDivElement>(null)
-  const sorting = useSignal<Sorting | null>(props.sorting ?? null)
+  const chosen = useSignal<Sorting | null>(props.sorting ?? null)
   const firstInSight = useSignal(0)
   const inSight = useSignal(30)
   const active = useSignal<number | null>(null)
-  const order = sorting.value
+  const order = props.onSort ? (props.sorting ?? null) : chosen.value
   // Not for each row that is scrolled past.
   const rows = useMemo(() => sortRows(props.rows, columns, order), [props.rows, columns, order])
   const { from, to } = findWindow(rows.length, firstInSight.value, inSight.value)
@@ -56,6 +58,10 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   useSightOf(place, firstInSight, inSight)
   useActiveRow(place, active)
 
+  const sort = (next: Sorting): void => {
+    if (props.onSort) props.onSort(next)
+    else chosen.value = next
+  }
   const move = (event: KeyboardEvent): void => {
     if (!linkOf || event.ctrlKey || event.metaKey || event.altKey) return
     const next = nextActive(event.key, active.peek(), rows.length, inSight.peek())
@@ -82,7 +88,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
         <thead>
           <tr aria-rowindex={1}>
             {columns.map((column) => (
-              <Head key={column.title} {...{ column, sorting }} />
+              <Head key={column.title} {...{ column, order, sort }} />
             ))}
           </tr>
         </thead>
@@ -124,13 +130,18 @@ function Gap({ rows }: { readonly rows: number }) {
   )
 }
 
-function Head<T>(props: { readonly column: Column<T>; readonly sorting: Signal<Sorting | null> }) {
-  const { column, sorting } = props
+interface HeadProps<T> {
+  readonly column: Column<T>
+  readonly order: Sorting | null
+  readonly sort: (next: Sorting) => void
+}
+
+function Head<T>({ column, order, sort }: HeadProps<T>) {
   const { title, sortBy } = column
-  const isSorted = sorting.value?.title === title
-  const isDescending = isSorted && sorting.value?.isDescending === true
+  const isSorted = order?.title === title
+  const isDescending = isSorted && order.isDescending
   const turn = (): void => {
-    sorting.value = { title, isDescending: isSorted && !isDescending }
+    sort({ title, isDescending: isSorted && !isDescending })
   }
   return (
     <th

@@ -10,7 +10,7 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
         {[...known].map(([key, title]) => (
           <div key={key}>
             <dt>
-              <kbd>{key}</kbd>
+              <kbd>{sayKey(key)}</kbd>
             </dt>
             <dd>{title}</dd>
           </div>
@@ -33,4 +33,9 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
       </p>
     </Dialog>
   )
+}
+
+function sayKey(key: string): string {
+  if (key === 'ArrowLeft') return '←'
+  return key === 'ArrowRight' ? '→' : key
 }

@@ -54,6 +54,8 @@ function answer(archive: LocalArchive, question: Question): Promise<unknown> {
       return archive.readSeries(question.query)
     case 'newest':
       return archive.readNewest(question.query)
+    case 'newest-each':
+      return archive.readNewestEach(question.query)
     case 'retain':
       return archive.retain(question.agentIds, question.nowMs)
     case 'commit':

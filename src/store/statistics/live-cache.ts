@@ -21,6 +21,8 @@ export interface LiveCache {
   layout: Layout
   /** Finished, not written. */
   finished: FinishedRow[]
+  /** Of the finest archive, written or not; null: none was finished here. */
+  newest: FinishedRow | null
   /** Of the names that came last: the column of each; -1: it is not kept. */
   sent: { readonly names: readonly string[]; readonly columns: Int32Array } | null
   hasNew: boolean
@@ -64,6 +66,7 @@ function wrapState(agentId: number, state: CacheState, layout: Layout): LiveCach
   return {
     ...{ agentId, state, layout },
     finished: [],
+    newest: null,
     sent: null,
     hasNew: false,
     checkpointAt: 0,
@@ -110,8 +113,11 @@ export function takeSample(
     if (column >= 0) byColumn[column] = values[index] ?? Number.NaN
     else refused += 1
   const { layout, finished } = cache
-  for (const row of addSample(cache.state, { ...sample, values: byColumn }))
-    finished.push({ ...row, layout })
+  for (const row of addSample(cache.state, { ...sample, values: byColumn })) {
+    const done = { ...row, layout }
+    finished.push(done)
+    if (row.archive === 0) cache.newest = done
+  }
   if (finished.length > room.unwritten) finished.splice(0, finished.length - room.unwritten)
   cache.hasNew = true
   return isOther ? refused : 0

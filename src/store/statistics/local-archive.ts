@@ -13,6 +13,8 @@ import {
   type LiveCache,
 } from './live-cache.js'
 import type { ChangedCache, RowStore, SavedCache, StoredRow } from './row-store.js'
+import { createNewestReader } from './newest-reader.js'
+import { createRowReader } from './row-reader.js'
 import { createSeriesReader } from './series-reader.js'
 import type { ArchiveEvents, StatisticsArchive } from './statistics-archive.js'
 
@@ -61,7 +63,9 @@ export function createLocalArchive(
 ): LocalArchive {
   const caches = new Map<number, LiveCache>()
   const layouts = createLayouts(store)
-  const reader = createSeriesReader({ store, layouts, caches, grid: options })
+  const parts = { store, layouts, caches, grid: options }
+  const readRows = createRowReader(parts)
+  const reader = { ...createSeriesReader(parts, readRows), ...createNewestReader(parts, readRows) }
   let waiting: NumberedSample[] = []
   let work: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | null = null
@@ -81,6 +85,7 @@ export function createLocalArchive(
     },
     readSeries: (query) => inTurn(takeWaiting).then(() => reader.readSeries(query)),
     readNewest: (query) => inTurn(takeWaiting).then(() => reader.readNewest(query)),
+    readNewestEach: (query) => inTurn(takeWaiting).then(() => reader.readNewestEach(query)),
     retain: (agentIds, nowMs) => retain(new Set(agentIds), nowMs),
     commit: () => inTurn(commit),
     close: async () => {

@@ -9,6 +9,12 @@ export const noArchive: StatisticsArchive = {
     return Promise.resolve({ series: names.map(() => nothing) })
   },
   readNewest: () => Promise.resolve({ endsAt: null, caches: 0, values: [] }),
+  readNewestEach: () =>
+    Promise.resolve({
+      agentIds: new Float64Array(),
+      endsAt: new Float64Array(),
+      values: new Float64Array(),
+    }),
   retain: () => Promise.resolve(0),
   commit: () => Promise.resolve(),
   close: () => Promise.resolve(),

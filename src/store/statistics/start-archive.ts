@@ -8,6 +8,7 @@ import { linkArchive, noStatistics, type ArchiveLink, type ArchiveSetup } from '
 import type {
   CacheSample,
   NewestAnswer,
+  NewestEachAnswer,
   SeriesAnswer,
   StatisticsArchive,
 } from './statistics-archive.js'
@@ -51,6 +52,8 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
     // The thread answers what these questions are answered with.
     readSeries: async (query) => (await ask({ kind: 'series', query })) as SeriesAnswer,
     readNewest: async (query) => (await ask({ kind: 'newest', query })) as NewestAnswer,
+    readNewestEach: async (query) =>
+      (await ask({ kind: 'newest-each', query })) as NewestEachAnswer,
     retain: async (agentIds, nowMs) => (await ask({ kind: 'retain', agentIds, nowMs })) as number,
     commit: async () => {
       await ask({ kind: 'commit' })

@@ -9,6 +9,7 @@ export interface StatisticsArchive {
   /** Rejects with FleetError 'unavailable' (key 'store') when the archive does not work. */
   readSeries(query: SeriesQuery): Promise<SeriesAnswer>
   readNewest(query: NewestQuery): Promise<NewestAnswer>
+  readNewestEach(query: NewestEachQuery): Promise<NewestEachAnswer>
   /**
    * Removes what is of other agents than these, which were deleted, and what no row can need any more. Answers of how many
    * agents.
@@ -75,6 +76,20 @@ export interface NewestAnswer {
   readonly caches: number
   /** Sums of averages, by name. */
   readonly values: readonly (readonly [name: string, value: number])[]
+}
+
+export interface NewestEachQuery extends NewestQuery {
+  /** Current names. */
+  readonly names: readonly string[]
+}
+
+/** Of the caches that were heard lately, in the order in which they were asked for. */
+export interface NewestEachAnswer {
+  readonly agentIds: Float64Array
+  /** Of each one's newest row. */
+  readonly endsAt: Float64Array
+  /** Averages: of each cache one for each name; NaN: not known. */
+  readonly values: Float64Array
 }
 
 export interface ArchiveEvents {

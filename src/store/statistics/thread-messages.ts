@@ -1,6 +1,6 @@
 /** What passes between a coordinator and the thread of its archive. */
 import type { ArchiveOptions } from './local-archive.js'
-import type { NewestQuery, SeriesQuery } from './statistics-archive.js'
+import type { NewestEachQuery, NewestQuery, SeriesQuery } from './statistics-archive.js'
 
 /** What the thread is given at its start. */
 export interface ArchiveOrder {
@@ -11,6 +11,7 @@ export interface ArchiveOrder {
 export type Question =
   | { readonly kind: 'series'; readonly query: SeriesQuery }
   | { readonly kind: 'newest'; readonly query: NewestQuery }
+  | { readonly kind: 'newest-each'; readonly query: NewestEachQuery }
   | { readonly kind: 'retain'; readonly agentIds: readonly number[]; readonly nowMs: number }
   | { readonly kind: 'commit' }
   | { readonly kind: 'close' }

@@ -54,25 +54,28 @@ async function placeGroup(client: Client, agents: readonly number[]): Promise<nu
   return Number(group['id'])
 }
 
-/** Regular users of one organization, who may read these; answers their tokens. */
+/** Regular users of one organization, who may read these, and its administrator; answers their tokens. */
 async function makeMembers(client: Client, types: readonly string[]): Promise<string[]> {
   const organization = await client.expect(201, 'POST', '/organizations', { name: 'acme' })
   const password = 'long enough a word'
   const make = (name: string) =>
     client.expect(201, 'POST', '/accounts', { name, password, organization })
+  const logIn = async (name: string) => {
+    const { body } = await client.call('POST', '/api/v1/auth/login', {
+      headers: { authorization: basic(name, password) },
+      body: { org: 'acme' },
+    })
+    return String(body['accessToken'])
+  }
   await make('boss') // the first is its administrator
   const tokens: string[] = []
   for (const type of types) {
     const account = await make(`reader of ${type}`)
     const granted = { account, organization, type, read: true }
     await client.expect(201, 'POST', '/permissions', granted)
-    const { body } = await client.call('POST', '/api/v1/auth/login', {
-      headers: { authorization: basic(`reader of ${type}`, password) },
-      body: { org: 'acme' },
-    })
-    tokens.push(String(body['accessToken']))
+    tokens.push(await logIn(`reader of ${type}`))
   }
-  return tokens
+  return [...tokens, await logIn('boss')]
 }
 
 function valuesOf(body: Json): unknown[] {
@@ -158,6 +161,43 @@ void t.test('a group is the sum over the caches that have it', async (t) => {
   )
 })
 
+void t.test('the newest of each cache, also after it was written', async (t) => {
+  const { client, agents, begin } = await startFleet(t)
+  const read = (query = '') => client.expect(200, 'GET', `/stats${query}`)
+
+  t.same((await read())['agents'], [], 'they are too old')
+  client.advance(-(Date.now() - (begin + 61) * 1000))
+  const [first, second] = agents
+  const newest = { time: begin + 60, values: [66, 60, 6] }
+  const whole = {
+    counters: ['client_req', 'cache_hit', 'cache_miss'],
+    agents: [
+      { id: first, ...newest },
+      { id: second, ...newest },
+    ],
+  }
+  t.same(await read(), whole)
+  await client.service.statistics.commit()
+  t.same(await read(), whole)
+  for (const agentId of agents) client.service.statistics.release(agentId)
+  await client.service.statistics.commit()
+  t.same(await read(), whole, 'from the rows that are stored')
+  t.match(await read('?counters=threads,n_wrk,VBE.secret.conn'), {
+    agents: [{ values: [200, 200, null] }, { values: [null, null, 200] }],
+  })
+  const many = Array.from({ length: 11 }, () => 'cache_hit').join(',')
+  for (const [status, query, message] of [
+    [400, `?counters=${many}`, /11 are too many.*10 is the most/],
+    [400, '?counter=cache_hit', /counters/],
+    [404, '?counters=cache_hit,', /counter {2}was not found/],
+    [404, '?counters=<b>', /counter <b> was not found/],
+  ] as const) {
+    const { status: answered, body } = await client.send('GET', `/stats${query}`)
+    t.equal(answered, status, query)
+    t.match(body, { errorKey: 'agent', errorMsg: message })
+  }
+})
+
 void t.test('what cannot be is refused, and what is not there is not found', async (t) => {
   const { client, agents, groupId, begin } = await startFleet(t)
   const range = `${begin}/${begin + 60}`
@@ -198,7 +238,7 @@ void t.test('the usual counters are described', async (t) => {
 void t.test('an organization sees what is of its groups, and no backends of others', async (t) => {
   const { client, agents, groupId, begin } = await startFleet(t)
   const range = `${begin}/${begin + 60}`
-  const [reader = '', stranger = ''] = await makeMembers(client, ['stats', 'agent'])
+  const [reader = '', stranger = '', boss = ''] = await makeMembers(client, ['stats', 'agent'])
   const get = async (token: string, path: string) =>
     (await client.call('GET', `/api/v1${path}/AVERAGE/${range}`, { token })).status
 
@@ -207,4 +247,16 @@ void t.test('an organization sees what is of its groups, and no backends of othe
   t.equal(await get(reader, `/vclgroups/${groupId}/stats/cache_hit`), 404)
   t.equal(await get(stranger, `/agents/${agents[1]}/stats/cache_hit`), 403)
   t.equal(await get(client.token, `/agents/${agents[1]}/stats/VBE.secret.conn`), 200)
+  client.advance(-(Date.now() - (begin + 61) * 1000))
+  const newest = (token: string) =>
+    client.call('GET', '/api/v1/stats?counters=cache_hit,VBE.secret.conn', { token })
+  t.match(await newest(boss), {
+    body: { agents: [{ values: [60, null] }, { values: [60, null] }] },
+  })
+  t.match(await newest(client.token), { body: { agents: [{}, { values: [60, 200] }] } })
+  for (const [token, missing] of [
+    [reader, 'agent'],
+    [stranger, 'stats'],
+  ] as const)
+    t.match(await newest(token), { status: 403, body: { errorMsg: new RegExp(missing) } })
 })

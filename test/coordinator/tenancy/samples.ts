@@ -223,6 +223,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   getVclGroupStats: { needs: 'stats read', params: range },
   getVclGroupGraph: { needs: 'stats read', params: range },
   getVclGroupNewestStats: { needs: 'stats read' },
+  listNewestStats: { needs: 'stats read' },
   listCounters: { needs: 'stats read' },
 
   listApiLogs: { needs: 'apilog read' },

@@ -119,28 +119,6 @@ async function readGraph(
   return [...rows].sort(([a], [b]) => a - b).map(([time, values]) => ({ ...values, time }))
 }
 
-export interface NewestValues {
-  /** Seconds since 1970; null: no cache was heard lately. */
-  readonly time: number | null
-  /** The caches that were heard. */
-  readonly agents: number
-  readonly stats: readonly { readonly counter: string; readonly value: number }[]
-}
-
-/** Events per second and levels of the newest rows. */
-export async function readNewestValues(
-  service: StateService,
-  caches: readonly AskedCache[],
-): Promise<NewestValues> {
-  const nowMs = service.now()
-  const newest = await service.statistics.readNewest({ caches, nowMs })
-  return {
-    time: newest.endsAt === null ? null : newest.endsAt / 1000,
-    agents: newest.caches,
-    stats: newest.values.map(([counter, value]) => ({ counter, value })),
-  }
-}
-
 async function readSeries(
   service: StateService,
   { caches, consolidation, range, nowMs = service.now() }: SeriesRequest & { nowMs?: number },

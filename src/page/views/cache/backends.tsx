@@ -61,7 +61,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
       ...shownColumns,
       {
         title: 'Counts as',
-        width: '8.5rem',
+        width: '8rem',
         show: (row) => {
           if (!isChangeable) return sayHealth[readHealthSet(row)]
           return (
@@ -110,7 +110,7 @@ const shownColumns: readonly Column<BackendRow>[] = [
   },
   {
     title: 'Health',
-    width: '7.5rem',
+    width: '7rem',
     show: ({ isHealthy }) => <StateChip state={isHealthy ? 'Healthy' : 'Sick'} />,
     sortBy: ({ isHealthy }) => Number(isHealthy),
   },

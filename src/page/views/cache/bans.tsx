@@ -21,14 +21,21 @@ export function BansSection({ agent }: SectionProps) {
     [asked.value],
   )
   return (
-    <Asked {...asked} isEmpty={rows?.length === 0} icon="invalidation" title="No bans to see here">
+    <>
       <div class="row">
         <Button icon="refresh" onClick={asked.reload}>
           Read again
         </Button>
       </div>
-      {rows && <Table label="Bans" rows={rows} columns={columns} />}
-    </Asked>
+      <Asked
+        {...asked}
+        isEmpty={rows?.length === 0}
+        icon="invalidation"
+        title="No bans to see here"
+      >
+        {rows && <Table label="Bans" rows={rows} columns={columns} />}
+      </Asked>
+    </>
   )
 }
 

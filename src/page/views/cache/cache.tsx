@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact'
 import type { Agent } from '../../api/agent.js'
 import { useObject } from '../../api/object.js'
+import { LinkButton } from '../../parts/button.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { Sections } from '../../parts/sections.js'
@@ -89,6 +90,11 @@ function CacheHead({ agent, onChange }: CacheDeedsProps) {
         </>
       }
     >
+      {mayRead('stats') && (
+        <LinkButton icon="graph" href={`/graphs?of=agents/${agent.id}`}>
+          Graphs
+        </LinkButton>
+      )}
       {mayChange(agent) && <CacheDeeds agent={agent} onChange={onChange} />}
     </ViewHead>
   )

@@ -16,7 +16,7 @@ export function StatusSection({ agent }: SectionProps) {
       {agent.lockedBecause !== null && (
         <div class="panel cache-wrong" role="status">
           <h2>Locked</h2>
-          <p>{agent.lockedBecause}</p>
+          <p>It {agent.lockedBecause}. Nothing is changed on it until it is unlocked.</p>
         </div>
       )}
       {agent.engineError !== null && (

@@ -2,62 +2,38 @@
 import { useMemo } from 'preact/hooks'
 import type { Agent } from '../../api/agent.js'
 import { useList } from '../../api/list.js'
-import { Choices } from '../../parts/choices.js'
+import { LinkButton } from '../../parts/button.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
-import { Labels, StateChip } from '../../parts/state-chip.js'
-import { Table, type Column } from '../../parts/table.js'
+import { Table } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
-import { mayRead } from '../../session/rights.js'
-import { useAddressField, useSearchText } from '../../shell/address.js'
-import { CacheName } from './cache-name.js'
-import { ConfigChip } from './config-chip.js'
-import { rankConfig } from './judge-config.js'
-import { countStates, countTags, pickAgents } from './pick-agents.js'
-import { HitRatio, RequestRate, SampleRows } from './rows-sampled.js'
-import { TagFilter } from './tag-filter.js'
+import { mayRead, mayWrite } from '../../session/rights.js'
+import { FilterBar, useFilters } from './filters.js'
+import { pickAgents } from './pick-agents.js'
+import { SampleRows } from './rows-sampled.js'
+import { useSorted } from './use-sorted.js'
 
 export function View() {
   const { rows, phase, error, reload } = useList<Agent>('/agents', {
     follow: ['agent'],
     isWhole: true,
   })
-  const text = useSearchText()
-  const [state, setState] = useAddressField('state')
-  const [tag, setTag] = useAddressField('tag')
-  const shown = useMemo(() => pickAgents(rows, { text, state, tag }), [rows, text, state, tag])
-  const states = useMemo(() => countStates(rows), [rows])
-  const tags = useMemo(() => countTags(rows), [rows])
+  const filters = useFilters()
+  const { filter } = filters
+  const shown = useMemo(() => pickAgents(rows, filter), [rows, filter])
   const seesRates = mayRead('stats')
+  const { error: ratesError, ...sorted } = useSorted(seesRates)
 
   return (
     <>
       <ViewHead title="Caches" />
       {error && <ErrorNote error={error} onRetry={reload} />}
+      {ratesError && <ErrorNote error={ratesError} />}
       {phase === 'loading' && <Loading />}
-      {rows.length > 0 && (
-        <div class="caches-filters">
-          <Choices
-            label="State"
-            value={state}
-            onChoose={setState}
-            choices={[{ value: '', title: 'All', count: rows.length }, ...states]}
-          />
-          {(tags.length > 0 || tag !== '') && (
-            <TagFilter tags={tags} value={tag} onChoose={setTag} />
-          )}
-        </div>
-      )}
+      {rows.length > 0 && <FilterBar rows={rows} {...filters} />}
       {shown.length > 0 && (
-        <Table
-          label="Caches"
-          rows={shown}
-          columns={seesRates ? columns : columnsWithoutRates}
-          linkOf={({ id }) => `/caches/${id}`}
-          sorting={{ title: 'Name', isDescending: false }}
-          fills
-        />
+        <Table label="Caches" rows={shown} {...sorted} linkOf={({ id }) => `/caches/${id}`} fills />
       )}
       {seesRates && <SampleRows />}
       {phase === 'ready' && !error && shown.length === 0 && (
@@ -67,72 +43,21 @@ export function View() {
   )
 }
 
-/** Rates are of the rows in sight only: the table cannot be sorted by them. */
-const rates: readonly Column<Agent>[] = [
-  {
-    title: 'Hit ratio',
-    width: '5.75rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ id }) => <HitRatio id={id} />,
-  },
-  {
-    title: 'Requests',
-    width: '6.25rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ id }) => <RequestRate id={id} />,
-  },
-]
-
-const columns: readonly Column<Agent>[] = [
-  {
-    title: 'Name',
-    show: ({ name }) => <CacheName name={name} />,
-    sortBy: ({ name }) => name,
-  },
-  {
-    title: 'State',
-    width: '7.75rem',
-    show: ({ stateName }) => <StateChip state={stateName} />,
-    sortBy: ({ state }) => state,
-  },
-  ...rates,
-  {
-    title: 'Config',
-    width: '7.75rem',
-    from: 'medium',
-    show: (agent) => <ConfigChip agent={agent} />,
-    sortBy: rankConfig,
-  },
-  {
-    title: 'Tags',
-    width: '17%',
-    from: 'wide',
-    show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
-  },
-  {
-    title: 'Version',
-    width: '5.25rem',
-    from: 'wide',
-    show: ({ engineVersion }) => engineVersion,
-    sortBy: ({ engineVersion }) => engineVersion,
-  },
-]
-
-const columnsWithoutRates = columns.filter((column) => !rates.includes(column))
-
 function NoCaches({ isEmpty }: { readonly isEmpty: boolean }) {
-  if (!isEmpty) return <Empty icon="search" title="No cache fits these filters" />
+  if (!isEmpty)
+    return (
+      <Empty icon="search" title="No cache fits these filters">
+        <LinkButton href="/caches">Show all caches</LinkButton>
+      </Empty>
+    )
   return (
     <Empty icon="cache" title="No caches yet">
-      <p>Make a join token, then start an agent beside a cache:</p>
-      <p>
-        <code>cachefleet jointokens add --label first</code>
-      </p>
-      <p>
-        <code>cachefleetd --coordinator-url … --join-token-file …</code>
-      </p>
+      <p>An agent beside a cache brings it here; a join token lets it in.</p>
+      {mayWrite('agent') && (
+        <LinkButton kind="main" href="/administration/join-tokens">
+          Make a join token
+        </LinkButton>
+      )}
     </Empty>
   )
 }

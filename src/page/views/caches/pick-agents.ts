@@ -1,28 +1,36 @@
 /** Which caches the filters of the address show: values in, values out. */
 import type { Agent } from '../../api/agent.js'
+import { judgeConfig, type Judged } from './judge-config.js'
 
-export interface AgentFilter {
+/** Of each filter that offers words: those that a cache has. */
+export const facets = {
+  tag: ({ tags }: Pick<Agent, 'tags'>) => tags.map(({ name }) => name),
+  config: (agent: Judged): readonly string[] => [judgeConfig(agent).word],
+  version: ({ engineVersion }: Pick<Agent, 'engineVersion'>) => [engineVersion],
+} as const
+export type Facet = keyof typeof facets
+
+/** Empty: all. */
+export interface AgentFilter extends Readonly<Record<Facet, string>> {
   /** In lower case: name, tags or address hold it. */
   readonly text: string
-  /** Empty: all. */
   readonly state: string
-  /** A tag's name; empty: all. */
-  readonly tag?: string
 }
 
-type Filtered = Pick<Agent, 'name' | 'stateName' | 'tags' | 'engineHost'>
+type Filtered = Pick<Agent, 'name' | 'stateName' | 'tags' | 'engineHost' | 'engineVersion'> & Judged
 
 export function pickAgents<T extends Filtered>(
   agents: readonly T[],
-  { text, state, tag = '' }: AgentFilter,
+  { text, state, ...words }: AgentFilter,
 ): readonly T[] {
+  const wanted = Object.entries(words).filter(([, word]) => word !== '')
   return agents.filter(
     (agent) =>
       (state === '' || agent.stateName === state) &&
-      (tag === '' || agent.tags.some(({ name }) => name === tag)) &&
+      wanted.every(([facet, word]) => facets[facet as Facet](agent).includes(word)) &&
       (text === '' ||
-        [agent.name, agent.engineHost, ...agent.tags.map(({ name }) => name)].some((word) =>
-          word.toLowerCase().includes(text),
+        [agent.name, agent.engineHost, ...facets.tag(agent)].some((one) =>
+          one.toLowerCase().includes(text),
         )),
   )
 }
@@ -42,20 +50,26 @@ export function countStates(
     .map(([name, { count }]) => ({ value: name, title: name, count }))
 }
 
-/** The tags that caches bear, by name. */
-export function countTags(
-  agents: readonly Pick<Agent, 'tags'>[],
-): readonly { readonly name: string; readonly count: number }[] {
+export interface CountedWord {
+  readonly word: string
+  readonly count: number
+}
+
+/** By word. */
+export function countWords<T>(
+  agents: readonly T[],
+  wordsOf: (agent: T) => readonly string[],
+): readonly CountedWord[] {
   const counts = new Map<string, number>()
-  for (const { tags } of agents)
-    for (const { name } of tags) counts.set(name, (counts.get(name) ?? 0) + 1)
+  for (const agent of agents)
+    for (const word of wordsOf(agent)) counts.set(word, (counts.get(word) ?? 0) + 1)
   return [...counts]
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([name, count]) => ({ name, count }))
+    .map(([word, count]) => ({ word, count }))
+    .sort((a, b) => a.word.localeCompare(b.word, undefined, { numeric: true }))
 }
 
 /** Chosen by us: what has room on a narrow screen. */
-const wholeCharacters = 24
+const wholeCharacters = 18
 const endCharacters = 12
 
 /** The last word of a long name, by which it differs from its neighbours; empty when the name is short or one word. */

@@ -36,6 +36,47 @@ export function sayZoom(from: number, to: number): string {
   return `${from - more}-${to + more}`
 }
 
+export const rangeKeys = [
+  { key: '+', title: 'A shorter range' },
+  { key: '-', title: 'A longer range' },
+  { key: 'ArrowLeft', title: 'Earlier' },
+  { key: 'ArrowRight', title: 'Later' },
+] as const
+export type RangeKey = (typeof rangeKeys)[number]['key']
+
+/** Where a key leads from a range, as the address says it; null: no further. */
+export function moveRange(range: GraphRange, key: RangeKey, nowSeconds: number): string | null {
+  if (!range.isLive) return moveZoom(range, key, nowSeconds)
+  if (key === 'ArrowRight') return null
+  const { seconds } = range.span
+  if (key === 'ArrowLeft')
+    return moveZoom({ from: nowSeconds - seconds, to: nowSeconds }, key, nowSeconds)
+  const at = spans.indexOf(range.span) + (key === '-' ? 1 : -1)
+  return spans[at]?.value ?? null
+}
+
+interface Zoom {
+  readonly from: number
+  readonly to: number
+}
+
+/** Arrows go on by a quarter; a shorter or longer range keeps its middle. Neither the future nor what is too old is shown. */
+function moveZoom({ from, to }: Zoom, key: RangeKey, nowSeconds: number): string | null {
+  const least = Math.max(0, Math.min(from, nowSeconds - longestSeconds))
+  const most = Math.max(to, nowSeconds)
+  const factor = { '+': 1 / 2, '-': 2, ArrowLeft: 1, ArrowRight: 1 }[key]
+  const quarters = { '+': 0, '-': 0, ArrowLeft: -1, ArrowRight: 1 }[key]
+  const length = clamp(Math.round((to - from) * factor), shortestSeconds, longestSeconds)
+  const middle = (from + to) / 2 + (quarters * length) / 4
+  const begin = clamp(Math.round(middle - length / 2), least, Math.max(least, most - length))
+  const end = Math.min(most, begin + length)
+  return begin === from && end === to ? null : sayZoom(begin, end)
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value))
+}
+
 /** Seconds until a live range is read again: a long one changes slowly. */
 export function rereadAfter(spanSeconds: number): number {
   return Math.min(300, Math.max(5, spanSeconds / 360))

@@ -8,7 +8,8 @@ import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { useAddressField } from '../../shell/address.js'
-import { readRange, sayZoom, spans, type GraphRange } from './graph-range.js'
+import { useKey } from '../../shell/keys.js'
+import { moveRange, rangeKeys, readRange, sayZoom, spans, type GraphRange } from './graph-range.js'
 import { columnsOf, graphs, type Graph } from './graphs-shown.js'
 import type { Subject } from './list-subjects.js'
 import { SubjectPicker, useSubjects, type Subjects } from './subject-picker.js'
@@ -37,6 +38,11 @@ function SubjectGraphs({ subjects, chosen }: SubjectGraphsProps) {
   const [word, setWord] = useAddressField('range')
   const range = readRange(word)
   const read = useSeries(chosen.path, range)
+  for (const { key, title } of rangeKeys)
+    useKey(key, title, () => {
+      const next = moveRange(range, key, Math.floor(Date.now() / 1000))
+      if (next !== null) setWord(next)
+    })
   return (
     <>
       <div class="row graphs-bar">

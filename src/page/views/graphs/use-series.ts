@@ -1,6 +1,6 @@
 /** The counters of a cache or group over a range; a live one is read again as it moves. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
 import { rereadAfter, type GraphRange } from './graph-range.js'
@@ -17,16 +17,21 @@ export interface ReadSeries {
 export function useSeries(subject: string, range: GraphRange): ReadSeries {
   const state = useSignal<ReadSeries>(nothing)
   const key = JSON.stringify([subject, range])
+  const shownOf = useRef('')
   useEffect(() => {
-    state.value = nothing
+    // Another range takes the place of the one before it when it is there; what is of another subject goes at once.
+    if (shownOf.current !== subject) state.value = nothing
+    shownOf.current = subject
     const abort = new AbortController()
     let next: ReturnType<typeof setTimeout> | undefined
+    let isRead = false
     const read = async (): Promise<void> => {
       const shown = toTimes(range)
       // Nobody looks at it: the next reading is enough.
-      const found = document.hidden && state.peek().range ? null : await ask(subject, shown, abort)
+      const found = document.hidden && isRead ? null : await ask(subject, shown, abort)
       if (abort.signal.aborted) return
       if (found) state.value = found.error ? { ...state.peek(), error: found.error } : found
+      isRead ||= found?.error === null
       if (range.isLive) next = setTimeout(() => void read(), rereadAfter(range.span.seconds) * 1000)
     }
     void read() // never rejects

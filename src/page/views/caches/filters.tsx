@@ -1,0 +1,63 @@
+/** Which caches are shown: by state, tag, configuration and version; the choice lives in the address. */
+import { useMemo } from 'preact/hooks'
+import type { Agent } from '../../api/agent.js'
+import { Choices } from '../../parts/choices.js'
+import { useAddressField, useSearchText } from '../../shell/address.js'
+import { countStates, countWords, facets, type AgentFilter, type Facet } from './pick-agents.js'
+import { WordFilter } from './word-filter.js'
+
+export interface Filters {
+  readonly filter: AgentFilter
+  readonly set: Readonly<Record<Facet | 'state', (word: string) => void>>
+}
+
+export function useFilters(): Filters {
+  const text = useSearchText()
+  const [state, setState] = useAddressField('state')
+  const [tag, setTag] = useAddressField('tag')
+  const [config, setConfig] = useAddressField('config')
+  const [version, setVersion] = useAddressField('version')
+  const filter = useMemo(
+    () => ({ text, state, tag, config, version }),
+    [text, state, tag, config, version],
+  )
+  return {
+    filter,
+    set: { state: setState, tag: setTag, config: setConfig, version: setVersion },
+  }
+}
+
+interface FilterBarProps extends Filters {
+  readonly rows: readonly Agent[]
+}
+
+export function FilterBar({ rows, filter, set }: FilterBarProps) {
+  const states = useMemo(() => countStates(rows), [rows])
+  return (
+    <div class="caches-filters">
+      <Choices
+        label="State"
+        value={filter.state}
+        onChoose={set.state}
+        choices={[{ value: '', title: 'All', count: rows.length }, ...states]}
+      />
+      <FacetFilter {...{ rows, filter, set }} facet="tag" label="Tag" all="All tags" />
+      <FacetFilter {...{ rows, filter, set }} facet="config" label="Config" all="Any config" />
+      <FacetFilter {...{ rows, filter, set }} facet="version" label="Version" all="All versions" />
+    </div>
+  )
+}
+
+interface FacetFilterProps extends FilterBarProps {
+  readonly facet: Facet
+  readonly label: string
+  readonly all: string
+}
+
+function FacetFilter({ rows, filter, set, facet, label, all }: FacetFilterProps) {
+  const words = useMemo(() => countWords(rows, facets[facet]), [rows, facet])
+  const value = filter[facet]
+  // What all have in common is no choice.
+  const isOffered = value !== '' || words.some(({ count }) => count < rows.length)
+  return isOffered && <WordFilter {...{ label, all, words, value }} onChoose={set[facet]} />
+}

@@ -1,0 +1,41 @@
+/** By what the list of caches is sorted, as the address says it, and the rates that it may be sorted by: values in, values out. */
+import type { NewestStats } from '../../api/newest-stats.js'
+import type { Sorting } from '../../parts/rows-in-sight.js'
+
+export interface Rates {
+  /** A second. */
+  readonly requests: number | null
+  /** 0 to 1; null also where nothing was looked up. */
+  readonly hitRatio: number | null
+}
+
+/** In the order in which they are asked for. */
+export const countersOfRates = ['client_req', 'cache_hit', 'cache_miss'] as const
+
+export const byName: Sorting = { title: 'Name', isDescending: false }
+
+/** A column's title, with a minus before it when the highest is first. What is no column is the name. */
+export function readSorting(word: string, titles: readonly string[]): Sorting {
+  const isDescending = word.startsWith('-')
+  const title = isDescending ? word.slice(1) : word
+  return titles.includes(title) ? { title, isDescending } : byName
+}
+
+/** By name, ascending, needs no word. */
+export function saySorting({ title, isDescending }: Sorting): string {
+  if (isDescending) return `-${title}`
+  return title === byName.title ? '' : title
+}
+
+export function toRates({ agents }: NewestStats): ReadonlyMap<number, Rates> {
+  return new Map(
+    agents.map(({ id, values: [requests = null, hits = null, misses = null] }) => [
+      id,
+      { requests, hitRatio: shareOf(hits, misses) },
+    ]),
+  )
+}
+
+function shareOf(hits: number | null, misses: number | null): number | null {
+  return hits === null || misses === null || hits + misses <= 0 ? null : hits / (hits + misses)
+}
