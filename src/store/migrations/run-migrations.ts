@@ -22,6 +22,7 @@ import { consoleCacheColumns } from './0051-console-caches.js'
 import { consoleGroupTables } from './0052-console-groups.js'
 import { messageIndex } from './0053-message-index.js'
 import { fileDescriptions } from './0055-file-descriptions.js'
+import { editEvents } from './0066-edit-events.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   consoleGroupTables,
   messageIndex,
   fileDescriptions,
+  editEvents,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */
