@@ -67,6 +67,7 @@ function followList<T extends Row>(
   let gathering: ReturnType<typeof setTimeout> | undefined
   let rereading: ReturnType<typeof setTimeout> | undefined
   let isReading = false
+  let isReadAgain = false
 
   const stopListening = follow.length === 0 ? undefined : listenTo(follow, gather)
   void read() // never rejects
@@ -97,19 +98,23 @@ function followList<T extends Row>(
         rereading ??= setTimeout(() => void read(), rereadMs)
         return {}
       }
-      return { rows: next.slice(0, rowsMost), total: Math.max(next.length, 0) }
+      return { rows: next.slice(0, rowsMost), total: next.length }
     })
   }
 
+  /** One at a time: of two the later one might be answered first. */
   async function read(): Promise<void> {
     clearTimeout(rereading)
     rereading = undefined
+    isReadAgain = isReading
+    if (isReading) return
     isReading = true
     const outcome = await readPages<T>(path, query, abort.signal)
     isReading = false
     if (abort.signal.aborted) return
     tell(() => ({ phase: 'ready', ...outcome }))
-    place()
+    if (isReadAgain) void read()
+    else place()
   }
 }
 

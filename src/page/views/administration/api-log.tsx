@@ -13,7 +13,7 @@ import { Time } from '../../parts/time.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { Fact } from './fact.js'
-import { ObjectList } from './object-list.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { countSeverities, pickEntries } from './pick-entries.js'
 
 export function View() {

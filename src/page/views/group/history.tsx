@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { Group, HistoryEntry } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
 import { Button } from '../../parts/button.js'
+import { agoColumn } from '../../parts/columns.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
@@ -21,7 +22,7 @@ type Row = HistoryEntry & { readonly id: number }
 export function History({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const { value, error, reload } = useObject<readonly HistoryEntry[]>(
     `/vclgroups/${group.id}/history`,
-    { follow: 'deployment' },
+    { follow: 'vclgroup', id: group.id },
   )
   const shown = useSignal<Row | null>(null)
   // A refusal leaves no other trace.
@@ -82,7 +83,7 @@ function listColumns(show: (row: Row) => void): readonly Column<Row>[] {
       show: ({ mainVCL }) => `${mainVCL.name}, version ${mainVCL.version}`,
     },
     { title: 'By', from: 'medium', show: ({ account }) => account || unknown },
-    { title: 'When', width: '9.5rem', show: ({ at }) => <Time at={at} isAgo /> },
+    agoColumn('When', ({ at }) => at),
   ]
 }
 

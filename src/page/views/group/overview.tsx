@@ -15,7 +15,7 @@ import type { Verbs } from './use-verbs.js'
 
 export function Overview({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const history = useObject<readonly HistoryEntry[]>(`/vclgroups/${group.id}/history`, {
-    follow: 'deployment',
+    ...{ follow: 'vclgroup', id: group.id },
   })
   const next = useNextPins(group)
   // All at once: what comes later would push away what is being read.

@@ -1,10 +1,10 @@
 /** What became of an invalidation on each cache. */
 import { useMemo } from 'preact/hooks'
 import type { InvalidationResult } from '../../api/invalidation.js'
+import { agoColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
 
 type Row = InvalidationResult & { readonly id: number }
@@ -46,11 +46,5 @@ const columns: readonly Column<Row>[] = [
     show: ({ error }) => <span title={error ?? ''}>{error}</span>,
     sortBy: ({ error }) => error,
   },
-  {
-    title: 'At',
-    width: '9.5rem',
-    from: 'wide',
-    show: ({ at }) => at !== null && <Time at={at} isAgo />,
-    sortBy: ({ at }) => at,
-  },
+  agoColumn('At', ({ at }) => at, { from: 'wide' }),
 ]
