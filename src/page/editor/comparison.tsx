@@ -7,6 +7,7 @@ import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { MergeView, unifiedMergeView } from '@codemirror/merge'
 import { useEffect, useRef } from 'preact/hooks'
+import { compareLines } from './compare-lines.js'
 import { look } from './look.js'
 import { vcl } from './vcl-language.js'
 
@@ -24,8 +25,7 @@ export interface ComparisonProps {
 }
 
 const narrow = matchMedia('(width < 44rem)')
-/** Chosen by us: beyond it lines are compared as wholes, so that no text holds the page up. */
-const diffConfig = { scanLimit: 2_000, timeout: 200 }
+const diffConfig = { override: compareLines }
 const shared = { diffConfig, collapseUnchanged: { margin: 3, minSize: 6 }, gutter: true }
 
 export function Comparison({ left, right, onMerge }: ComparisonProps) {

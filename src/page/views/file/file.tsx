@@ -88,11 +88,16 @@ function Section(props: {
 }
 
 function Beside({ edited }: { readonly edited: EditedFile }) {
-  const version = edited.newest?.file.version ?? 0
+  const { newest, base, isChanged, isOutdated } = edited
+  const version = newest?.file.version ?? 0
   return (
     <>
-      <StateChip state={`version ${version}`} tone="calm" />
-      {edited.isChanged && <StateChip state="not saved" tone="warn" />}
+      {isOutdated ? (
+        <StateChip state={`version ${base?.version ?? 0}, newest ${version}`} tone="warn" />
+      ) : (
+        <StateChip state={`version ${version}`} tone="calm" />
+      )}
+      {isChanged && <StateChip state="not saved" tone="warn" />}
     </>
   )
 }
