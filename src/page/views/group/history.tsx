@@ -14,6 +14,7 @@ import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { mayWrite } from '../../session/rights.js'
 import { FileChanges } from './file-changes.js'
+import { GroupProblems } from './group-problems.js'
 import type { Verbs } from './use-verbs.js'
 
 /** A number for each, stable as newer ones come. */
@@ -109,7 +110,12 @@ function Entry({ group, verbs, entry, onClose }: EntryProps) {
         <p class="quiet">
           <Time at={at} /> by {account || 'the coordinator'}
         </p>
-        {result !== 'ok' && <pre class="group-result">{result}</pre>}
+        {result !== 'ok' && (
+          <>
+            <GroupProblems group={group} text={result} />
+            <pre class="group-result">{result}</pre>
+          </>
+        )}
         <h3>{group.wish && isBefore ? 'What going back would change' : 'Its files'}</h3>
         <FileChanges before={isBefore ? group.wish : entry} after={entry} />
         {isBefore && mayWrite('vclgroup') && (
