@@ -24,6 +24,7 @@ const describers: Readonly<Record<string, (data: Fields) => string>> = {
   deployment: describeDeployment,
   invalidation: ({ stateName }) => toCell(stateName),
   apilog: describeApiLog,
+  file: ({ version }) => `version ${toCell(version)}`,
   reset: ({ reason }) => toCell(reason),
 }
 

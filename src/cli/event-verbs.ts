@@ -8,7 +8,8 @@ export const eventVerbs: readonly Verb[] = [
     flags: [
       {
         form: '--type <types>',
-        summary: 'only these of agent, deployment, invalidation, apilog, joined by commas',
+        summary:
+          'only these, joined by commas: agent, deployment, invalidation, apilog (the four without --type); file, vclgroup, domain, tag',
       },
       { form: '--after <id>', summary: 'begin after this event, at most an hour ago; else now' },
     ],

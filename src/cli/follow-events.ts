@@ -7,7 +7,7 @@ import { readStreamEvents } from './event-stream.js'
 
 export interface HeardEvent {
   readonly id: number
-  /** agent, deployment, invalidation, apilog, or reset: what was missed is not known. */
+  /** Its type, or reset: what was missed is not known. */
   readonly event: string
   readonly data: Fields
 }
@@ -15,6 +15,8 @@ export interface HeardEvent {
 export interface Following {
   /** The last event that is known already; undefined: begin now. */
   readonly after?: string | undefined
+  /** Types that are heard only by who asks for them. */
+  readonly also?: readonly string[]
   /** Told of each break, once, until it is over. */
   readonly tell: (line: string) => void
 }
@@ -28,9 +30,9 @@ const longestPauseMs = 15_000
  */
 export async function* followEvents(
   api: Api,
-  { after, tell }: Following,
+  { after, also, tell }: Following,
 ): AsyncGenerator<HeardEvent | undefined> {
-  const place = { lastId: after ?? '' }
+  const place = { path: pathOf(also), lastId: after ?? '' }
   let [stood, told] = [false, false]
   for (let pauseMs = 0; ; pauseMs = lengthen(pauseMs)) {
     try {
@@ -50,13 +52,17 @@ export async function* followEvents(
   }
 }
 
+function pathOf(also: readonly string[] = []): string {
+  return also.length === 0 ? '/events' : `/events?also=${also.join(',')}`
+}
+
 /** Until the stream ends; moves the place on. */
 async function* listenOnce(
   api: Api,
-  place: { lastId: string },
+  place: { readonly path: string; lastId: string },
 ): AsyncGenerator<HeardEvent | undefined> {
   const headers = place.lastId === '' ? {} : { 'last-event-id': place.lastId }
-  const pieces = await api.listen('/events', headers)
+  const pieces = await api.listen(place.path, headers)
   yield undefined
   for await (const { id, event, data } of readStreamEvents(pieces, place.lastId)) {
     place.lastId = id

@@ -3,10 +3,13 @@ import { may, type Actor } from './permission.js'
 
 /** Each is also the permission type that hears it. */
 export const eventTypes = ['agent', 'deployment', 'invalidation', 'apilog'] as const
-export type EventType = (typeof eventTypes)[number]
+/** Chosen by us: what people edit. Only who asks for them (`also=`) hears them, so that no other stream has more than it had. */
+export const askedEventTypes = ['file', 'vclgroup', 'domain', 'tag'] as const
+export type AskedEventType = (typeof askedEventTypes)[number]
+export type EventType = (typeof eventTypes)[number] | AskedEventType
 
-/** What is noted when it changes. Events of deployments follow from groups too. */
-export type ChangeKind = 'agent' | 'group' | 'deployment' | 'invalidation' | 'apilog'
+/** What is noted when it changes. Of a `group` it is how far it is: events of its deployments follow from that. */
+export type ChangeKind = EventType | 'group'
 
 export interface FleetEvent {
   /** Increasing without gaps, over all coordinators. */
@@ -26,10 +29,10 @@ export interface Hearing {
   readonly types: readonly EventType[]
 }
 
-export function hearingOf(actor: Actor): Hearing {
+export function hearingOf(actor: Actor, asked: readonly AskedEventType[] = []): Hearing {
   return {
     organizationId: actor.organizationId,
-    types: eventTypes.filter((type) => may(actor, type, 'read')),
+    types: [...eventTypes, ...asked].filter((type) => may(actor, type, 'read')),
   }
 }
 

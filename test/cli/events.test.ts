@@ -124,7 +124,7 @@ void t.test('apilogs tail prints the last entries and then each new one', async 
 void t.test('what is typed wrongly is exit 2 and says what is right', async (t) => {
   const environment = await makeHome(t)
   for (const [words, reason] of [
-    [['events', '--type', 'tag'], /known are agent/],
+    [['events', '--type', 'user'], /known are agent/],
     [['events', '--after', '-1'], /id of an event/],
     [['events', '--csv'], /--json/],
     [['apilogs', 'tail', '--lines', 'x'], /0 to 1000/],
@@ -152,6 +152,8 @@ void t.test('a line says what it is about and how it is', (t) => {
     describe('apilog', { account: 'root', method: 'PUT', path: '/x', status: 200, msg: 'a\x1bb' }),
     'apilog  root PUT /x 200 a\\u001bb',
   )
+  t.equal(describe('file', { id: 2, name: 'a.vcl', version: 3 }), 'file  a.vcl  version 3')
+  t.equal(describe('domain', { id: 2, fqdn: 'a.example' }), 'domain  a.example')
   t.equal(describe('reset', { reason: 'too old' }), 'reset  too old')
   t.end()
 })

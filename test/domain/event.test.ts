@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
+  askedEventTypes,
   dataFor,
   eventTypes,
   hearingOf,
@@ -21,14 +22,14 @@ import { permissionTypes, type Actor } from '../../src/domain/permission.js'
 const owner = fc.option(fc.integer({ min: 1, max: 3 }), { nil: null })
 const event: fc.Arbitrary<FleetEvent> = fc.record({
   id: fc.integer({ min: 1 }),
-  type: fc.constantFrom(...eventTypes),
+  type: fc.constantFrom(...eventTypes, ...askedEventTypes),
   organizationId: owner,
   data: fc.constant('{"whole":true}'),
   sharedData: fc.option(fc.constant('{"whole":false}'), { nil: null }),
 })
 const hearing: fc.Arbitrary<Hearing> = fc.record({
   organizationId: owner,
-  types: fc.subarray([...eventTypes]),
+  types: fc.subarray([...eventTypes, ...askedEventTypes]),
 })
 
 void t.test('the whole is told to the owner and the system administrator only', (t) => {
@@ -45,21 +46,22 @@ void t.test('the whole is told to the owner and the system administrator only', 
   t.end()
 })
 
-void t.test('a regular user hears of the types that it may read', (t) => {
+void t.test('a regular user hears of the types that it may read, of some only if it asks', (t) => {
+  const asked = fc.subarray([...askedEventTypes])
   const grants = fc.dictionary(
     fc.constantFrom(...permissionTypes),
     fc.constantFrom('read' as const, 'write' as const),
   )
   fc.assert(
-    fc.property(grants, grants, fc.boolean(), (grants, limits, isToken) => {
+    fc.property(grants, grants, asked, fc.boolean(), (grants, limits, asked, isToken) => {
       const actor: Actor = {
         ...{ accountId: 1, accountName: 'ann', sessionId: 1, organizationId: 1, grants },
         role: 'regular',
         ...(isToken ? { limits } : {}),
       }
       t.strictSame(
-        hearingOf(actor).types,
-        eventTypes.filter((type) => type in grants && (!isToken || type in limits)),
+        hearingOf(actor, asked).types,
+        [...eventTypes, ...asked].filter((type) => type in grants && (!isToken || type in limits)),
       )
     }),
   )
@@ -83,7 +85,7 @@ void t.test('Last-Event-ID is an id that we gave, nothing, or none of ours', (t)
 })
 
 void t.test('each event is one block with its id, its type and one line of data', (t) => {
-  const all = { organizationId: null, types: eventTypes }
+  const all = { organizationId: null, types: [...eventTypes, ...askedEventTypes] }
   fc.assert(
     fc.property(fc.array(event), (events) => {
       const blocks = printEvents(events, all).split('\n\n').slice(0, -1)

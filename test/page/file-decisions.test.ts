@@ -1,6 +1,7 @@
 /** What the views of files decide, in Node: includes, places of errors, line ends, uploads, what runs where, colours. */
 import fc from 'fast-check'
 import t from 'tap'
+import { compareLines } from '../../src/page/editor/compare-lines.js'
 import { columnAt } from '../../src/page/editor/column-at.js'
 import { vcl } from '../../src/page/editor/vcl-language.js'
 import { isSameText, restoreLineEnds } from '../../src/page/views/file/line-ends.js'
@@ -42,6 +43,63 @@ void t.test('any text is read to its end', (t) => {
     fc.property(fc.array(words, { maxLength: 200 }), (text) => {
       for (const name of readIncludes(text.join(''))) t.ok(name !== '' && !name.includes('"'))
     }),
+  )
+  t.end()
+})
+
+void t.test('a message of several lines is told whole, without the line that it is about', (t) => {
+  const told = [
+    'shop.vcl line 2 pos 1: Expected one of',
+    "\t'acl', 'sub',  or 'vcl'",
+    "Found: 'sett' at",
+    'sett x; import std;',
+    '####---------------',
+    'shop.vcl line 9 pos 5: Unused sub a, defined:',
+    'sub a {',
+    '----#--',
+    '(agent edge)',
+  ].join('\n')
+  t.same(
+    readProblems(told, new Set(['shop.vcl'])).map(({ message }) => message),
+    ["Expected one of 'acl', 'sub', or 'vcl' Found: 'sett'", 'Unused sub a, defined:'],
+  )
+  t.end()
+})
+
+void t.test('a long new part is one difference, and what is around it is not', (t) => {
+  const line = fc.constantFrom(
+    'a\n',
+    'b\n',
+    '\n',
+    'a long line\n',
+    'a wrong line\n',
+    '}',
+    '\u{1f600}\n',
+  )
+  const text = fc.array(line, { maxLength: 40 }).map((lines) => lines.join(''))
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      let made = ''
+      let at = 0
+      for (const { fromA, toA, fromB, toB } of compareLines(a, b)) {
+        made += a.slice(at, fromA) + b.slice(fromB, toB)
+        at = toA
+      }
+      t.equal(made + a.slice(at), b, 'the differences make one of the other')
+    }),
+  )
+  const before = 'vcl 4.0;\nimport std;\nsub a { }\n'
+  const long = Array.from({ length: 300 }, (_, at) => `sub long_${at} { }\n`).join('')
+  const differences = compareLines(
+    `${before}# end\n`,
+    `vcl 4.1;\nimport std;\nsub a { }\n${long}# end\n`,
+  )
+  t.same(
+    differences.map(({ fromA, toA, fromB, toB }) => [fromA, toA, toB - fromB]),
+    [
+      [6, 7, 1],
+      [before.length, before.length, long.length],
+    ],
   )
   t.end()
 })

@@ -110,25 +110,39 @@ void t.test('files', async (t) => {
     t.match((await api.call('GET', `/files/${mainId}`)).text, /# mine/)
   })
 
-  await t.test(
-    'when somebody else saved first both are shown, and the person chooses',
-    async (t) => {
-      await type('# my next')
-      await api.editFile(mainId, `# theirs\n${main}`)
+  await t.test('what somebody else saves is told at once, and taken over by nobody', async (t) => {
+    await api.editFile(mainId, `# theirs\n${main}`)
+    await page.getByText(/^Version 3 by \S+ is there by now/).waitFor()
+    await text.getByText('# mine').waitFor()
+    await look('newer', page)
 
-      await press('Save')
+    await press('Show it')
 
-      const dialog = page.getByRole('dialog', { name: 'Somebody else saved this file' })
-      await dialog.getByText('# theirs').waitFor()
-      await dialog.getByText('# my next').waitFor()
-      await look('conflict', page)
-      await press('Go on editing')
-      await press('Save')
-      await press('Save mine as the next version')
-      await page.getByText('Saved as version 4.').waitFor()
-      t.match((await api.call('GET', `/files/${mainId}`)).text, /# my next/)
-    },
-  )
+    await text.getByText('# theirs').waitFor()
+    await page.getByText('is there by now').waitFor({ state: 'detached' })
+    t.equal(await page.getByText('not saved').count(), 0)
+  })
+
+  await t.test('where both wrote, both are shown, and the person makes one of them', async (t) => {
+    await type('# my next')
+    await api.editFile(mainId, `# theirs\n${main}# their end\n`)
+    await page.getByRole('button', { name: 'Look at both' }).waitFor()
+
+    await press('Save')
+
+    const dialog = page.getByRole('dialog', { name: 'Somebody else saved this file' })
+    await dialog.getByText('# their end').waitFor()
+    await dialog.getByText('# my next').waitFor()
+    await look('conflict', page)
+    await press('Go on editing')
+    await press('Look at both')
+    await dialog.getByRole('button', { name: 'Take theirs here' }).last().press('Enter')
+    const mine = dialog.getByRole('textbox', { name: 'Your text' })
+    await mine.getByText('# their end').waitFor()
+    await press('Save mine as the next version')
+    await page.getByText('Saved as version 5.').waitFor()
+    t.match((await api.call('GET', `/files/${mainId}`)).text, /# my next.*# their end/)
+  })
 
   await t.test(
     'versions are compared with each other and with what runs, and restored',
@@ -143,7 +157,7 @@ void t.test('files', async (t) => {
       await look('compare', page)
       await page.getByRole('link', { name: 'Versions' }).click()
       await page.getByRole('row').filter({ hasText: 'Version 1' }).getByRole('button').click()
-      await page.getByText('Version 1 is version 5 now.').waitFor()
+      await page.getByText('Version 1 is version 6 now.').waitFor()
       const restored = await api.call('GET', `/files/${mainId}`)
       t.match(JSON.parse(restored.text), { source: main })
     },
@@ -175,7 +189,7 @@ void t.test('files', async (t) => {
       { name: 'logo.bin', mimeType: 'image/png', buffer: Buffer.from([0, 255, 1]) },
     ])
     await page.getByRole('dialog').getByRole('button', { name: 'Upload' }).click()
-    await page.getByText('version 6').waitFor()
+    await page.getByText('version 7').waitFor()
     await press('Done')
     await page.getByRole('link', { name: 'logo.bin' }).waitFor()
   })

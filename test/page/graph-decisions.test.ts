@@ -49,19 +49,23 @@ void t.test('a refusal by the grammar is shown where it is', (t) => {
     }
     return ''
   }
+  const marked = (text: string, errorMsg = refusalOf(text)): string | undefined => {
+    const mark = findMark({ text }, errorMsg)
+    return mark ? `${text.slice(0, mark.from)}[${text.slice(mark.from, mark.to)}]` : undefined
+  }
   const text = 'req.url ~ \u{1f600} || x'
-  t.same(findMark({ text }, refusalOf(text)), {
-    before: 'req.url ~ \u{1f600} ',
-    at: '|',
-    after: '| x',
-  })
-  t.same(findMark({ text: 'req.url' }, refusalOf('req.url')), {
-    before: 'req.url',
-    at: '',
-    after: '',
-  })
-  const second = `expressions[1]: ${refusalOf('x ~ y')}`
-  t.same(findMark({ text: 'a\n\nx ~ y' }, second), { before: '', at: 'x', after: ' ~ y' })
+  t.equal(marked(text), 'req.url ~ \u{1f600} [||]')
+  t.equal(marked('req.url'), 'req.url[]')
+  t.equal(marked('obj.status = "a b"'), 'obj.status [=]')
+  t.equal(marked('req.url ~ a "b \\" c" x'), 'req.url ~ a ["b \\" c"]')
+  t.equal(marked('a\n\n  x ~ y', `expressions[1]: ${refusalOf('x ~ y')}`), 'a\n\n  [x]')
+  const urls = 'http://a.example/1\n  http://a.example/\u00e4\n'
+  t.equal(
+    marked(urls, 'urls: "http://a.example/\u00e4": a URL holds no'),
+    'http://a.example/1\n  [http://a.example/\u00e4]',
+  )
+  const long = `ftp://${'x'.repeat(90)}`
+  t.equal(marked(long, `urls: "${long.slice(0, 80)}…": it is not absolute`), `[${long}]`)
   t.equal(findMark({ text }, 'target.tags: 9 was not found'), null)
   t.end()
 })

@@ -37,6 +37,9 @@ void t.test('what groups are made of, in the page', async (t) => {
     keepDomain(stand),
   )
   await t.test('the routing of a deploy is shown before it', () => showRouting(stand))
+  await t.test('of two who edit a group none writes over the other unseen', () =>
+    editTogether(stand),
+  )
   await t.test('what is staged is seen beside what serves, then promoted', () => stage(stand))
   await t.test('a deployment that would leave a group short asks once more', () => shrink(stand))
   await t.test('a group of the console is shown, and nothing of it is changed here', async (t) => {
@@ -117,6 +120,25 @@ async function showRouting({ page }: Stand): Promise<void> {
   await domains.getByText('No cache routes differently.').waitFor()
   await page.getByRole('link', { name: 'Routing', exact: true }).click()
   await page.getByText('"www.shop.example"').waitFor()
+}
+
+async function editTogether({ page, api }: Stand): Promise<void> {
+  const group = await findId(api, '/vclgroups?name=shop')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit the group' })
+  await dialog.getByRole('radio', { name: 'shop.vcl' }).waitFor()
+  await api.call('PUT', `/vclgroups/${group}`, { name: 'bazaar' })
+  await page.locator('h1').getByText('bazaar').waitFor()
+
+  await dialog.getByRole('button', { name: 'Save' }).click()
+
+  await dialog
+    .getByRole('alert')
+    .getByText(/changed|edited/)
+    .waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await api.call('PUT', `/vclgroups/${group}`, { name: 'shop' })
+  await page.locator('h1').getByText('shop').waitFor()
 }
 
 async function stage({ page, api }: Stand): Promise<void> {

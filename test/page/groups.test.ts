@@ -141,6 +141,8 @@ async function refuse(t: Test, stand: Stand): Promise<void> {
   const alert = page.getByRole('region', { name: 'Deploy' }).getByRole('alert')
   await press(stand, 'Compile on one cache')
   await alert.getByText(/site\.vcl line 3 pos \d+: .*edge/s).waitFor()
+  const place = page.getByRole('link', { name: 'site.vcl line 3' }).first()
+  t.equal(await place.getAttribute('href'), `/files/${mainFile}?line=3`)
 
   await press(stand, 'Deploy')
 

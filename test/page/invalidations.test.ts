@@ -85,7 +85,14 @@ async function ban(t: Test, { page }: Stand): Promise<void> {
 
   await field.fill('obj.status = 404')
   await page.getByText(/position 12: "=" is no operator/).waitFor()
-  t.equal(await page.locator('mark').textContent(), '=')
+  t.equal(await page.locator('mark').textContent(), '=', 'it is marked in the text')
+  await keepScreenshot(page, 'invalidation-wrong')
+  t.same(await findBarriers(page), [])
+  await page.getByRole('button', { name: 'Ban', exact: true }).last().click()
+  const selected = 'getSelection().toString()'
+  await eventually('what is wrong is selected', async () => {
+    return (await page.evaluate(selected)) === '='
+  })
 
   await field.fill(`obj.http.x-text ~ "${hostile}"`)
   await page.getByText('Reaches 1 of 1 cache.').waitFor()

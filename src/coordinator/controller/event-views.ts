@@ -1,12 +1,24 @@
 /** What events hold: the objects as the API shows them. */
 import { Type } from 'typebox'
+import type { EditedGroup } from '../state-service/events/compose-edited.js'
 import type { EventViews } from '../state-service/events/compose-events.js'
 import type { DeploymentEvent } from '../state-service/events/deployment-events.js'
 import type { ListedInvalidation } from '../state-service/invalidations/invalidation-view.js'
 import { apiLogSchema, toApiLogView } from './apilogs.js'
 import { listedInvalidationSchema, toListedView } from './invalidation-views.js'
-import { idSchema, orNull, referenceSchema, timeSchema } from './references.js'
-import { agentSchema, deploymentSchema, toAgentView, toDeploymentView } from './views.js'
+import { idSchema, organizationSchema, orNull, referenceSchema, timeSchema } from './references.js'
+import {
+  agentSchema,
+  deploymentSchema,
+  domainSchema,
+  fileSchema,
+  tagSchema,
+  toAgentView,
+  toDeploymentView,
+  toDomainView,
+  toFileView,
+  toTagView,
+} from './views.js'
 
 const closed = { additionalProperties: false }
 const stateSchema = {
@@ -56,9 +68,17 @@ const invalidationEventSchema = Type.Object(
   { ...closed, description: `As in lists, without fields that are longer than ${fieldMost}` },
 )
 
+const editedGroupSchema = Type.Object(
+  { id: idSchema, name: Type.String(), organization: organizationSchema },
+  {
+    ...closed,
+    description: 'event vclgroup: its fields, its stage or its history changed; read it by its id',
+  },
+)
+
 const deletedSchema = Type.Object(
   { id: idSchema, deleted: Type.Literal(true) },
-  { ...closed, description: 'an agent, a deployment or an invalidation that was deleted' },
+  { ...closed, description: 'what was deleted; entries of the api log only age' },
 )
 
 const sampleSchema = Type.Object(
@@ -83,6 +103,10 @@ export const eventDataSchema = Type.Union([
   deploymentEventSchema,
   invalidationEventSchema,
   apiLogSchema,
+  fileSchema,
+  editedGroupSchema,
+  domainSchema,
+  tagSchema,
   sampleSchema,
   deletedSchema,
   resetSchema,
@@ -93,6 +117,10 @@ export const eventViews: EventViews = {
   deployment: toDeploymentEventView,
   invalidation: toInvalidationEventView,
   apiLog: toApiLogView,
+  file: toFileView,
+  vclgroup: toEditedGroupView,
+  domain: toDomainView,
+  tag: toTagView,
 }
 
 function toDeploymentEventView({ deployment, state, stateName, group }: DeploymentEvent) {
@@ -101,6 +129,10 @@ function toDeploymentEventView({ deployment, state, stateName, group }: Deployme
   })
   delete view.agents
   return { ...view, vclgroup: group }
+}
+
+function toEditedGroupView({ id, name, organization }: EditedGroup) {
+  return { id, name, organization }
 }
 
 /** What is longer is read by its id: events are kept for an hour, and given to each listener. */

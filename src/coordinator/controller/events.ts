@@ -1,6 +1,6 @@
 /** `/events`: what changes, as it changes, as far as the caller may read it (choices: 2, events). */
 import { Type } from 'typebox'
-import { parseLastEventId } from '../../domain/event.js'
+import { askedEventTypes, parseLastEventId, type AskedEventType } from '../../domain/event.js'
 import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import { readToken } from '../http/credentials.js'
@@ -37,6 +37,12 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
       permission: 'anyone',
       query: Type.Object(
         {
+          also: Type.Optional(
+            Type.String({
+              description: `of ${askedEventTypes.join(', ')}, joined by commas: events of these come too, when one is made, edited or deleted`,
+              examples: ['file,vclgroup'],
+            }),
+          ),
           live: Type.Optional(
             Type.String({
               description: `ids of agents, at most ${liveAgentsMost}: each second a sample of each comes too, as event sample without an id`,
@@ -49,6 +55,7 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
       answers: { 200: eventDataSchema },
       isStream: true,
       handle: async ({ actor, query, headers, sourceAddress }) => {
+        const also = readAlso(query.also)
         const agents = await findLive(service, actor, query.live)
         const token = readToken(headers, 'bearer') ?? '' // the call was let in by it
         const { expiresAtMs } = await authenticator.recognize(token, sourceAddress)
@@ -59,12 +66,26 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
         return {
           status: 200,
           stream: (connection) => {
-            hub.listen({ actor, start, agents, expiresAtMs }, connection)
+            hub.listen({ actor, start, also, agents, expiresAtMs }, connection)
           },
         }
       },
     }),
   ]
+}
+
+/** The types that `also` names, in our order. Throws 'invalid' for others. */
+function readAlso(also: string | undefined): readonly AskedEventType[] {
+  if (also === undefined) return []
+  const words = also.split(',')
+  const unknown = words.find((word) => !askedEventTypes.some((type) => type === word))
+  if (unknown !== undefined)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `also has ${JSON.stringify(unknown)}; known are ${askedEventTypes.join(', ')}, joined by commas`,
+    )
+  return askedEventTypes.filter((type) => words.includes(type))
 }
 
 /** The agents that `live` names. Throws 'invalid' for others, 'forbidden' without the rights. */

@@ -70,6 +70,7 @@ function followList<T extends Row>(
   let gathering: ReturnType<typeof setTimeout> | undefined
   let rereading: ReturnType<typeof setTimeout> | undefined
   let isReading = false
+  let isReadAgain = false
 
   const stopListening = follow.length === 0 ? undefined : listenTo(follow, gather)
   void read() // never rejects
@@ -105,15 +106,19 @@ function followList<T extends Row>(
     })
   }
 
+  /** One at a time: of two the later one might be answered first. */
   async function read(): Promise<void> {
     clearTimeout(rereading)
     rereading = undefined
+    isReadAgain = isReading
+    if (isReading) return
     isReading = true
     const outcome = await readPages<T>(path, query, abort.signal)
     isReading = false
     if (abort.signal.aborted) return
     tell(() => ({ phase: 'ready', ...outcome }))
-    place()
+    if (isReadAgain) void read()
+    else place()
   }
 }
 

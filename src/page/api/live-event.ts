@@ -1,5 +1,7 @@
-/** What the stream of events tells. */
-export type EventType = 'agent' | 'deployment' | 'invalidation' | 'apilog'
+/** What the stream of events tells; the second four only to who asks for them. */
+export type EventType = 'agent' | 'deployment' | 'invalidation' | 'apilog' | AskedEventType
+export type AskedEventType = (typeof askedEventTypes)[number]
+export const askedEventTypes = ['file', 'vclgroup', 'domain', 'tag'] as const
 
 export interface LiveEvent {
   /** `reset`: what was missed is not known; read again what is shown. */

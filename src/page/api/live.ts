@@ -6,7 +6,7 @@ import { effect, signal } from '@preact/signals'
 import { readStreamEvents } from '../../cli/event-stream.js'
 import { session } from '../session/access.js'
 import { send } from './call.js'
-import type { EventType, LiveEvent, Sample } from './live-event.js'
+import { askedEventTypes, type EventType, type LiveEvent, type Sample } from './live-event.js'
 
 /** The API's limit. */
 export const sampledMost = 100
@@ -112,7 +112,8 @@ async function keepStream(live: string, signal: AbortSignal): Promise<void> {
 
 /** Until it ends. Answers whether it stood. */
 async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
-  const answer = await send('GET', `/events${live === '' ? '' : `?live=${live}`}`, {
+  const query = `also=${askedEventTypes.join(',')}${live === '' ? '' : `&live=${live}`}`
+  const answer = await send('GET', `/events?${query}`, {
     signal,
     headers: lastId === '' ? {} : { 'last-event-id': lastId },
   })

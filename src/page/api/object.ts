@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
 import { listenTo } from './live.js'
-import type { EventType } from './live-event.js'
+import type { EventType, LiveEvent } from './live-event.js'
 
 export interface Shown<T> {
   /** Null: not read yet, or it cannot be. */
@@ -16,8 +16,8 @@ export interface Shown<T> {
 }
 
 export interface ObjectOptions {
-  /** Events after which it is read again: of the object with `id`, or any of the type without. */
-  readonly follow?: EventType
+  /** Events after which it is read again: of the object with `id`, or any of these types without. */
+  readonly follow?: EventType | readonly EventType[]
   readonly id?: number
 }
 
@@ -26,7 +26,8 @@ const gatherMs = 300
 
 /** A null `path` reads nothing. */
 export function useObject<T>(path: string | null, options: ObjectOptions = {}): Shown<T> {
-  const { follow, id } = options
+  const { follow = [], id } = options
+  const types = typeof follow === 'string' ? [follow] : follow
   const state = useSignal<Omit<Shown<T>, 'reload'>>(nothing)
   const reload = useSignal<() => void>(() => undefined)
   // As a text: the number of a mistyped address is NaN, which is never the same again.
@@ -37,20 +38,23 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
     if (path === null) return
     const abort = new AbortController()
     let gathering: ReturnType<typeof setTimeout> | undefined
+    let [asked, shown] = [0, 0]
     const read = async (): Promise<void> => {
       gathering = undefined
+      const turn = ++asked
       const outcome = await call<T>('GET', path, { signal: abort.signal })
-      if (abort.signal.aborted) return
+      // An answer that was overtaken by a later one is older than what is shown.
+      if (abort.signal.aborted || turn < shown) return
+      shown = turn
       state.value = outcome.ok
         ? { value: outcome.value, etag: outcome.etag, error: null }
         : { ...state.peek(), error: outcome.error }
     }
-    const stop =
-      follow &&
-      listenTo([follow], ({ type, data }) => {
-        if (type === 'reset' || id === undefined || data.id === id)
-          gathering ??= setTimeout(() => void read(), gatherMs) // never rejects
-      })
+    const hear = ({ type, data }: LiveEvent): void => {
+      if (type === 'reset' || id === undefined || data.id === id)
+        gathering ??= setTimeout(() => void read(), gatherMs) // never rejects
+    }
+    const stop = types.length === 0 ? undefined : listenTo(types, hear)
     reload.value = () => void read()
     void read()
     return () => {

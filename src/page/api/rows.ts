@@ -7,7 +7,7 @@ export interface Row {
 
 /**
  * Puts whole objects in their places. Null: the rows are not known any more, the list has to be read again. `isWhole`:
- * events of this list carry what the list itself would.
+ * events are of this list's own objects and carry what the list itself would; otherwise even an id may be another object's.
  */
 export function applyEvents<T extends Row>(
   rows: readonly T[],
@@ -16,11 +16,9 @@ export function applyEvents<T extends Row>(
 ): readonly T[] | null {
   const byId = new Map(rows.map((row) => [row.id, row]))
   for (const { type, data } of events) {
-    if (type === 'reset') return null
+    if (type === 'reset' || !isWhole) return null
     if (data.deleted === true) byId.delete(data.id)
-    else if (isWhole)
-      byId.set(data.id, data as unknown as T) // the same shape, by what isWhole says
-    else return null
+    else byId.set(data.id, data as unknown as T) // the same shape, by what isWhole says
   }
   return [...byId.values()]
 }

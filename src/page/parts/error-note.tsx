@@ -14,7 +14,7 @@ export function ErrorNote({ error, onRetry, retryTitle = 'Try again' }: ErrorNot
   const { errorMsg, traceId, retryAfterSeconds } = error
   return (
     <div class="error-note" role="alert">
-      <p class="error-note-text">
+      <p class={`error-note-text${errorMsg.includes('\n') ? ' error-note-lines' : ''}`}>
         {errorMsg}
         {retryAfterSeconds !== null && ` (again in ${retryAfterSeconds} s)`}
       </p>

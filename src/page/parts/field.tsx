@@ -4,6 +4,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
 import { isAbout } from './is-about.js'
+import type { Mark } from './mark.js'
+import { MarkedArea } from './marked-area.js'
 
 interface FieldProps<T> {
   readonly label: string
@@ -12,6 +14,8 @@ interface FieldProps<T> {
   /** The API's name of it: an error about it stands at the field. */
   readonly name?: string
   readonly error?: CallError | null
+  /** What would be wrong with it as it is written now: as an error, but takes no focus. */
+  readonly advice?: CallError | null
   readonly required?: boolean
   readonly disabled?: boolean
 }
@@ -23,6 +27,8 @@ export interface TextFieldProps extends FieldProps<string> {
   readonly placeholder?: string
   /** A text area of so many lines. */
   readonly lines?: number
+  /** Of a text area that marks what is wrong; null: nothing is. */
+  readonly mark?: Mark | null
 }
 
 export function TextField(props: TextFieldProps) {
@@ -33,11 +39,17 @@ export function TextField(props: TextFieldProps) {
     autoFocus = false,
     placeholder,
     lines,
+    mark,
   } = props
   const place = useRef<HTMLInputElement & HTMLTextAreaElement>(null)
   useEffect(() => {
     if (autoFocus) place.current?.focus()
   }, [])
+  const { error, name } = props
+  // What was refused is selected: the next letter replaces it.
+  useEffect(() => {
+    if (mark && isAbout(error, name)) place.current?.setSelectionRange(mark.from, mark.to)
+  }, [error])
   return (
     <Framed {...props}>
       {(rest) => {
@@ -48,11 +60,12 @@ export function TextField(props: TextFieldProps) {
             value.value = event.currentTarget.value
           },
         }
-        return lines === undefined ? (
-          <input {...shared} type={type} spellcheck={false} />
-        ) : (
-          <textarea {...shared} rows={lines} spellcheck={false} />
-        )
+        if (lines === undefined) return <input {...shared} type={type} spellcheck={false} />
+        if (mark === undefined) return <textarea {...shared} rows={lines} spellcheck={false} />
+        const onText = (text: string): void => {
+          value.value = text
+        }
+        return <MarkedArea {...{ lines, mark, place, onText }} text={value.value} control={rest} />
       }}
     </Framed>
   )
@@ -116,13 +129,14 @@ interface FramedProps extends Omit<FieldProps<unknown>, 'value'> {
 }
 
 function Framed(props: FramedProps) {
-  const { label, hint, name, error, required = false, disabled = false, children } = props
+  const { label, hint, name, error, advice, required = false, disabled = false, children } = props
   const id = useId()
-  const isWrong = isAbout(error, name)
-  const note = isWrong ? error?.errorMsg : hint
+  const isRefused = isAbout(error, name)
+  const wrong = [error, advice].find((one) => isAbout(one, name))?.errorMsg
+  const note = wrong ?? hint
   useEffect(() => {
-    if (isWrong) document.getElementById(id)?.focus()
-  }, [isWrong, error])
+    if (isRefused) document.getElementById(id)?.focus()
+  }, [isRefused, error])
   return (
     <div class="field">
       <label class="field-label" for={id}>
@@ -130,11 +144,11 @@ function Framed(props: FramedProps) {
       </label>
       {children({
         ...{ id, required, disabled },
-        'aria-invalid': isWrong,
+        'aria-invalid': wrong !== undefined,
         'aria-describedby': note === undefined ? undefined : `${id}-note`,
       })}
       {note !== undefined && (
-        <p class={isWrong ? 'field-wrong' : 'field-hint'} id={`${id}-note`}>
+        <p class={wrong === undefined ? 'field-hint' : 'field-wrong'} id={`${id}-note`}>
           {note}
         </p>
       )}

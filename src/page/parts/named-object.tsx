@@ -4,7 +4,8 @@ import type { ComponentChildren } from 'preact'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/call.js'
 import { useDeed } from '../api/deed.js'
-import { useObject, type Shown } from '../api/object.js'
+import { useObject } from '../api/object.js'
+import type { EventType } from '../api/live-event.js'
 import type { PermissionType } from '../api/whoami.js'
 import { mayWrite } from '../session/rights.js'
 import { NameDialog } from './name-dialog.js'
@@ -16,8 +17,8 @@ import { ViewHead } from './view-head.js'
 
 /** What is the same of all objects of one kind. */
 export interface NamedKind {
-  /** As "tag"; `title` is its list's. */
-  readonly noun: PermissionType
+  /** As "tag": its permission and its events too; `title` is its list's. */
+  readonly noun: PermissionType & EventType
   readonly title: string
   /** Of the list, in the API and in the page. */
   readonly path: string
@@ -40,13 +41,10 @@ export interface NamedObjectProps<T> {
 export function NamedObject<T>(props: NamedObjectProps<T>) {
   const { kind, id, wordOf, isOpen, loss, children } = props
   const path = `${kind.path}/${id}`
-  const shown = useObject<T>(path)
-  const isRenaming = useSignal(false)
+  const shown = useObject<T>(path, { follow: kind.noun, id: Number(id) })
+  const begun = useSignal<Begun | null>(null)
   const deletion = useDelete()
   const { value } = shown
-  const rename = (isAsked: boolean): void => {
-    isRenaming.value = isAsked
-  }
   return (
     <>
       <ViewHead
@@ -58,7 +56,7 @@ export function NamedObject<T>(props: NamedObjectProps<T>) {
             verb="Rename"
             isDeleting={deletion.isBusy}
             onEdit={() => {
-              rename(true)
+              begun.value = { word: wordOf(value), etag: shown.etag }
             }}
             onDelete={() =>
               void deletion.ask({
@@ -70,12 +68,13 @@ export function NamedObject<T>(props: NamedObjectProps<T>) {
       </ViewHead>
       <Troubles of={shown} deed={deletion} />
       {value && children(value)}
-      {value && isRenaming.value && (
+      {begun.value && (
         <Rename
-          {...{ kind, path, shown }}
-          word={wordOf(value)}
+          {...{ kind, path }}
+          begun={begun.value}
+          onSaved={shown.reload}
           onClose={() => {
-            rename(false)
+            begun.value = null
           }}
         />
       )}
@@ -83,21 +82,26 @@ export function NamedObject<T>(props: NamedObjectProps<T>) {
   )
 }
 
-interface RenameProps<T> {
+/** As it was when the dialog was opened: what others save meanwhile is not written over. */
+interface Begun {
+  readonly word: string
+  readonly etag: string | null
+}
+
+interface RenameProps {
   readonly kind: NamedKind
   readonly path: string
-  readonly word: string
-  readonly shown: Shown<T>
+  readonly begun: Begun
+  readonly onSaved: () => void
   readonly onClose: () => void
 }
 
-function Rename<T>({ kind, path, word, shown, onClose }: RenameProps<T>) {
+function Rename({ kind, path, begun: { word, etag }, onSaved, onClose }: RenameProps) {
   const { noun, field, hint } = kind
   const deed = useDeed()
   const save = (next: string): void => {
     const fields = { before: { [field]: word }, after: { [field]: next } }
-    const then = shown.reload
-    void saveChange(deed, { path, ...fields, etag: shown.etag, then, close: onClose })
+    void saveChange(deed, { path, ...fields, etag, then: onSaved, close: onClose })
   }
   return (
     <NameDialog

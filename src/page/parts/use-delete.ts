@@ -19,17 +19,30 @@ export interface Deletable {
   readonly text: string
   /** Where to go then. */
   readonly home: string
+  /** Of what was read: 412 when somebody changed it since; left out: deleted as it is. */
+  readonly etag?: string | null
+  /** Before the list is shown. */
+  readonly then?: () => void
 }
 
 export function useDelete(): Deletion {
   const deed = useDeed()
   const [, go] = useLocation()
-  const ask = async ({ path, noun, name, text, home }: Deletable): Promise<void> => {
+  const ask = async ({
+    path,
+    noun,
+    name,
+    text,
+    home,
+    etag = null,
+    then,
+  }: Deletable): Promise<void> => {
     const question = { title: `Delete the ${noun} ${name}?`, text, verb: 'Delete', name }
     if (!(await confirmDestruction(question))) return
     await deed.run(
-      () => call('DELETE', path),
+      () => call('DELETE', path, { ifMatch: etag }),
       () => {
+        then?.()
         toast(`${name} is deleted.`)
         go(home)
       },

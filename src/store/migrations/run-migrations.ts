@@ -23,6 +23,7 @@ import { consoleGroupTables } from './0052-console-groups.js'
 import { messageIndex } from './0053-message-index.js'
 import { fileDescriptions } from './0055-file-descriptions.js'
 import { apiLogSearch } from './0065-api-log-search.js'
+import { editEvents } from './0066-edit-events.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   messageIndex,
   fileDescriptions,
   apiLogSearch,
+  editEvents,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

@@ -188,7 +188,7 @@ void t.test('the documentation has the stream as a stream', async (t) => {
   const document = JSON.parse(text) as { paths: Record<string, unknown> } // OpenAPI
   t.match(document.paths['/api/v1/events'], {
     get: {
-      parameters: [{ name: 'live' }, { name: 'Last-Event-ID', in: 'header' }],
+      parameters: [{ name: 'also' }, { name: 'live' }, { name: 'Last-Event-ID', in: 'header' }],
       responses: { 200: { content: { 'text/event-stream': {} } }, default: {} },
     },
   })
@@ -212,6 +212,9 @@ void t.test('what is asked wrongly is refused before the stream begins', async (
   t.equal(await ask(ben, `?live=${own}`), 403)
   for (const live of ['', 'x', '1;2', '-1', '1,,2', Array(101).fill('1').join()])
     t.equal(await ask(ann, `?live=${live}`), 400, live.slice(0, 10))
+  t.equal(await ask(ben, '?also=tag,file'), 200, 'who may read neither hears neither')
+  for (const also of ['', 'agent', 'file,', 'file;tag', 'constructor'])
+    t.equal(await ask(ann, `?also=${also}`), 400, also)
   t.equal(await ask(ann, '?other=1'), 400)
   const posted = await controller.call('POST', '/api/v1/events', ann)
   t.equal(posted.status, 405)

@@ -9,6 +9,7 @@ import { startNats } from '../../support/nats.js'
 import { startPostgres } from '../../support/postgres.js'
 import { enrol } from '../controller/client.js'
 import { startTown, type Town } from '../identity/people.js'
+import { editEventsContract } from './edits.contract.js'
 import { addLog, eventsContract } from './events.contract.js'
 import { invalidationEventsContract } from './invalidations.contract.js'
 
@@ -17,6 +18,7 @@ const postgres = await startPostgres(t)
 
 void t.test('as on every store', (t) => {
   eventsContract(t, () => postgres.url())
+  editEventsContract(t, () => postgres.url())
   invalidationEventsContract(t, () => postgres.url())
   t.end()
 })

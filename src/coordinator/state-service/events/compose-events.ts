@@ -9,10 +9,11 @@ import {
   readListedInvalidations,
   type ListedInvalidation,
 } from '../invalidations/invalidation-view.js'
+import { composeEdited, type EditedViews } from './compose-edited.js'
 import { readDeploymentEvents, type DeploymentEvent } from './deployment-events.js'
 
 /** How the API shows what is told. */
-export interface EventViews {
+export interface EventViews extends EditedViews {
   /** `whole`: false for an organization that only shares the agent. */
   agent(agent: AgentRecord, whole: boolean): object
   deployment(event: DeploymentEvent): object
@@ -36,6 +37,7 @@ export async function composeEvents(
     ...(await composeAgents(queries, idsOf(changes, 'agent'), views)),
     ...(await composeDeployments(queries, changes, views)),
     ...(await composeInvalidations(queries, idsOf(changes, 'invalidation'), views)),
+    ...(await composeEdited(queries, idsOfEdited(changes), views)),
   ]
   return [...told, ...gone.flatMap(toDeletion)]
 }
@@ -43,6 +45,13 @@ export async function composeEvents(
 function idsOf(changes: readonly ChangeRow[], kind: ChangeKind): number[] {
   const ids = changes.filter((one) => one.kind === kind && !one.deleted)
   return [...new Set(ids.map(({ objectId }) => objectId))]
+}
+
+function idsOfEdited(changes: readonly ChangeRow[]) {
+  return {
+    ...{ file: idsOf(changes, 'file'), vclgroup: idsOf(changes, 'vclgroup') },
+    ...{ domain: idsOf(changes, 'domain'), tag: idsOf(changes, 'tag') },
+  }
 }
 
 async function composeApiLogs(
@@ -128,7 +137,8 @@ async function composeInvalidations(
 
 /** Chosen by us: what was deleted is told by its id alone. */
 function toDeletion({ kind, objectId, organizationId }: ChangeRow): Untimed[] {
-  if (kind !== 'agent' && kind !== 'deployment' && kind !== 'invalidation') return []
+  // How far a group is goes with it; entries of the api log only age.
+  if (kind === 'group' || kind === 'apilog') return []
   const data = JSON.stringify({ id: objectId, deleted: true })
   // Every organization saw an agent of nobody.
   const sharedData = kind === 'agent' && organizationId === null ? data : null

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { hearingOf, type Hearing } from '../../../domain/event.js'
+import { hearingOf, type AskedEventType, type Hearing } from '../../../domain/event.js'
 import { printComment, printEvents, printReset } from '../../../domain/event-text.js'
 import { may, type Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
@@ -52,6 +52,8 @@ export interface EventStart {
 export interface NewListener {
   readonly actor: Actor
   readonly start: EventStart
+  /** Heard as well, as far as it may. */
+  readonly also: readonly AskedEventType[]
   /** Whose samples it hears too. */
   readonly agents: readonly LookedAtAgent[]
   /** Milliseconds since 1970; with its token it ends. */
@@ -114,9 +116,9 @@ export function createEventHub(
       const isKept = lastEventId >= (oldest ?? newest + 1) - 1
       return isKept ? { after: lastEventId, reset: null } : { after: newest, reset: tooOld }
     },
-    listen: ({ actor, start, agents, expiresAtMs }, connection) => {
+    listen: ({ actor, start, also, agents, expiresAtMs }, connection) => {
       const listener: Listener = {
-        hearing: hearingOf(actor),
+        hearing: hearingOf(actor, also),
         maySample: maySample(actor),
         accountId: actor.accountId,
         expiresAtMs,
@@ -138,7 +140,7 @@ export function createEventHub(
           connection.end()
           return
         }
-        listener.hearing = hearingOf(now)
+        listener.hearing = hearingOf(now, also)
         listener.maySample = maySample(now)
       })
       const stopSamples = openSamples(listener, agents)

@@ -13,7 +13,7 @@ import { useSearchText } from '../../shell/address.js'
 import { AccountDialog } from './account-dialog.js'
 import { AdministrationHead } from './administration-head.js'
 import { useRemoval } from './change-object.js'
-import { ObjectList } from './object-list.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { deedsColumn } from './row-deeds.js'
 
 export function View() {

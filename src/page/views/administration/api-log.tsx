@@ -15,8 +15,8 @@ import { Trace } from '../../parts/trace.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { Fact } from './fact.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { useEntry, useTraced } from './look-up-entries.js'
-import { ObjectList } from './object-list.js'
 import { countSeverities, joinEntries, pickEntries, sayCall, sayStatus } from './pick-entries.js'
 
 export function View() {

@@ -13,7 +13,7 @@ import { AdministrationHead } from './administration-head.js'
 import { useRemoval } from './change-object.js'
 import { JoinTokenDialog } from './join-token-dialog.js'
 import { toIso } from './lifetime.js'
-import { ObjectList } from './object-list.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { RowDeeds } from './row-deeds.js'
 
 export function View() {

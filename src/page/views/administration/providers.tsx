@@ -10,7 +10,7 @@ import { mayWrite } from '../../session/rights.js'
 import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { useRemoval } from './change-object.js'
-import { ObjectList } from './object-list.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { ProviderDialog } from './provider-dialog.js'
 import { deedsColumn } from './row-deeds.js'
 

@@ -13,7 +13,7 @@ import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { useRemoval } from './change-object.js'
 import { toIso } from './lifetime.js'
-import { ObjectList } from './object-list.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { RowDeeds } from './row-deeds.js'
 import { TokenDialog } from './token-dialog.js'
 

@@ -17,7 +17,7 @@ import { mayWrite, readWho } from '../../session/rights.js'
 import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { saveObject } from './change-object.js'
-import { ObjectList } from './object-list.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { roleOptions, roleTitles } from './roles.js'
 
 export function View() {

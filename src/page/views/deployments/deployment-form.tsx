@@ -14,7 +14,7 @@ import { PickField } from '../../parts/pick-field.js'
 import { pickOwned } from '../../parts/pick-owned.js'
 
 export interface DeploymentFormProps {
-  /** Null: a new one. */
+  /** As it was when the form was opened, lest what others save meanwhile is written over; null: a new one. */
   readonly before: { readonly deployment: Deployment; readonly etag: string | null } | null
   readonly owner: Reference | null
   readonly onSaved: (deployment: Deployment) => void

@@ -13,17 +13,15 @@ import { useDelete } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
-import { DeploymentForm, toDeploymentFields } from './deployment-form.js'
+import { DeploymentForm, toDeploymentFields, type DeploymentFormProps } from './deployment-form.js'
 
 export function View({ params }: ViewProps) {
   const path = `/deployments/${params['id'] ?? ''}`
   const shown = useObject<Deployment>(path, { follow: 'deployment', id: Number(params['id']) })
   const { value: deployment, etag, reload } = shown
-  const isEditing = useSignal(false)
+  const begun = useSignal<NonNullable<DeploymentFormProps['before']> | null>(null)
+  const was = begun.value
   const deletion = useDelete()
-  const edit = (isAsked: boolean): void => {
-    isEditing.value = isAsked
-  }
   return (
     <>
       <ViewHead
@@ -36,7 +34,7 @@ export function View({ params }: ViewProps) {
             verb="Edit"
             isDeleting={deletion.isBusy}
             onEdit={() => {
-              edit(true)
+              begun.value = { deployment, etag }
             }}
             onDelete={() =>
               void deletion.ask({
@@ -49,16 +47,16 @@ export function View({ params }: ViewProps) {
       </ViewHead>
       <Troubles of={shown} deed={deletion} />
       {deployment && <Facts deployment={deployment} />}
-      {deployment && isEditing.value && (
+      {was && (
         <DeploymentForm
-          before={{ deployment, etag }}
-          owner={deployment.organization}
+          before={was}
+          owner={was.deployment.organization}
           onSaved={() => {
-            edit(false)
-            tellSaved({ path, before: toDeploymentFields(deployment), then: reload })
+            begun.value = null
+            tellSaved({ path, before: toDeploymentFields(was.deployment), then: reload })
           }}
           onClose={() => {
-            edit(false)
+            begun.value = null
           }}
         />
       )}
@@ -94,6 +92,7 @@ function Facts({ deployment }: { readonly deployment: Deployment }) {
           title="Groups that use it"
           path="/vclgroups"
           query={{ 'deployments.id': String(id) }}
+          follow={['vclgroup']}
           hrefOf={(one) => `/groups/${one}`}
           none="None yet: add it to a group."
         />

@@ -3,26 +3,23 @@ import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import type { Deployment } from '../../api/deployment.js'
 import { useList } from '../../api/list.js'
+import { countColumn, nameColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
 import { NewButton } from '../../parts/new-button.js'
-import { sayCount } from '../../parts/quantity.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
-import { Table, type Column } from '../../parts/table.js'
+import type { Column } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite, readWho } from '../../session/rights.js'
 import { useSearchText } from '../../shell/address.js'
 import { DeploymentForm } from './deployment-form.js'
 
 export function View() {
-  const { rows, phase, error, reload } = useList<Deployment>('/deployments', {
-    follow: ['deployment'],
-  })
+  const list = useList<Deployment>('/deployments', { follow: ['deployment'] })
   const text = useSearchText()
   const isMaking = useSignal(false)
   const [, go] = useLocation()
-  const shown = rows.filter(({ name, tags }) =>
+  const shown = list.rows.filter(({ name, tags }) =>
     [name, ...tags.map((tag) => tag.name)].some((word) => word.toLowerCase().includes(text)),
   )
   const ask = (isAsked: boolean): void => {
@@ -40,21 +37,13 @@ export function View() {
           />
         )}
       </ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {phase === 'loading' && <Loading />}
-      {shown.length > 0 && (
-        <Table
-          label="Deployments"
-          rows={shown}
-          columns={columns}
-          linkOf={({ id }) => `/deployments/${id}`}
-          sorting={{ title: 'Name', isDescending: false }}
-          fills
-        />
-      )}
-      {phase === 'ready' && !error && shown.length === 0 && (
-        <NoDeployments isEmpty={rows.length === 0} />
-      )}
+      <ObjectList
+        {...{ list, columns, label: 'Deployments', rows: shown }}
+        linkOf={({ id }) => `/deployments/${id}`}
+        sorting={{ title: 'Name', isDescending: false }}
+      >
+        <NoDeployments />
+      </ObjectList>
       {isMaking.value && (
         <DeploymentForm
           before={null}
@@ -72,7 +61,7 @@ export function View() {
 }
 
 const columns: readonly Column<Deployment>[] = [
-  { title: 'Name', show: ({ name }) => name, sortBy: ({ name }) => name },
+  nameColumn(({ name }) => name),
   {
     title: 'State',
     width: '8.5rem',
@@ -84,34 +73,12 @@ const columns: readonly Column<Deployment>[] = [
     from: 'medium',
     show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
   },
-  {
-    title: 'Caches',
-    width: '6.5rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ agents }) => sayCount(agents.length),
-    sortBy: ({ agents }) => agents.length,
-  },
-  {
-    title: 'Min',
-    width: '5rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ min }) => sayCount(min),
-    sortBy: ({ min }) => min,
-  },
-  {
-    title: 'Max',
-    width: '5rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ max }) => sayCount(max),
-    sortBy: ({ max }) => max,
-  },
+  countColumn('Caches', ({ agents }) => agents.length, { from: 'medium' }),
+  countColumn('Min', ({ min }) => min, { from: 'medium' }),
+  countColumn('Max', ({ max }) => max, { from: 'medium' }),
 ]
 
-function NoDeployments({ isEmpty }: { readonly isEmpty: boolean }) {
-  if (!isEmpty) return <Empty icon="search" title="No deployment fits this search" />
+function NoDeployments() {
   return (
     <Empty icon="deployment" title="No deployments yet">
       <p>

@@ -21,6 +21,7 @@ export function View({ params }: ViewProps) {
             title="Groups that answer for it"
             path="/vclgroups"
             query={{ 'domains.id': String(domain.id) }}
+            follow={['vclgroup']}
             hrefOf={(id) => `/groups/${id}`}
             none="None yet: add it to a group, then deploy the group."
           />

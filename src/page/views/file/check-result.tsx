@@ -1,8 +1,8 @@
 /** What a cache said of a text: that it compiles, or what is wrong and where. */
-import { Link } from 'wouter-preact'
 import type { FleetFile } from '../../api/file.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import type { Checked } from './check.js'
+import { ProblemList } from './problem-list.js'
 import { readProblems, type Problem } from './read-problems.js'
 
 export function problemsOf({ outcome, files }: Checked): readonly Problem[] {
@@ -15,7 +15,7 @@ export interface CheckResultProps {
   readonly onLine: (line: number) => void
 }
 
-export function CheckResult({ checked, file, onLine }: CheckResultProps) {
+export function CheckResult({ checked, file: { id }, onLine }: CheckResultProps) {
   const { outcome, files } = checked
   if (outcome.ok)
     return (
@@ -25,38 +25,8 @@ export function CheckResult({ checked, file, onLine }: CheckResultProps) {
     )
   return (
     <div class="file-result">
-      <ul class="file-problems" aria-label="Places">
-        {problemsOf(checked).map((problem, place) => (
-          <li key={place}>
-            <Place {...{ problem, onLine }} id={files.get(problem.file)} own={file.id} />{' '}
-            {problem.message}
-          </li>
-        ))}
-      </ul>
+      <ProblemList problems={problemsOf(checked)} files={files} open={{ id, onLine }} />
       <ErrorNote error={outcome.error} />
     </div>
-  )
-}
-
-function Place(props: {
-  readonly problem: Problem
-  readonly id: number | undefined
-  readonly own: number
-  readonly onLine: (line: number) => void
-}) {
-  const { problem, id, own, onLine } = props
-  const { file, line } = problem
-  const words = `${file} line ${line}`
-  if (id !== own) return <Link href={`/files/${id ?? 0}?line=${line}`}>{words}</Link>
-  return (
-    <button
-      type="button"
-      class="file-place"
-      onClick={() => {
-        onLine(line)
-      }}
-    >
-      {words}
-    </button>
   )
 }

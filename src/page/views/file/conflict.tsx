@@ -1,33 +1,55 @@
-/** Somebody else saved first: both texts, and the person chooses. */
+/** Somebody else saved first: both texts, from which the person makes one. */
+import { useSignal } from '@preact/signals'
 import { Comparison } from '../../editor/comparison.js'
 import { Button } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
-import type { EditedFile } from './edited-file.js'
+import type { EditedFile, Newest } from './edited-file.js'
 
 export function Conflict({ edited }: { readonly edited: EditedFile }) {
-  const { conflict, base, state } = edited
-  if (!conflict) return null
-  const { version, source } = conflict.file
+  const { conflict } = edited
+  return conflict && <Merge key={conflict.etag} edited={edited} theirs={conflict} />
+}
+
+function Merge({ edited, theirs }: { readonly edited: EditedFile; readonly theirs: Newest }) {
+  const { base, state } = edited
+  const { version, source } = theirs.file
+  const mine = useSignal(state.peek()?.doc.toString() ?? '')
+  const merged = useSignal(mine.peek())
+  const goOn = (): void => {
+    edited.write(merged.peek())
+    edited.closeConflict()
+  }
   return (
-    <Dialog title="Somebody else saved this file" isWide onClose={edited.closeConflict}>
+    <Dialog title="Somebody else saved this file" isWide onClose={goOn}>
       <p>
         Your text was begun from version {base?.version}; by now there is version {version}. Theirs
-        stands first, on the left or above; yours follows.
+        stands first, on the left or above. Yours follows: write in it, or take over what they
+        changed.
       </p>
       <Comparison
         left={{ label: `Version ${version}, theirs`, text: source }}
-        right={{ label: 'Your text', text: state.value?.doc.toString() ?? '' }}
+        right={{ label: 'Your text', text: mine.value }}
+        onMerge={(text) => {
+          merged.value = text
+        }}
       />
       <div class="dialog-foot">
-        <Button onClick={edited.closeConflict}>Go on editing</Button>
+        <Button onClick={goOn}>Go on editing</Button>
         <Button
           onClick={() => {
-            edited.drop(conflict)
+            edited.drop(theirs)
           }}
         >
           Take theirs, drop mine
         </Button>
-        <Button kind="main" isBusy={edited.isBusy} onClick={() => void edited.save(conflict)}>
+        <Button
+          kind="main"
+          isBusy={edited.isBusy}
+          onClick={() => {
+            edited.write(merged.peek())
+            void edited.save(theirs)
+          }}
+        >
           Save mine as the next version
         </Button>
       </div>

@@ -1,4 +1,5 @@
 /** Text that is not saved yet: it outlives a reload and the way to another view, in this tab and for this person only. */
+import { useEffect, useRef } from 'preact/hooks'
 import { readWho } from '../../session/rights.js'
 
 export interface Draft {
@@ -38,4 +39,27 @@ function isDraft(kept: unknown): kept is Draft {
     typeof Reflect.get(kept, 'text') === 'string' &&
     typeof Reflect.get(kept, 'version') === 'number'
   )
+}
+
+/** Warns before the page goes, and keeps the text when it does, or when the view is left. */
+export function useUnsaved(id: string, read: () => Draft | null): void {
+  const latest = useRef(read)
+  latest.current = read
+  useEffect(() => {
+    const key = draftKeyOf(id)
+    const keep = (): void => {
+      keepDraft(key, latest.current())
+    }
+    const warn = (event: BeforeUnloadEvent): void => {
+      keep()
+      if (latest.current()) event.preventDefault()
+    }
+    addEventListener('beforeunload', warn)
+    addEventListener('pagehide', keep)
+    return () => {
+      removeEventListener('beforeunload', warn)
+      removeEventListener('pagehide', keep)
+      keep()
+    }
+  }, [id])
 }

@@ -8,10 +8,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import type { WholeFile } from '../../api/file.js'
 import type { CallError, Outcome } from '../../api/http.js'
+import { listenTo } from '../../api/live.js'
 import { makeState } from '../../editor/editor.js'
 import { toast } from '../../parts/toasts.js'
 import { mayWrite } from '../../session/rights.js'
-import { draftKeyOf, keepDraft, readDraft } from './draft.js'
+import { draftKeyOf, keepDraft, readDraft, useUnsaved, type Draft } from './draft.js'
 import { isSameText, restoreLineEnds } from './line-ends.js'
 
 /** As it was read last. */
@@ -24,6 +25,8 @@ export interface Newest {
 export interface Base {
   readonly etag: string | null
   readonly version: number
+  /** Null: of a draft it is not known any more. */
+  readonly source: string | null
 }
 
 export interface EditedFile {
@@ -34,19 +37,26 @@ export interface EditedFile {
   /** Another number for each text that is begun. */
   readonly beginning: number
   readonly isChanged: boolean
-  /** Somebody else's, saved since `base`. */
+  /** Somebody else saved since `base`: nothing is taken over by itself. */
+  readonly isOutdated: boolean
+  /** Somebody else's, saved since `base`, that stands beside the text now. */
   readonly conflict: Newest | null
   readonly error: CallError | null
   readonly isBusy: boolean
   readonly load: () => Promise<void>
   /** Over `base`, or over what another version is by now. */
   readonly save: (over?: Newest) => Promise<void>
+  /** Another text into the editor, with `base` as it is. */
+  readonly write: (text: string) => void
   /** Its name or another field, over what was read last; the text in the editor stays. */
   readonly change: (body: object) => Promise<Outcome<WholeFile>>
   /** Another text in its place; in the editor too, unless something unsaved stands there. */
   readonly replace: (body: Pick<WholeFile, 'source' | 'encoded'>) => Promise<Outcome<WholeFile>>
   /** The text begins anew from there; what stood in the editor can be had back for a while. */
   readonly drop: (from: Newest) => void
+  /** Begins anew from what is the newest by now, where nothing was changed. */
+  readonly show: () => void
+  readonly openConflict: () => void
   readonly closeConflict: () => void
   readonly tell: (error: CallError) => void
   /** The file is gone: there is nothing to keep. */
@@ -64,10 +74,10 @@ export function useEditedFile(id: string): EditedFile {
   const latest = useRef<() => void>(() => undefined)
 
   const path = `/files/${encodeURIComponent(id)}`
-  const hasChanges = (): boolean =>
-    state.peek() !== null &&
-    newest.peek() !== null &&
-    !isSameText(readText(), newest.peek()?.file.source ?? '')
+  const hasChanges = (): boolean => {
+    const before = base.peek()?.source ?? newest.peek()?.file.source
+    return state.peek() !== null && before !== undefined && !isSameText(readText(), before)
+  }
   const readText = (): string => state.peek()?.doc.toString() ?? ''
 
   const begin = (from: Newest, text: string, over: Base): void => {
@@ -88,7 +98,7 @@ export function useEditedFile(id: string): EditedFile {
     const undo = (): void => {
       begin(newest.peek() ?? from, text, over)
       // Who left the view meanwhile finds it there again.
-      keepDraft(draftKeyOf(id), { text, ...over })
+      keepDraft(draftKeyOf(id), toDraft(text, over))
     }
     toast('Your text is dropped.', { undo })
   }
@@ -101,9 +111,27 @@ export function useEditedFile(id: string): EditedFile {
     const found = await read()
     if (!found) return
     const draft = readDraft(draftKeyOf(id))
-    if (draft && !isSameText(draft.text, found.file.source))
-      begin(found, draft.text, { etag: draft.etag, version: draft.version })
-    else restart(found)
+    if (draft && !isSameText(draft.text, found.file.source)) {
+      const { etag, version } = draft
+      const source = version === found.file.version ? found.file.source : null
+      begin(found, draft.text, { etag, version, source })
+    } else restart(found)
+  }
+  /** What is shown stays; that it is not the newest any more is told. */
+  const follow = async (): Promise<void> => {
+    const outcome = await call<WholeFile>('GET', path)
+    const before = newest.peek()
+    if (!before) return
+    if (!outcome.ok) {
+      // Deleted; what else is wrong passes, or is told when it is saved.
+      if (outcome.error.status === 404) error.value = outcome.error
+      return
+    }
+    const now = { file: outcome.value, etag: outcome.etag }
+    // Answered late: what was saved here meanwhile is newer.
+    if (now.etag === before.etag || now.file.updated < before.file.updated) return
+    if (state.peek()) take(now, before)
+    else restart(now)
   }
   const change = async (body: object): Promise<Outcome<WholeFile>> => {
     const before = newest.peek()
@@ -121,10 +149,12 @@ export function useEditedFile(id: string): EditedFile {
     else restart(now)
     return outcome
   }
-  /** What we changed ourselves is no conflict with our text. */
+  /** Another name or type is no conflict with the text. */
   const take = (now: Newest, before: Newest | null): void => {
     newest.value = now
-    if (base.peek()?.etag === before?.etag) base.value = baseOf(now)
+    const begun = base.peek()
+    if (begun?.etag === before?.etag && begun?.version === now.file.version)
+      base.value = baseOf(now)
   }
   const save = async (over?: Newest): Promise<void> => {
     const begun = newest.peek()
@@ -142,23 +172,42 @@ export function useEditedFile(id: string): EditedFile {
       conflict.value = null
       error.value = null
       toast(`Saved as version ${outcome.value.version}.`)
-    } else if (outcome.error.status === 412) conflict.value = await read()
-    else error.value = outcome.error
+    } else if (outcome.error.status === 412) {
+      conflict.value = await read()
+      if (conflict.value) newest.value = conflict.value
+    } else error.value = outcome.error
     isBusy.value = false
   }
   latest.current = () => void save() // never rejects
 
-  useEffect(() => void load(), [id])
+  useEffect(() => {
+    void load()
+    return listenTo(['file'], ({ type, data }) => {
+      if (type === 'reset' || data.id === Number(id)) void follow() // never rejects
+    })
+  }, [id])
   useUnsaved(id, () => {
     const over = base.peek()
-    return hasChanges() && over ? { text: readText(), ...over } : null
+    return hasChanges() && over ? toDraft(readText(), over) : null
   })
 
   return {
     ...{ newest: newest.value, base: base.value, state, beginning: beginning.value },
     isChanged: state.value !== null && hasChanges(),
+    isOutdated: base.value !== null && base.value.version !== newest.value?.file.version,
     ...{ conflict: conflict.value, error: error.value, isBusy: isBusy.value },
     ...{ load, save, change, replace, drop },
+    write: (text) => {
+      const [from, over] = [newest.peek(), base.peek()]
+      if (from && over && !isSameText(text, readText())) begin(from, text, over)
+    },
+    show: () => {
+      const from = newest.peek()
+      if (from && !hasChanges()) restart(from)
+    },
+    openConflict: () => {
+      conflict.value = newest.peek()
+    },
     closeConflict: () => {
       conflict.value = null
     },
@@ -171,8 +220,12 @@ export function useEditedFile(id: string): EditedFile {
   }
 }
 
-function baseOf({ etag, file }: Newest): Base {
-  return { etag, version: file.version }
+function baseOf({ etag, file: { version, source } }: Newest): Base {
+  return { etag, version, source }
+}
+
+function toDraft(text: string, { etag, version }: Base): Draft {
+  return { text, etag, version }
 }
 
 function about(file: WholeFile, latest: { readonly current: () => void }) {
@@ -183,27 +236,4 @@ function about(file: WholeFile, latest: { readonly current: () => void }) {
       latest.current()
     },
   }
-}
-
-/** Warns before the page goes, and keeps the text when it does, or when the view is left. */
-function useUnsaved(id: string, read: () => Parameters<typeof keepDraft>[1]): void {
-  const latest = useRef(read)
-  latest.current = read
-  useEffect(() => {
-    const key = draftKeyOf(id)
-    const keep = (): void => {
-      keepDraft(key, latest.current())
-    }
-    const warn = (event: BeforeUnloadEvent): void => {
-      keep()
-      if (latest.current()) event.preventDefault()
-    }
-    addEventListener('beforeunload', warn)
-    addEventListener('pagehide', keep)
-    return () => {
-      removeEventListener('beforeunload', warn)
-      removeEventListener('pagehide', keep)
-      keep()
-    }
-  }, [id])
 }

@@ -1,20 +1,18 @@
 /** One file: its text, its versions, and what one of them differs in from another. */
 import { useSignal } from '@preact/signals'
-import { useLocation } from 'wouter-preact'
-import { call } from '../../api/call.js'
 import type { FileUser } from '../../api/file.js'
 import { useList } from '../../api/list.js'
-import { Button } from '../../parts/button.js'
-import { confirmDestruction } from '../../parts/confirm.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
+import { ObjectDeeds } from '../../parts/object-deeds.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
-import { toast } from '../../parts/toasts.js'
+import { useDelete, type Deletion } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
+import { groupEvents } from '../group/group-events.js'
 import { Conflict } from './conflict.js'
 import { useEditedFile, type EditedFile, type Newest } from './edited-file.js'
 import { CompareSection } from './compare.js'
@@ -32,6 +30,7 @@ export function View({ params }: ViewProps) {
   const { newest, error } = edited
   const versions = useVersions(id, newest?.file.version ?? 0)
   const running = useRunningVersions(Number(id), users)
+  const deletion = useDelete()
   if (!newest)
     return (
       <>
@@ -43,7 +42,7 @@ export function View({ params }: ViewProps) {
   return (
     <>
       <ViewHead title={newest.file.name} beside={<Beside edited={edited} />} back={back}>
-        {mayWrite('file') && <Deeds edited={edited} newest={newest} />}
+        {mayWrite('file') && <Deeds {...{ edited, newest, deletion }} />}
       </ViewHead>
       <Sections
         label="Parts of the file"
@@ -54,6 +53,7 @@ export function View({ params }: ViewProps) {
         ]}
       />
       {error && <ErrorNote error={error} />}
+      {deletion.error && <ErrorNote error={deletion.error} />}
       <Section name={params['section'] ?? ''} {...{ edited, users, versions, running }} />
       <Conflict edited={edited} />
     </>
@@ -74,7 +74,7 @@ function Section(props: {
   if (!newest) return null
   if (name === '')
     return state.value ? (
-      <TextSection {...{ edited, users }} file={newest.file} />
+      <TextSection {...{ edited, users, versions }} file={newest.file} />
     ) : (
       <Empty icon="file" title="This file is no text">
         <p>Its versions are kept all the same; an upload of its name in the list makes the next.</p>
@@ -88,50 +88,52 @@ function Section(props: {
 }
 
 function Beside({ edited }: { readonly edited: EditedFile }) {
-  const version = edited.newest?.file.version ?? 0
+  const { newest, base, isChanged, isOutdated } = edited
+  const version = newest?.file.version ?? 0
   return (
     <>
-      <StateChip state={`version ${version}`} tone="calm" />
-      {edited.isChanged && <StateChip state="not saved" tone="warn" />}
+      {isOutdated ? (
+        <StateChip state={`version ${base?.version ?? 0}, newest ${version}`} tone="warn" />
+      ) : (
+        <StateChip state={`version ${version}`} tone="calm" />
+      )}
+      {isChanged && <StateChip state="not saved" tone="warn" />}
     </>
   )
 }
 
-function Deeds(props: { readonly edited: EditedFile; readonly newest: Newest }) {
-  const { edited, newest } = props
+interface DeedsProps {
+  readonly edited: EditedFile
+  readonly newest: Newest
+  readonly deletion: Deletion
+}
+
+function Deeds({ edited, newest, deletion }: DeedsProps) {
   const { file, etag } = newest
-  const isRenaming = useSignal(false)
-  const [, go] = useLocation()
-  const remove = async (): Promise<void> => {
-    const isSure = await confirmDestruction({
-      title: `Delete ${file.name}?`,
-      text: `Its ${file.version} versions go with it, and do not come back. What is deployed stays on its caches.`,
-      verb: 'Delete',
-      name: file.name,
-    })
-    if (!isSure) return
-    const outcome = await call('DELETE', `/files/${file.id}`, { ifMatch: etag })
-    if (!outcome.ok) {
-      edited.tell(outcome.error)
-      return
-    }
-    edited.forget()
-    toast(`${file.name} is deleted.`)
-    go('/files')
-  }
+  const { id, name } = file
+  const renamed = useSignal<string | null>(null)
   return (
     <>
-      <Button icon="edit" onClick={() => (isRenaming.value = true)}>
-        Rename
-      </Button>
-      <Button icon="remove" onClick={() => void remove()}>
-        Delete
-      </Button>
-      {isRenaming.value && (
+      <ObjectDeeds
+        verb="Rename"
+        isDeleting={deletion.isBusy}
+        onEdit={() => {
+          renamed.value = name
+        }}
+        onDelete={() =>
+          void deletion.ask({
+            ...{ path: `/files/${id}`, etag, noun: 'file', name, home: '/files' },
+            text: `Its ${file.version} versions go with it, and do not come back. What is deployed stays on its caches.`,
+            then: edited.forget,
+          })
+        }
+      />
+      {renamed.value !== null && (
         <Rename
           edited={edited}
+          before={renamed.value}
           onClose={() => {
-            isRenaming.value = false
+            renamed.value = null
           }}
         />
       )}
@@ -141,7 +143,7 @@ function Deeds(props: { readonly edited: EditedFile; readonly newest: Newest }) 
 
 /** The groups that the file is part of. */
 function useUsers(id: string): readonly FileUser[] {
-  const follow = ['deployment'] as const
+  const follow = groupEvents
   const asMain = useList<FileUser>('/vclgroups', { query: { 'mainVCL.id': id }, follow })
   const asInclude = useList<FileUser>('/vclgroups', { query: { 'includes.id': id }, follow })
   return [...new Map([...asMain.rows, ...asInclude.rows].map((row) => [row.id, row])).values()]

@@ -12,15 +12,18 @@ import { checkText, type Checked } from './check.js'
 import { CheckResult, problemsOf } from './check-result.js'
 import type { EditedFile, Newest } from './edited-file.js'
 import { Includes } from './includes.js'
+import { NewerVersion } from './newer-version.js'
+import type { Versions } from './read-versions.js'
 import { UsedBy } from './used-by.js'
 
 export interface TextSectionProps {
   readonly edited: EditedFile
   readonly file: WholeFile
   readonly users: readonly FileUser[]
+  readonly versions: Versions
 }
 
-export function TextSection({ edited, file, users }: TextSectionProps) {
+export function TextSection({ edited, file, users, versions }: TextSectionProps) {
   const view = useRef<EditorView | null>(null)
   const [line] = useAddressField('line')
   const check = useCheck(edited, file, view)
@@ -44,6 +47,7 @@ export function TextSection({ edited, file, users }: TextSectionProps) {
             onView={(now) => (view.current = now)}
           />
         )}
+        <NewerVersion edited={edited} versions={versions} />
         {check.result && <CheckResult checked={check.result} file={file} onLine={goTo} />}
         <p class="quiet file-keys from-medium">
           <kbd>Ctrl S</kbd> saves, <kbd>Ctrl F</kbd> searches, <kbd>Esc</kbd> and <kbd>Tab</kbd>{' '}

@@ -5,11 +5,11 @@ import { useDeed } from '../../api/deed.js'
 import type { FileVersion, WholeFile, WholeVersion } from '../../api/file.js'
 import type { Outcome } from '../../api/http.js'
 import { Button } from '../../parts/button.js'
+import { agoColumn } from '../../parts/columns.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { Labels } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
 import { toast } from '../../parts/toasts.js'
 import { mayWrite } from '../../session/rights.js'
 import type { EditedFile } from './edited-file.js'
@@ -95,11 +95,7 @@ function columnsOf(
       show: ({ version }) => `Version ${version}`,
       sortBy: ({ version }) => version,
     },
-    {
-      title: 'Made',
-      show: ({ created }) => <Time at={created} isAgo />,
-      sortBy: ({ created }) => created,
-    },
+    agoColumn('Made', ({ created }) => created),
     {
       title: 'By',
       from: 'medium',

@@ -5,6 +5,7 @@ import type { Group } from '../../api/group.js'
 import { Button } from '../../parts/button.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { SelectField } from '../../parts/field.js'
+import { GroupProblems } from './group-problems.js'
 import { mayChangeGroup } from './may-change-group.js'
 import { Places } from './places.js'
 import { ProgressLine } from './progress-line.js'
@@ -82,6 +83,7 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
       </div>
       {/* Below the buttons, which stay under the pointer. */}
       <div class="group-outcome" ref={outcome}>
+        {error && <GroupProblems group={group} text={error.errorMsg} />}
         {error && <ErrorNote error={error} />}
         <ProgressLine group={group} verbs={verbs} />
         {last && !error && last.name !== 'validate' && <Places group={group} last={last} />}

@@ -7,7 +7,7 @@ import { tellSaved } from '../../parts/save-change.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { readGroupFields, toGroupBody } from './group-fields.js'
-import { GroupForm, listChoosable } from './group-form.js'
+import { GroupForm, listChoosable, type GroupFormProps } from './group-form.js'
 import { mayChangeGroup } from './may-change-group.js'
 import type { Verbs } from './use-verbs.js'
 
@@ -21,13 +21,11 @@ export interface GroupDeedsProps {
 }
 
 export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsProps) {
-  const isEditing = useSignal(false)
+  const begun = useSignal<NonNullable<GroupFormProps['before']> | null>(null)
+  const was = begun.value
   const deletion = useDelete()
   const { id, name } = group
   const path = `/vclgroups/${id}`
-  const edit = (isAsked: boolean): void => {
-    isEditing.value = isAsked
-  }
   if (!mayChangeGroup(group)) return null
   return (
     <>
@@ -55,7 +53,7 @@ export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsPr
       <Button
         icon="edit"
         onClick={() => {
-          edit(true)
+          begun.value = { group, etag }
         }}
       >
         Edit
@@ -75,16 +73,16 @@ export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsPr
         </Button>
       )}
       {deletion.error && <ErrorNote error={deletion.error} />}
-      {isEditing.value && (
+      {was && (
         <GroupForm
-          before={{ group, etag }}
+          before={was}
           onSaved={() => {
-            edit(false)
-            const before = toGroupBody(readGroupFields(group), listChoosable())
+            begun.value = null
+            const before = toGroupBody(readGroupFields(was.group), listChoosable())
             tellSaved({ path, before, then: reload })
           }}
           onClose={() => {
-            edit(false)
+            begun.value = null
           }}
         />
       )}

@@ -18,7 +18,7 @@ import { mayRead, readWho } from '../../session/rights.js'
 import { readGroupFields, toGroupBody, type Choosable, type GroupFields } from './group-fields.js'
 
 export interface GroupFormProps {
-  /** Null: a new one. */
+  /** As it was when the form was opened, lest what others save meanwhile is written over; null: a new one. */
   readonly before: { readonly group: Group; readonly etag: string | null } | null
   readonly onSaved: (group: Group) => void
   readonly onClose: () => void

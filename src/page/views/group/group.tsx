@@ -10,6 +10,7 @@ import { GroupDeeds } from './group-deeds.js'
 import { History } from './history.js'
 import { Overview } from './overview.js'
 import { Plan } from './plan.js'
+import { groupEvents } from './group-events.js'
 import { ProgressLine } from './progress-line.js'
 import { Routing } from './routing.js'
 import { Stage } from './stage.js'
@@ -17,7 +18,7 @@ import { useVerbs, type Verbs } from './use-verbs.js'
 
 export function View({ params }: ViewProps) {
   const { id = '', section = '' } = params
-  const shown = useObject<Group>(`/vclgroups/${id}`, { follow: 'deployment' })
+  const shown = useObject<Group>(`/vclgroups/${id}`, { follow: groupEvents })
   const { value, etag, reload } = shown
   const verbs = useVerbs(reload)
   return (

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { Group, HistoryEntry } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
 import { Button } from '../../parts/button.js'
+import { agoColumn } from '../../parts/columns.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
@@ -12,6 +13,7 @@ import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { FileChanges } from './file-changes.js'
+import { GroupProblems } from './group-problems.js'
 import { mayChangeGroup } from './may-change-group.js'
 import type { Verbs } from './use-verbs.js'
 
@@ -21,7 +23,7 @@ type Row = HistoryEntry & { readonly id: number }
 export function History({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const { value, error, reload } = useObject<readonly HistoryEntry[]>(
     `/vclgroups/${group.id}/history`,
-    { follow: 'deployment' },
+    { follow: 'vclgroup', id: group.id },
   )
   const shown = useSignal<Row | null>(null)
   // A refusal leaves no other trace.
@@ -82,7 +84,7 @@ function listColumns(show: (row: Row) => void): readonly Column<Row>[] {
       show: ({ mainVCL }) => `${mainVCL.name}, version ${mainVCL.version}`,
     },
     { title: 'By', from: 'medium', show: ({ account }) => account || unknown },
-    { title: 'When', width: '9.5rem', show: ({ at }) => <Time at={at} isAgo /> },
+    agoColumn('When', ({ at }) => at),
   ]
 }
 
@@ -108,7 +110,12 @@ function Entry({ group, verbs, entry, onClose }: EntryProps) {
         <p class="quiet">
           <Time at={at} /> by {account || 'the coordinator'}
         </p>
-        {result !== 'ok' && <pre class="group-result">{result}</pre>}
+        {result !== 'ok' && (
+          <>
+            <GroupProblems group={group} text={result} />
+            <pre class="group-result">{result}</pre>
+          </>
+        )}
         <h3>{group.wish && isBefore ? 'What going back would change' : 'Its files'}</h3>
         <FileChanges before={isBefore ? group.wish : entry} after={entry} />
         {isBefore && mayChangeGroup(group) && (

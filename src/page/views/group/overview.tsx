@@ -9,13 +9,14 @@ import { ReferenceList } from '../../parts/reference-list.js'
 import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
 import { compareFiles, compareNames, isChanged } from './compare-pins.js'
+import { GroupProblems } from './group-problems.js'
 import { Places } from './places.js'
 import { useNextPins } from './use-next-pins.js'
 import type { Verbs } from './use-verbs.js'
 
 export function Overview({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const history = useObject<readonly HistoryEntry[]>(`/vclgroups/${group.id}/history`, {
-    follow: 'deployment',
+    ...{ follow: 'vclgroup', id: group.id },
   })
   const next = useNextPins(group)
   // All at once: what comes later would push away what is being read.
@@ -23,7 +24,7 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
   const newest = history.value?.[0]
   return (
     <>
-      {newest && isFailed(newest) && <LastFailure entry={newest} isServing={group.deployed} />}
+      {newest && isFailed(newest) && <LastFailure entry={newest} group={group} />}
       <Undeployed group={group} next={next.pins} />
       {group.wish?.pending === true && (
         <p class="group-warning">
@@ -45,18 +46,19 @@ function isFailed({ revision, result }: HistoryEntry): boolean {
 
 interface LastFailureProps {
   readonly entry: HistoryEntry
-  readonly isServing: boolean
+  readonly group: Group
 }
 
 /** A deploy that failed changed nothing: only the history tells of it. */
-function LastFailure({ entry, isServing }: LastFailureProps) {
+function LastFailure({ entry, group }: LastFailureProps) {
   const { action, at, account, result } = entry
   return (
     <section class="group-failure" aria-label="The last deploy failed">
       <p>
         The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
-        {isServing && 'What was deployed before serves on.'}
+        {group.deployed && 'What was deployed before serves on.'}
       </p>
+      <GroupProblems group={group} text={result} />
       <pre tabIndex={0}>{result}</pre>
     </section>
   )

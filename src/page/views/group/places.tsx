@@ -1,10 +1,10 @@
 /** The caches of a group: how far each is, and what failed where. */
 import type { Group, Place } from '../../api/group.js'
 import { Link } from 'wouter-preact'
+import { agoColumn } from '../../parts/columns.js'
 import { sayCount, unknown } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
 import { groupFailures, stepOf, type Step } from './place-steps.js'
 import { sayNames } from './say-names.js'
@@ -79,11 +79,5 @@ const columns: readonly Column<Row>[] = [
     show: ({ revision }) => (revision === null ? unknown : `revision ${sayCount(revision)}`),
     sortBy: ({ revision }) => revision,
   },
-  {
-    title: 'Since',
-    width: '9.5rem',
-    from: 'medium',
-    show: ({ deployedAt }) => (deployedAt === null ? unknown : <Time at={deployedAt} isAgo />),
-    sortBy: ({ deployedAt }) => deployedAt,
-  },
+  agoColumn('Since', ({ deployedAt }) => deployedAt, { from: 'medium' }),
 ]

@@ -14,7 +14,8 @@ export interface NextPins {
 export function useNextPins({ mainVCL, includes }: Group): NextPins {
   const ids = [mainVCL, ...includes].flatMap((file) => file?.id ?? [])
   const isAsked = mayRead('file') && ids.length > 0
-  const files = useObject<readonly GroupFile[]>(isAsked ? `/files?id=${ids.join(',')}` : null)
+  const path = isAsked ? `/files?id=${ids.join(',')}` : null
+  const files = useObject<readonly GroupFile[]>(path, { follow: 'file' })
   return {
     pins: files.value && pinGroup({ mainVCL, includes }, files.value),
     isKnown: !isAsked || files.value !== null || files.error !== null,

@@ -4,22 +4,24 @@ import { useLocation } from 'wouter-preact'
 import type { Group } from '../../api/group.js'
 import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
+import { nameColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
 import { NewButton } from '../../parts/new-button.js'
+import { ObjectList } from '../../parts/object-list.js'
 import { sayCount, unknown } from '../../parts/quantity.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
-import { Table, type Column } from '../../parts/table.js'
+import type { Column } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { countStates } from '../caches/pick-agents.js'
+import { groupEvents } from '../group/group-events.js'
 import { GroupForm } from '../group/group-form.js'
 import { countPlaces, pickGroups } from './pick-groups.js'
 
 export function View() {
-  const { rows, phase, error, reload } = useList<Group>('/vclgroups', { follow: ['deployment'] })
+  const list = useList<Group>('/vclgroups', { follow: groupEvents })
+  const { rows } = list
   const text = useSearchText()
   const [state, setState] = useAddressField('state')
   const isMaking = useSignal(false)
@@ -40,8 +42,6 @@ export function View() {
           />
         )}
       </ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {phase === 'loading' && <Loading />}
       {rows.length > 0 && (
         <Choices
           label="State"
@@ -50,19 +50,13 @@ export function View() {
           choices={[{ value: '', title: 'All', count: rows.length }, ...countStates(rows)]}
         />
       )}
-      {shown.length > 0 && (
-        <Table
-          label="Groups"
-          rows={shown}
-          columns={columns}
-          linkOf={({ id }) => `/groups/${id}`}
-          sorting={{ title: 'Name', isDescending: false }}
-          fills
-        />
-      )}
-      {phase === 'ready' && !error && shown.length === 0 && (
-        <NoGroups isEmpty={rows.length === 0} />
-      )}
+      <ObjectList
+        {...{ list, columns, label: 'Groups', rows: shown }}
+        linkOf={({ id }) => `/groups/${id}`}
+        sorting={{ title: 'Name', isDescending: false }}
+      >
+        <NoGroups />
+      </ObjectList>
       {isMaking.value && (
         <GroupForm
           before={null}
@@ -79,7 +73,7 @@ export function View() {
 }
 
 const columns: readonly Column<Group>[] = [
-  { title: 'Name', show: ({ name }) => name, sortBy: ({ name }) => name },
+  nameColumn(({ name }) => name),
   {
     title: 'State',
     width: '8.5rem',
@@ -138,8 +132,7 @@ function sayPlaces(group: Group): string {
   return all === 0 ? unknown : `${sayCount(applied)} of ${sayCount(all)}`
 }
 
-function NoGroups({ isEmpty }: { readonly isEmpty: boolean }) {
-  if (!isEmpty) return <Empty icon="search" title="No group fits these filters" />
+function NoGroups() {
   return (
     <Empty icon="group" title="No groups yet">
       <p>

@@ -14,6 +14,7 @@ import { mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
 import { InvalidationState } from '../invalidations/invalidation-state.js'
 import { sayTitle } from '../invalidations/say-invalidation.js'
+import { useProgress } from '../invalidations/use-progress.js'
 import { InvalidationFacts } from './invalidation-facts.js'
 import { listDeeds } from './list-deeds.js'
 import { ResultsTable } from './results-table.js'
@@ -24,6 +25,7 @@ export function View({ params }: ViewProps) {
     `/invalidations/${encodeURIComponent(params['id'] ?? '')}`,
     { follow: 'invalidation', id },
   )
+  useProgress(value?.finished === null, progressMs, reload)
   const deed = useDeed()
   const back = { href: '/invalidations', title: 'Invalidations' }
   if (!value)
@@ -45,6 +47,9 @@ export function View({ params }: ViewProps) {
     </>
   )
 }
+
+/** Chosen by us: a step that somebody who waits for it sees. */
+const progressMs = 2_000
 
 interface DeedsProps {
   readonly of: Invalidation

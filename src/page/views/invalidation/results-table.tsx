@@ -1,16 +1,17 @@
 /** What became of an invalidation on each cache. */
 import { useMemo } from 'preact/hooks'
 import type { InvalidationResult } from '../../api/invalidation.js'
+import { agoColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
 
 type Row = InvalidationResult & { readonly id: number }
 
 export function ResultsTable({ results }: { readonly results: readonly InvalidationResult[] }) {
   const rows = useMemo(() => results.map((one) => ({ ...one, id: one.agent.id })), [results])
+  const columns = useMemo(() => listColumns(rows), [rows])
   if (rows.length === 0)
     return (
       <Empty icon="cache" title="It reached no cache">
@@ -32,25 +33,24 @@ export function ResultsTable({ results }: { readonly results: readonly Invalidat
 /** What needs a look first. */
 const order = ['failed', 'expired', 'pending', 'cancelled', 'done']
 
-const columns: readonly Column<Row>[] = [
-  { title: 'Cache', show: ({ agent }) => agent.name, sortBy: ({ agent }) => agent.name },
-  {
-    title: 'Result',
-    width: '7.5rem',
-    show: ({ state }) => <StateChip state={state} />,
-    sortBy: ({ state }) => order.indexOf(state),
-  },
-  {
-    title: 'Why',
-    width: '38%',
-    show: ({ error }) => <span title={error ?? ''}>{error}</span>,
-    sortBy: ({ error }) => error,
-  },
-  {
-    title: 'At',
-    width: '9.5rem',
-    from: 'wide',
-    show: ({ at }) => at !== null && <Time at={at} isAgo />,
-    sortBy: ({ at }) => at,
-  },
-]
+const why: Column<Row> = {
+  title: 'Why',
+  width: '38%',
+  show: ({ error }) => <span title={error ?? ''}>{error}</span>,
+  sortBy: ({ error }) => error,
+}
+
+/** Why something failed takes no room where nothing did. */
+function listColumns(rows: readonly Row[]): readonly Column<Row>[] {
+  return [
+    { title: 'Cache', show: ({ agent }) => agent.name, sortBy: ({ agent }) => agent.name },
+    {
+      title: 'Result',
+      width: '7.5rem',
+      show: ({ state }) => <StateChip state={state} />,
+      sortBy: ({ state }) => order.indexOf(state),
+    },
+    ...(rows.some(({ error }) => error !== null) ? [why] : []),
+    agoColumn('At', ({ at }) => at, { from: 'wide' }),
+  ]
+}

@@ -1,5 +1,7 @@
 /** From what was typed to the body of the call, and from its refusal back to the place in the text. Values in, values out. */
 
+import type { Mark } from '../../parts/mark.js'
+
 export const targetKinds = ['vclGroup', 'domains', 'tags', 'agents', 'all'] as const
 export type TargetKind = (typeof targetKinds)[number]
 
@@ -31,7 +33,7 @@ export interface InvalidationBody {
 /** Null: there is nothing to send yet. */
 export function composeBody(draft: Draft): InvalidationBody | null {
   const { type, kind, ids, ttl } = draft
-  const lines = listLines(draft.text)
+  const lines = findLines(draft.text).map(({ words }) => words)
   const [first] = lines
   if (first === undefined || (kind !== 'all' && ids.length === 0)) return null
   const references = ids.map((id) => ({ id }))
@@ -57,42 +59,53 @@ export function composeBody(draft: Draft): InvalidationBody | null {
 /** A line without a colon is a name without a value, which the API refuses by its name. */
 function readHeaders({ headers }: Pick<Draft, 'headers'>): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    listLines(headers).map((line) => {
-      const [name = '', ...rest] = line.split(':')
+    findLines(headers).map(({ words }) => {
+      const [name = '', ...rest] = words.split(':')
       return [name.trim(), rest.join(':').trim()]
     }),
   )
 }
 
-/** Without blanks around them, and without the empty ones. */
-function listLines(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+/** Where a refusal says that the text is wrong; null: it names no place in it. */
+export function findMark({ text }: Pick<Draft, 'text'>, errorMsg: string): Mark | null {
+  return findWord(text, errorMsg) ?? findUrl(text, errorMsg)
 }
 
-export interface Mark {
-  readonly before: string
-  /** One character; empty at the end of the text. */
-  readonly at: string
-  readonly after: string
-}
-
-/** Where a refusal says that an expression is wrong; null: it names no position. */
-export function findMark(draft: Pick<Draft, 'text'>, errorMsg: string): Mark | null {
+/** `expression, position 12: …`, of several `expressions[1]: expression, position 12: …`. */
+function findWord(text: string, errorMsg: string): Mark | null {
   const found = /^(?:expressions\[(\d+)\]: )?expression, position (\d+): /.exec(errorMsg)
-  if (!found) return null
-  const line = listLines(draft.text)[Number(found[1] ?? 0)]
-  if (line === undefined) return null
+  const line = found && findLines(text)[Number(found[1] ?? 0)]
+  if (!line) return null
   // The API counts characters, not halves of them.
-  const characters = Array.from(line)
-  const index = Number(found[2]) - 1
-  return {
-    before: characters.slice(0, index).join(''),
-    at: characters[index] ?? '',
-    after: characters.slice(index + 1).join(''),
-  }
+  const before = Array.from(line.words).slice(0, Number(found[2]) - 1)
+  const at = before.join('').length
+  const [word = ''] = /^(?:"(?:[^"\\]|\\.)*"|[^ "]+|.)?/u.exec(line.words.slice(at)) ?? []
+  return { from: line.from + at, to: line.from + at + word.length }
+}
+
+/** `urls: "the URL, or its beginning…": …`. */
+function findUrl(text: string, errorMsg: string): Mark | null {
+  const shown = /^urls: "((?:[^"\\]|\\.)*)": /.exec(errorMsg)?.[1]
+  const line = findLines(text).find(({ words }) => {
+    const said = JSON.stringify(words).slice(1, -1)
+    return said === shown || (shown?.endsWith('…') === true && said.startsWith(shown.slice(0, -1)))
+  })
+  return line ? { from: line.from, to: line.from + line.words.length } : null
+}
+
+interface Line {
+  /** Without blanks around them. */
+  readonly words: string
+  /** Where they begin in the text. */
+  readonly from: number
+}
+
+/** Without the empty ones. */
+function findLines(text: string): readonly Line[] {
+  return [...text.matchAll(/[^\n]+/g)].flatMap(({ 0: line, index }) => {
+    const words = line.trim()
+    return words === '' ? [] : [{ words, from: index + line.indexOf(words) }]
+  })
 }
 
 /** What empties whole caches is asked for once more: all of the fleet, or a ban on everything as the API warns. */

@@ -3,21 +3,22 @@ import type { ListedInvalidation } from '../../api/invalidation.js'
 import { useList } from '../../api/list.js'
 import { LinkButton } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
+import { agoColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
-import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
+import { ObjectList } from '../../parts/object-list.js'
+import type { Column } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { InvalidationState } from './invalidation-state.js'
 import { countStates, pickInvalidations, sayContent, sayTarget } from './say-invalidation.js'
+import { useProgress } from './use-progress.js'
 
 export function View() {
-  const { rows, phase, error, reload } = useList<ListedInvalidation>('/invalidations', {
-    follow: ['invalidation'],
-  })
+  const list = useList<ListedInvalidation>('/invalidations', { follow: ['invalidation'] })
+  const { rows } = list
+  const isOpen = rows.length <= progressRowsMost && rows.some(({ finished }) => finished === null)
+  useProgress(isOpen, progressMs, list.reload)
   const text = useSearchText()
   const [state, setState] = useAddressField('state')
   const [type, setType] = useAddressField('type')
@@ -32,8 +33,6 @@ export function View() {
           </LinkButton>
         )}
       </ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {phase === 'loading' && <Loading />}
       {rows.length > 0 && (
         <div class="row">
           <Choices label="Type" value={type} onChoose={setType} choices={types} />
@@ -45,22 +44,22 @@ export function View() {
           />
         </div>
       )}
-      {shown.length > 0 && (
-        <Table
-          label="Invalidations"
-          rows={shown}
-          columns={columns}
-          linkOf={({ id }) => `/invalidations/${id}`}
-          sorting={{ title: 'Made', isDescending: true }}
-          fills
-        />
-      )}
-      {phase === 'ready' && !error && shown.length === 0 && (
-        <NoInvalidations isEmpty={rows.length === 0} />
-      )}
+      <ObjectList
+        {...{ list, columns, label: 'Invalidations', rows: shown }}
+        linkOf={({ id }) => `/invalidations/${id}`}
+        sorting={{ title: 'Made', isDescending: true }}
+      >
+        <Empty icon="invalidation" title="No invalidations yet">
+          <p>A ban removes what an expression matches, a purge what is stored under a URL.</p>
+        </Empty>
+      </ObjectList>
     </>
   )
 }
+
+/** Chosen by us: often enough to see that it goes on; longer lists wait for events. */
+const progressMs = 10_000
+const progressRowsMost = 1_000
 
 const types = [
   { value: '', title: 'Bans and purges' },
@@ -98,20 +97,5 @@ const columns: readonly Column<ListedInvalidation>[] = [
     show: ({ target }) => sayTarget(target),
     sortBy: ({ target }) => sayTarget(target),
   },
-  {
-    title: 'Made',
-    width: '9.5rem',
-    from: 'wide',
-    show: ({ created }) => <Time at={created} isAgo />,
-    sortBy: ({ created }) => created,
-  },
+  agoColumn('Made', ({ created }) => created, { from: 'wide' }),
 ]
-
-function NoInvalidations({ isEmpty }: { readonly isEmpty: boolean }) {
-  if (!isEmpty) return <Empty icon="search" title="No invalidation fits these filters" />
-  return (
-    <Empty icon="invalidation" title="No invalidations yet">
-      <p>A ban removes what an expression matches, a purge what is stored under a URL.</p>
-    </Empty>
-  )
-}

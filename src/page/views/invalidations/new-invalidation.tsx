@@ -1,22 +1,24 @@
 /** A new ban or purge: what it removes and where, whom it would reach, and one more question before everything goes. */
 import { useSignal, type Signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
-import type { CallError, Outcome } from '../../api/http.js'
+import type { Outcome } from '../../api/http.js'
 import type { Invalidation } from '../../api/invalidation.js'
 import { Choices } from '../../parts/choices.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { Empty } from '../../parts/empty.js'
-import { SelectField, TextField } from '../../parts/field.js'
+import { SelectField, TextField, type TextFieldProps } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
+import { isAbout } from '../../parts/is-about.js'
 import { toast } from '../../parts/toasts.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField } from '../../shell/address.js'
 import {
   composeBody,
+  findMark,
   reachesEverything,
   type InvalidationBody,
   type TargetKind,
@@ -42,6 +44,11 @@ export function View() {
   }
   const body = composeBody(draft)
   const preview = usePreview(body)
+  const name = type === 'purge' ? 'urls' : body?.expressions ? 'expressions' : 'expression'
+  const names = [name, 'method', 'headers']
+  const told = { error: deed.error, advice: preview.error }
+  const wrong = deed.error ?? (preview.isCurrent ? preview.error : null)
+  const main = { name, value: text, mark: wrong && findMark(draft, wrong.errorMsg), ...told }
   const key = JSON.stringify(body)
   useEffect(() => {
     deed.forget()
@@ -61,40 +68,45 @@ export function View() {
         <Form
           deed={deed}
           verb={verb}
-          names={['expression', 'expressions', 'urls', 'method', 'headers']}
+          names={names}
           onCancel={() => {
             go('/invalidations')
           }}
           onSubmit={() => {
-            if (body)
-              void deed.run(
-                () => makeInvalidation(body, verb),
-                (made) => {
-                  if (!made) return
-                  toast(`${verb} is on its way.`)
-                  go(`/invalidations/${made.id}`)
-                },
-              )
+            if (!body) {
+              toast('Choose where first.')
+              return
+            }
+            void deed.run(
+              () => makeInvalidation(body, verb),
+              (made) => {
+                if (!made) return
+                toast(`${verb} is on its way.`)
+                go(`/invalidations/${made.id}`)
+              },
+            )
           }}
         >
           {type === 'ban' ? (
             <TextField
               key="ban"
               label="Expressions"
-              value={text}
+              {...main}
               lines={3}
               required
               autoFocus
-              name={body?.expressions ? 'expressions' : 'expression'}
-              error={deed.error}
               hint='One a line: field, operator, value, joined by &&. obj.http.x-url ~ "^/img/" && obj.status == 200'
             />
           ) : (
-            <PurgeFields {...{ text, method, headers, error: deed.error }} />
+            <PurgeFields urls={main} {...{ method, headers, told }} />
           )}
           <TargetFields {...{ kind, ids }} />
           <SelectField label="Caches that are away get it within" value={ttl} options={ttls} />
-          <PreviewNote {...{ preview, draft, isReady: body !== null }} />
+          <PreviewNote
+            preview={preview}
+            isSaid={names.some((one) => isAbout(preview.error, one))}
+            isReady={body !== null}
+          />
         </Form>
       </div>
     </>
@@ -102,27 +114,31 @@ export function View() {
 }
 
 interface PurgeFieldsProps {
-  readonly text: Signal<string>
+  readonly urls: Pick<TextFieldProps, 'name' | 'value' | 'mark' | 'error' | 'advice'>
   readonly method: Signal<string>
   readonly headers: Signal<string>
-  readonly error: CallError | null
+  readonly told: Pick<TextFieldProps, 'error' | 'advice'>
 }
 
-function PurgeFields({ text, method, headers, error }: PurgeFieldsProps) {
+function PurgeFields({ urls, method, headers, told }: PurgeFieldsProps) {
+  const more = useRef<HTMLDetailsElement>(null)
+  const isWrong = ['method', 'headers'].some((name) => isAbout(told.error ?? told.advice, name))
+  useEffect(() => {
+    if (isWrong && more.current) more.current.open = true
+  }, [isWrong])
   return (
     <>
       <TextField
-        {...{ value: text, error, lines: 3, required: true, autoFocus: true }}
+        {...{ ...urls, lines: 3, required: true, autoFocus: true }}
         label="URLs"
-        name="urls"
         hint="One a line, whole: https://www.example.com/img/logo.png"
       />
-      <details class="invalidation-more">
+      <details class="invalidation-more" ref={more}>
         <summary>Method and headers</summary>
         <div class="stack">
-          <TextField {...{ value: method, error }} label="Method" name="method" />
+          <TextField {...{ value: method, ...told }} label="Method" name="method" />
           <TextField
-            {...{ value: headers, error, lines: 2 }}
+            {...{ value: headers, ...told, lines: 2 }}
             label="Headers"
             name="headers"
             hint="One a line. Name: value"

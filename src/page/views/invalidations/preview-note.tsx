@@ -1,44 +1,30 @@
 /** Below the fields while they are filled: whom it would reach, what is odd about it, where it is wrong. */
 import type { InvalidationPreview } from '../../api/invalidation.js'
-import { findMark, type Draft } from './compose-invalidation.js'
 import type { Preview } from './use-preview.js'
 
 export interface PreviewNoteProps {
   readonly preview: Preview
-  readonly draft: Draft
+  /** What is wrong stands at its field. */
+  readonly isSaid: boolean
   /** There is something to look at. */
   readonly isReady: boolean
 }
 
-export function PreviewNote({ preview: { value, error }, draft, isReady }: PreviewNoteProps) {
+export function PreviewNote({ preview: { value, error }, isSaid, isReady }: PreviewNoteProps) {
   return (
     <div class="invalidation-preview" role="status">
       {!isReady ? (
         <p class="quiet">Say what to remove and where; then this tells whom it reaches.</p>
       ) : error ? (
-        <Refusal errorMsg={error.errorMsg} draft={draft} />
+        <p class={isSaid ? 'quiet' : 'field-wrong'}>
+          {isSaid ? 'Once it is right, this tells whom it reaches.' : error.errorMsg}
+        </p>
       ) : value ? (
         <Reach {...value} />
       ) : (
         <p class="quiet">Looking whom it reaches…</p>
       )}
     </div>
-  )
-}
-
-function Refusal({ errorMsg, draft }: { readonly errorMsg: string; readonly draft: Draft }) {
-  const mark = findMark(draft, errorMsg)
-  return (
-    <>
-      <p class="field-wrong">{errorMsg}</p>
-      {mark && (
-        <pre class="invalidation-wrong">
-          {mark.before}
-          <mark>{mark.at === '' ? ' ' : mark.at}</mark>
-          {mark.after}
-        </pre>
-      )}
-    </>
   )
 }
 

@@ -9,13 +9,15 @@ import type { InvalidationBody } from './compose-invalidation.js'
 export interface Preview {
   readonly value: InvalidationPreview | null
   readonly error: CallError | null
+  /** False: it is of what was written before. */
+  readonly isCurrent: boolean
 }
 
 /** Chosen by us: a pause in typing. */
 const pauseMs = 500
 
 export function usePreview(body: InvalidationBody | null): Preview {
-  const state = useSignal<Preview>(nothing)
+  const state = useSignal<Omit<Preview, 'isCurrent'> & { readonly key: string }>(nothing)
   const key = JSON.stringify(body)
   useEffect(() => {
     if (body === null) {
@@ -27,8 +29,8 @@ export function usePreview(body: InvalidationBody | null): Preview {
       const outcome = await askPreview(body, abort.signal)
       if (abort.signal.aborted) return
       state.value = outcome.ok
-        ? { value: outcome.value, error: null }
-        : { value: null, error: outcome.error }
+        ? { key, value: outcome.value, error: null }
+        : { key, value: null, error: outcome.error }
     }
     const pause = setTimeout(() => void look(), pauseMs) // never rejects
     return () => {
@@ -36,7 +38,8 @@ export function usePreview(body: InvalidationBody | null): Preview {
       abort.abort()
     }
   }, [key])
-  return state.value
+  const { value, error } = state.value
+  return { value, error, isCurrent: state.value.key === key }
 }
 
 export function askPreview(body: InvalidationBody, signal?: AbortSignal) {
@@ -46,4 +49,4 @@ export function askPreview(body: InvalidationBody, signal?: AbortSignal) {
   })
 }
 
-const nothing: Preview = { value: null, error: null }
+const nothing = { key: '', value: null, error: null }

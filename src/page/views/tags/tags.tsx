@@ -2,42 +2,35 @@
 import { useSignal } from '@preact/signals'
 import { useList } from '../../api/list.js'
 import type { Tag } from '../../api/tag.js'
+import { agoColumn, nameColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
 import { NewNamed } from '../../parts/named-object.js'
 import { NewButton } from '../../parts/new-button.js'
-import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
+import { ObjectList } from '../../parts/object-list.js'
+import type { Column } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import { useSearchText } from '../../shell/address.js'
 import { tagKind } from './tag-kind.js'
 
 export function View() {
-  const { rows, phase, error, reload } = useList<Tag>('/tags')
+  const list = useList<Tag>('/tags', { follow: ['tag', 'agent'] })
   const text = useSearchText()
   const isMaking = useSignal(false)
-  const shown = rows.filter(({ name }) => name.toLowerCase().includes(text))
+  const shown = list.rows.filter(({ name }) => name.toLowerCase().includes(text))
   const make = (): void => {
     isMaking.value = true
   }
   return (
     <>
       <ViewHead title="Tags">{mayWrite('tag') && <NewButton noun="tag" onPress={make} />}</ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {phase === 'loading' && <Loading />}
-      {shown.length > 0 && (
-        <Table
-          label="Tags"
-          rows={shown}
-          columns={columns}
-          linkOf={({ id }) => `/tags/${id}`}
-          sorting={{ title: 'Name', isDescending: false }}
-          fills
-        />
-      )}
-      {phase === 'ready' && !error && shown.length === 0 && <NoTags isEmpty={rows.length === 0} />}
+      <ObjectList
+        {...{ list, columns, label: 'Tags', rows: shown }}
+        linkOf={({ id }) => `/tags/${id}`}
+        sorting={{ title: 'Name', isDescending: false }}
+      >
+        <NoTags />
+      </ObjectList>
       {isMaking.value && (
         <NewNamed
           kind={tagKind}
@@ -51,24 +44,17 @@ export function View() {
 }
 
 const columns: readonly Column<Tag>[] = [
-  { title: 'Name', show: ({ name }) => name, sortBy: ({ name }) => name },
+  nameColumn(({ name }) => name),
   {
     title: 'Sent by a cache',
     width: '9rem',
     show: (tag) => (tag.static ? 'yes' : 'no'),
     sortBy: (tag) => Number(tag.static),
   },
-  {
-    title: 'Made',
-    width: '9.5rem',
-    from: 'medium',
-    show: ({ created }) => <Time at={created} isAgo />,
-    sortBy: ({ created }) => created,
-  },
+  agoColumn('Made', ({ created }) => created, { from: 'medium' }),
 ]
 
-function NoTags({ isEmpty }: { readonly isEmpty: boolean }) {
-  if (!isEmpty) return <Empty icon="search" title="No tag fits this search" />
+function NoTags() {
   return (
     <Empty icon="tag" title="No tags yet">
       <p>

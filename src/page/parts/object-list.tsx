@@ -1,14 +1,14 @@
-/** A list of the administration: its table, or why there is none. */
+/** A list of objects: its table, or why there is none. */
 import type { ComponentChildren } from 'preact'
-import type { CallError } from '../../api/http.js'
-import type { List } from '../../api/list.js'
-import { Empty } from '../../parts/empty.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
-import { Table, type TableProps } from '../../parts/table.js'
+import type { CallError } from '../api/http.js'
+import type { List } from '../api/list.js'
+import { Empty } from './empty.js'
+import { ErrorNote } from './error-note.js'
+import { Loading } from './loading.js'
+import { Table, type TableProps } from './table.js'
 
 export interface ObjectListProps<T extends { readonly id: number }> extends TableProps<T> {
-  readonly list: List<T>
+  readonly list: List<unknown>
   /** Why the last change of one of them did not work. */
   readonly problem?: CallError | null
   /** Shown where there is nothing at all: what to do next. */

@@ -1,0 +1,54 @@
+/**
+ * Differences as people see them: of whole lines first, then within the lines that changed. Letter by letter over all of a text a
+ * long new subroutine would make one change of all that is around it.
+ */
+import { Change, diff } from '@codemirror/merge'
+
+/** Chosen by us: beyond it what changed is told as a whole, so that no text holds the page up. */
+const limits = { scanLimit: 2_000, timeout: 200 }
+const within = { scanLimit: 500, timeout: 50 }
+/** Letters of one block that are compared. */
+const lettersMost = 4_000
+/** Each distinct line is one letter, of those below the surrogates. */
+const linesMost = 0xd000
+
+export function compareLines(a: string, b: string): readonly Change[] {
+  const [linesOfA, linesOfB] = [splitLines(a), splitLines(b)]
+  const letters = new Map([...new Set([...linesOfA, ...linesOfB])].map((line, at) => [line, at]))
+  if (letters.size > linesMost) return diff(a, b, limits)
+  const write = (lines: readonly string[]): string =>
+    lines.map((line) => String.fromCharCode((letters.get(line) ?? 0) + 1)).join('')
+  const [startsInA, startsInB] = [findStarts(linesOfA), findStarts(linesOfB)]
+  return diff(write(linesOfA), write(linesOfB), limits).flatMap((lines) =>
+    compareWithin(
+      new Change(
+        startsInA[lines.fromA] ?? 0,
+        startsInA[lines.toA] ?? a.length,
+        startsInB[lines.fromB] ?? 0,
+        startsInB[lines.toB] ?? b.length,
+      ),
+      a,
+      b,
+    ),
+  )
+}
+
+/** Each with its line end. */
+function splitLines(text: string): readonly string[] {
+  return text.match(/[^\n]*\n|[^\n]+/g) ?? []
+}
+
+/** Where each line begins, and where the last one ends. */
+function findStarts(lines: readonly string[]): readonly number[] {
+  let at = 0
+  return [0, ...lines.map((line) => (at += line.length))]
+}
+
+function compareWithin(change: Change, a: string, b: string): readonly Change[] {
+  const { fromA, toA, fromB, toB } = change
+  if (toA - fromA + toB - fromB > lettersMost) return [change]
+  return diff(a.slice(fromA, toA), b.slice(fromB, toB), within).map(
+    (inner) =>
+      new Change(fromA + inner.fromA, fromA + inner.toA, fromB + inner.fromB, fromB + inner.toB),
+  )
+}

@@ -1,0 +1,49 @@
+/**
+ * A text area with a place in it marked as wrong: behind it lies the same text, unseen but for the mark, and scrolls with it.
+ * What is typed stays a text area's: its keys, its history, its selection.
+ */
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { Mark } from './mark.js'
+
+export interface MarkedAreaProps {
+  readonly text: string
+  readonly lines: number
+  readonly mark: Mark | null
+  readonly onText: (text: string) => void
+  /** The element's further attributes. */
+  readonly control: object
+  readonly place: { current: HTMLTextAreaElement | null }
+}
+
+export function MarkedArea({ text, lines, mark, onText, control, place }: MarkedAreaProps) {
+  const behind = useRef<HTMLDivElement>(null)
+  const follow = (): void => {
+    if (behind.current && place.current) behind.current.scrollTop = place.current.scrollTop
+  }
+  useLayoutEffect(follow, [text, mark])
+  return (
+    <div class="marked">
+      <div class="field-input marked-behind" ref={behind} aria-hidden="true">
+        {mark && (
+          <>
+            {text.slice(0, mark.from)}
+            <mark>{text.slice(mark.from, mark.to) || ' '}</mark>
+            {text.slice(mark.to)}
+          </>
+        )}
+      </div>
+      <textarea
+        {...control}
+        class="field-input marked-text"
+        ref={place}
+        rows={lines}
+        spellcheck={false}
+        value={text}
+        onScroll={follow}
+        onInput={({ currentTarget }) => {
+          onText(currentTarget.value)
+        }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,13 @@
+/** The places in a group's files that a compiler's text names, each a link to the line. */
+import type { Group } from '../../api/group.js'
+import { mayRead } from '../../session/rights.js'
+import { ProblemList } from '../file/problem-list.js'
+import { readProblems } from '../file/read-problems.js'
+
+export function GroupProblems({ group, text }: { readonly group: Group; readonly text: string }) {
+  if (!mayRead('file')) return null
+  const files = new Map(
+    [group.mainVCL, ...group.includes].flatMap((file) => (file ? [[file.name, file.id]] : [])),
+  )
+  return <ProblemList problems={readProblems(text, new Set(files.keys()))} files={files} />
+}
