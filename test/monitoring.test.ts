@@ -1,17 +1,18 @@
 /** The dashboard and the alert rules ask for what the daemon really tells, and Prometheus's own checker accepts them. */
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { exposeCounters } from '../src/agent/counters/exposition.js'
 import { createMetrics } from '../src/coordinator/http/metrics.js'
 import { agentStates } from '../src/domain/agent-state.js'
 import { defaultCounters } from '../src/domain/counters.js'
+import { root } from './support/root.js'
 
-const folder = new URL('../config/', import.meta.url)
-const rulesFile = fileURLToPath(new URL('alert-rules.yaml', folder))
-const dashboardFile = fileURLToPath(new URL('grafana-dashboard.json', folder))
+const folder = join(root, 'config')
+const rulesFile = join(folder, 'alert-rules.yaml')
+const dashboardFile = join(folder, 'grafana-dashboard.json')
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[]
