@@ -1,5 +1,5 @@
 /**
- * Makes a checkout ready, with Node's built-ins only: `node .ci/setup.mjs run` before the daemon is started,
+ * Makes a checkout ready, with Node's built-ins only: `node .ci/setup.mjs run` before the daemon is started, and builds it,
  * `node .ci/setup.mjs test` before the tests. Installs what is missing as root or through sudo; what cannot be
  * installed is named. Takes well under a second when there is nothing to do.
  */
@@ -47,7 +47,8 @@ checkNode()
 if (mode === 'test') installPackages(testServers)
 else if (!varnish.present() && canInstall()) installPackages([varnish])
 installModules()
-build()
+// The tests are compiled with what they try.
+if (mode === 'run') build()
 
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
@@ -82,9 +83,12 @@ function build() {
   const built = join(root, 'dist', '.built')
   const builtAt = existsSync(built) ? statSync(built).mtimeMs : 0
   const sources = ['src', 'protocol', 'config'].map((folder) => join(root, folder))
-  const settings = ['tsconfig.json', 'tsconfig.build.json', '.ci/build-page.mjs'].map((file) =>
-    join(root, file),
-  )
+  const settings = [
+    'tsconfig.json',
+    'tsconfig.build.json',
+    '.ci/build-page.mjs',
+    '.ci/pack-modules.mjs',
+  ].map((file) => join(root, file))
   const newest = Math.max(...[...sources, ...settings].map(newestChange))
   if (newest < builtAt) return
   say('building')

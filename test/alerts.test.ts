@@ -1,11 +1,11 @@
 /** The alert rules over time, as Prometheus reckons them: what goes wrong rings its alert, and what is well rings none. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { runPromtool } from './support/promtool.js'
+import { root } from './support/root.js'
 
-const rulesFile = fileURLToPath(new URL('../config/alert-rules.yaml', import.meta.url))
+const rulesFile = join(root, 'config', 'alert-rules.yaml')
 
 /** An hour of a metric, a value a minute: `0x60` stays, `0+60x60` counts. */
 type Series = readonly [metric: string, values: string]

@@ -1,11 +1,9 @@
 /** The import rules of ARCHITECTURE.md, checked from the import lines. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { version } from '../src/version.js'
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
+import { root } from './support/root.js'
 
 interface Import {
   readonly file: string

@@ -2,12 +2,12 @@
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { ConfigError, describeSettings, loadConfig, type Environment } from '../config/load.js'
 import { createSchema, type Settings } from '../config/schema.js'
 import { runDaemon, startDaemon } from './support/daemon.js'
 import { eventually } from './support/eventually.js'
+import { root } from './support/root.js'
 
 function load(words: readonly string[], environment: Environment = {}): Settings {
   const loaded = loadConfig(words, environment)
@@ -155,7 +155,7 @@ void t.test('a flag that holds a password is told, and no longer shown', async (
 })
 
 void t.test('the examples are valid', async (t) => {
-  const folder = fileURLToPath(new URL('../config', import.meta.url))
+  const folder = join(root, 'config')
   const examples = (await readdir(folder)).filter((name) => name.endsWith('.example.yaml'))
   t.not(examples.length, 0)
   for (const name of examples) t.ok(load(['--config', join(folder, name)]), name)

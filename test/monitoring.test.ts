@@ -1,7 +1,6 @@
 /** The dashboard and the alert rules ask for what the daemon really tells, and Prometheus's own checker accepts all of it. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
 import { exposeCounters } from '../src/agent/counters/exposition.js'
@@ -10,8 +9,9 @@ import { agentStates } from '../src/domain/agent-state.js'
 import { defaultCounters } from '../src/domain/counters.js'
 import { readDashboard } from './support/dashboard.js'
 import { runPromtool } from './support/promtool.js'
+import { root } from './support/root.js'
 
-const rulesFile = fileURLToPath(new URL('../config/alert-rules.yaml', import.meta.url))
+const rulesFile = join(root, 'config', 'alert-rules.yaml')
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[]

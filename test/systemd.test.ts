@@ -3,10 +3,10 @@ import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { root } from './support/root.js'
 
-const folder = fileURLToPath(new URL('../systemd', import.meta.url))
+const folder = join(root, 'systemd')
 const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0
 /** Of 10; systemd's own services are between 1 and 9. */
 const exposureLimit = 2.5

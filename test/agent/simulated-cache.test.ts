@@ -1,6 +1,7 @@
 /** Agents and simulated caches: each named fault in the middle of a deploy, and many agents in one thread. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import t from 'tap'
@@ -13,6 +14,7 @@ import type { AgentConfig } from '../../src/agent/agent-config.js'
 import { startSimulatedAgents } from '../../src/agent/simulated-agents.js'
 import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
+import { root } from '../support/root.js'
 import type { DesiredProgram } from '../../src/domain/desired-engine.js'
 import type { Hello } from '../../src/messages/agent-to-coordinator.js'
 import { answering, idle, serving } from './cache-sight.js'
@@ -195,7 +197,7 @@ void t.test(
           tags: ['simulated'],
           compileMs: 0,
           stateDir,
-          thread: new URL('./simulated-worker-from-source.mjs', import.meta.url),
+          thread: pathToFileURL(join(root, 'dist/src/agent/simulated-worker.js')),
           coordinator: { url: coordinator.url, caFile: null },
           joinToken: () => {
             tokens += 1

@@ -5,11 +5,12 @@ import t, { type Test } from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { callHttp } from '../../src/cli/http-call.js'
 import { resourceRoutes } from '../../src/coordinator/controller/resources.js'
+import { root } from '../support/root.js'
 import { administrator, startController } from '../support/start-controller.js'
 import { startDesk } from './desk.js'
 import { call, endOf, makeHome, startClient, type Environment } from './run-cli.js'
 
-const fixtures = join(import.meta.dirname, '../fixtures/tls')
+const fixtures = join(root, 'test/fixtures/tls')
 const { user, password } = administrator
 const input = `${password}\n`
 

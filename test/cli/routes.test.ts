@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../src/coordinator/controller/resources.js'
 import { enrol } from '../coordinator/controller/client.js'
 import { eventually } from '../support/eventually.js'
+import { root } from '../support/root.js'
 import { startController } from '../support/start-controller.js'
 import { startDesk, type Desk } from './desk.js'
 
@@ -77,7 +78,7 @@ const commands: Readonly<Record<string, string>> = {
   'PUT /auth/password': 'password --password-stdin',
 }
 
-const configFolder = join(import.meta.dirname, '../../config')
+const configFolder = join(root, 'config')
 
 const withoutCommand: Readonly<Record<string, string>> = {
   ...ofBoth('/stats/{counter}/{consolfunc}/{start}/{end}', 'stats asks for several at once'),

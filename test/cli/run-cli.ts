@@ -1,12 +1,12 @@
-/** The client as a process of its own, from the source; and in this process, with or without a terminal around it. */
+/** The client as a process of its own, from what `npm run build` made; and in this process, with or without a terminal around it. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { runProgram } from '../../src/cli/program.js'
+import { root } from '../support/root.js'
 
 /** tap's Test, as far as it is needed here. */
 export interface TestEnd {
@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly now?: () => number
 }
 
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const program = join(root, 'dist/src/cli/main.js')
 
 /** A home of its own, gone with the test. */
 export async function makeHome(t: TestEnd): Promise<{ readonly XDG_CONFIG_HOME: string }> {
@@ -54,7 +54,7 @@ export async function run(words: readonly string[], options: RunOptions): Promis
 /** Ends with the test at the latest. */
 export function startClient(words: readonly string[], environment: Environment): ChildProcess {
   const { PATH = '' } = process.env
-  return spawn(process.execPath, ['--import=tsx', program, ...words], {
+  return spawn(process.execPath, [program, ...words], {
     env: { PATH, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

@@ -1,5 +1,6 @@
 /** The compiler's words in the author's files: recorded answers of a real cache, and the real compiler itself. */
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { describeFailures, translateError } from '../../src/domain/compiler-text.js'
@@ -7,8 +8,9 @@ import { bundleVcl, type Bundle, type VclText } from '../../src/domain/vcl-bundl
 import { lexVcl } from '../../src/domain/vcl-lexer.js'
 import { vclFilesOf } from '../support/arbitraries.js'
 import { createCompiler } from '../support/compile-vcl.js'
+import { root } from '../support/root.js'
 
-const recordings = new URL('../fixtures/compiler/7.1.1/', import.meta.url)
+const recordings = join(root, 'test/fixtures/compiler/7.1.1')
 
 function bundled(main: VclText, includes: ReadonlyMap<string, VclText> = new Map()): Bundle {
   const result = bundleVcl(main, includes, { allowedExternal: new Set(), modules: null })
@@ -18,7 +20,7 @@ function bundled(main: VclText, includes: ReadonlyMap<string, VclText> = new Map
 
 /** A header line, then `=== <file name>` and its text, at last `=== answer <status>` and the engine's words. */
 function readRecording(name: string): { bundle: Bundle; answer: string } {
-  const parts = readFileSync(new URL(`${name}.txt`, recordings), 'utf8')
+  const parts = readFileSync(join(recordings, `${name}.txt`), 'utf8')
     .split(/^=== /m)
     .slice(1)
   const files = parts.map((part) => {

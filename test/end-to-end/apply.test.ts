@@ -2,15 +2,15 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { call, makeHome, type Ran } from '../cli/run-cli.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { root } from '../support/root.js'
 import { ask } from './origin.js'
 import { agentName, lane, startStand, untilAgent, type Stand } from './stand.js'
 
-const example = fileURLToPath(new URL('../../config/example-fleet', import.meta.url))
+const example = join(root, 'config/example-fleet')
 const host = 'news.example'
 
 interface Desk {

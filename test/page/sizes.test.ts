@@ -1,9 +1,10 @@
 /** What the page weighs, packed: all that index.html names (issue: at most 80 KB), and with an editor (at most 220 KB). */
 import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import t from 'tap'
+import { root } from '../support/root.js'
 
-const folder = fileURLToPath(new URL('../../dist/page/', import.meta.url))
+const folder = join(root, 'dist/page/')
 const firstLoadMost = 80_000
 const withEditorMost = 220_000
 

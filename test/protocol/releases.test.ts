@@ -1,5 +1,6 @@
 /** What a release says of itself, how each is asked, and that kept answers of each are read alike. */
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { capabilitiesFrom, probeCapabilities } from '../../protocol/capabilities.js'
 import type { Command } from '../../protocol/command.js'
@@ -8,6 +9,7 @@ import { ManagementPortError } from '../../protocol/errors.js'
 import { chooseReadingCommands, readingCommandsOf } from '../../protocol/reading.js'
 import { hasCommand, isAtLeast, supportsJson } from '../../protocol/release.js'
 import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import { root } from '../support/root.js'
 import { playScenario, readTranscript, writeTranscript, type Answer } from './release-scenario.js'
 import { RawClient } from './simulator/raw-client.js'
 
@@ -52,13 +54,13 @@ void t.test('each release is asked in the form it answers', (t) => {
   t.end()
 })
 
-const folder = new URL('../fixtures/releases/', import.meta.url)
+const folder = join(root, 'test/fixtures/releases')
 const releases = readdirSync(folder).filter((name) => /^\d/.test(name))
 
 const unknownCommand = { name: 'ManagementPortError', kind: 'rejected', status: 101 }
 
 const readFixture = (release: string) =>
-  readFileSync(new URL(`${release}/answers.txt`, folder), 'latin1')
+  readFileSync(join(folder, release, 'answers.txt'), 'latin1')
 
 /** What a kept answer says to a command, as a connection would tell it. */
 function hear<Result>(answers: ReadonlyMap<string, Answer>, command: Command<Result>): Result {

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -12,6 +11,7 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open-store.js'
 import { openSqlite } from '../../src/store/sqlite.js'
 import type { Queries, Store } from '../../src/store/store.js'
+import { root } from '../support/root.js'
 import { apiLogsContract } from './api-logs.contract.js'
 import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
@@ -24,7 +24,7 @@ import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 
 const log = pino({ level: 'silent' })
-const counter = fileURLToPath(new URL('count-decisions.ts', import.meta.url))
+const counter = join(root, 'test/store/count-decisions.mjs')
 
 async function open(t: Test, url: string): Promise<Store> {
   const store = await openStore(url, log)
@@ -126,7 +126,7 @@ void t.test('decisions of two processes do not overwrite each other', async (t) 
   await store.queries.insertInto('settings').values({ name: 'count', value: '0' }).execute()
 
   const run = promisify(execFile)
-  await Promise.all([1, 2].map(() => run(process.execPath, ['--import=tsx', counter, url, '100'])))
+  await Promise.all([1, 2].map(() => run(process.execPath, [counter, url, '100'])))
 
   const row = await store.queries.selectFrom('settings').select('value').executeTakeFirst()
   t.equal(row?.value, '200')

@@ -3,10 +3,10 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { findFreePort } from '../../src/agent/free-port.js'
 import { logIn, type ApiClient } from './api-client.js'
 import { eventually } from './eventually.js'
+import { root } from './root.js'
 import type { Varnishd } from './varnishd.js'
 
 /** tap's Test, as far as it is needed here. */
@@ -41,7 +41,7 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-const program = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url))
+const program = join(root, 'dist/src/main.js')
 const stopTimeoutMs = 30_000
 const endings: (() => void)[] = []
 process.once('exit', () => {

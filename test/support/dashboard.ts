@@ -1,5 +1,7 @@
 /** The Grafana dashboard as far as tests look at it. */
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { root } from './root.js'
 
 interface DataSource {
   readonly type: string
@@ -39,6 +41,6 @@ export interface Panel {
 }
 
 export async function readDashboard(): Promise<Dashboard> {
-  const file = new URL('../../config/grafana-dashboard.json', import.meta.url)
+  const file = join(root, 'config', 'grafana-dashboard.json')
   return JSON.parse(await readFile(file, 'utf8')) as Dashboard // our own file
 }

@@ -6,6 +6,7 @@ import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import type { HandleUpgrade } from '../../../src/coordinator/http/upgrades.js'
 import { eventually } from '../../support/eventually.js'
+import { root } from '../../support/root.js'
 import { startController, type Controller } from '../../support/start-controller.js'
 import { openLine, type Line, type LineSetup } from './line.js'
 import { startThings } from './things.js'
@@ -86,7 +87,7 @@ void t.test('links of agents leave room, and proxies are not counted', async (t)
 })
 
 void t.test('over TLS it is the same', async (t) => {
-  const fixtures = join(import.meta.dirname, '../../fixtures/tls')
+  const fixtures = join(root, 'test/fixtures/tls')
   const tls = { certFile: join(fixtures, 'one.crt'), keyFile: join(fixtures, 'one.key') }
   const things = await startThings({ tls, connectionsPerAddress: share })
   t.teardown(() => things.http.close())

@@ -8,10 +8,11 @@ import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { route } from '../../../src/coordinator/http/route.js'
 import { eventually } from '../../support/eventually.js'
+import { root } from '../../support/root.js'
 import { startController, type Controller } from '../../support/start-controller.js'
 import { startThings } from './things.js'
 
-const fixtures = join(import.meta.dirname, '../../fixtures/tls')
+const fixtures = join(root, 'test/fixtures/tls')
 
 void t.test('readiness follows the phase, the store and the bus; health does not', async (t) => {
   const c = await startController(t)

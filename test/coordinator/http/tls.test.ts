@@ -17,12 +17,13 @@ import {
 } from '../../../src/coordinator/state-service/identity/provider-http.js'
 import { eventually } from '../../support/eventually.js'
 import { makeCertificate } from '../../support/certificate.js'
+import { root } from '../../support/root.js'
 import { startController } from '../../support/start-controller.js'
 
 const secret = 'a key that nobody else may hear'
 /** For localhost and 127.0.0.1, signed by itself. */
-const own = join(import.meta.dirname, '../../fixtures/tls/one.crt')
-const other = join(import.meta.dirname, '../../fixtures/tls/two.crt')
+const own = join(root, 'test/fixtures/tls/one.crt')
+const other = join(root, 'test/fixtures/tls/two.crt')
 
 interface Listener {
   readonly port: number

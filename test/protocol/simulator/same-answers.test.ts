@@ -4,10 +4,12 @@
  */
 import { readFile } from 'node:fs/promises'
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
 import { eventually } from '../../support/eventually.js'
+import { root } from '../../support/root.js'
 import { startVarnishd } from '../../support/varnishd.js'
 import { playScenario, writeTranscript } from '../release-scenario.js'
 import { answerScript } from './answer-script.js'
@@ -185,7 +187,7 @@ void t.test('the real one still answers as it was recorded', async (t) => {
   const cache = await startVarnishd(t, { secret: null })
   const client = await openTcp(cache.port)
   await client.next()
-  const recorded = new URL('../../fixtures/releases/7.1.1/answers.txt', import.meta.url)
+  const recorded = join(root, 'test/fixtures/releases/7.1.1/answers.txt')
   const found = writeTranscript(await playScenario(client))
   t.equal(found, await readFile(recorded, 'latin1'))
   client.close()

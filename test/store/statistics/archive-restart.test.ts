@@ -1,10 +1,12 @@
 /** An archive whose thread dies: it comes back by itself, with all that was committed. */
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { planArchive } from '../../../src/store/statistics/local-archive.js'
 import { startArchive } from '../../../src/store/statistics/start-archive.js'
 import type { StatisticsArchive } from '../../../src/store/statistics/statistics-archive.js'
 import { eventually } from '../../support/eventually.js'
+import { root } from '../../support/root.js'
 import { begin, names, stepMs } from './archive.contract.js'
 
 /** archive-thread-that-dies.mjs. */
@@ -19,7 +21,7 @@ async function start(t: Test): Promise<{ archive: StatisticsArchive; warnings: s
       wrote: () => undefined,
       warn: (_, message) => warnings.push(message),
     },
-    thread: new URL('archive-thread-that-dies.mjs', import.meta.url),
+    thread: pathToFileURL(join(root, 'test/store/statistics/archive-thread-that-dies.mjs')),
   })
   return { archive, warnings }
 }

@@ -4,4 +4,4 @@ import { parentPort } from 'node:worker_threads'
 parentPort?.on('message', (message) => {
   if (message.kind === 'release' && message.agentId === 666) process.exit(1)
 })
-await import('./archive-thread-from-source.mjs')
+await import('../../../dist/src/store/statistics/archive-thread.js')

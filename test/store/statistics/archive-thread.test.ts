@@ -1,12 +1,14 @@
 /** The archive in its thread: batches over, answers back, and what happens when the thread cannot work. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { planArchive } from '../../../src/store/statistics/local-archive.js'
 import { createSamplePacker } from '../../../src/store/statistics/sample-packer.js'
 import { batchMs, startArchive } from '../../../src/store/statistics/start-archive.js'
 import type { StatisticsArchive } from '../../../src/store/statistics/statistics-archive.js'
 import { eventually } from '../../support/eventually.js'
+import { root } from '../../support/root.js'
 import { begin, names, stepMs } from './archive.contract.js'
 
 interface Started {
@@ -25,7 +27,7 @@ async function start(url: string): Promise<Started> {
       wrote: (_, rows) => commits.push(rows),
       warn: (_, message) => warnings.push(message),
     },
-    thread: new URL('archive-thread-from-source.mjs', import.meta.url),
+    thread: pathToFileURL(join(root, 'dist/src/store/statistics/archive-thread.js')),
   })
   return { archive, warnings, commits }
 }

@@ -1,0 +1,41 @@
+/**
+ * What CI checks, with Node's built-ins only: lint beside format, types and build, which use one core each; then the tests,
+ * which use all. What fails first ends the rest.
+ */
+import { spawn } from 'node:child_process'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const running = new Set()
+
+try {
+  await Promise.all([inTurn('check:lint'), buildAndCheck()])
+  await inTurn('check:tests')
+} catch (error) {
+  for (const child of running) child.kill('SIGTERM')
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}
+
+async function buildAndCheck() {
+  // What is checked is compiled as well: the tests run from it.
+  await inTurn('check:types', 'build:packed', 'build:page', 'check:format')
+}
+
+async function inTurn(...scripts) {
+  for (const script of scripts) await run(script)
+}
+
+function run(script) {
+  const child = spawn('npm', ['run', '--silent', script], { cwd: root, stdio: 'inherit' })
+  running.add(child)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => {
+      running.delete(child)
+      if (code === 0) resolve()
+      else reject(new Error(`npm run ${script} failed`))
+    })
+  })
+}

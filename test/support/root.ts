@@ -1,0 +1,9 @@
+/** Where the checkout is: a test runs from what the compiler made of it below `dist/`, or from its source. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+export const root = findCheckout(import.meta.dirname)
+
+function findCheckout(folder: string): string {
+  return existsSync(join(folder, 'package-lock.json')) ? folder : findCheckout(dirname(folder))
+}
