@@ -13,6 +13,7 @@ import {
   type Daemon,
 } from '../support/daemon.js'
 import { beside } from '../support/beside.js'
+import { heard, listen } from '../support/event-client.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { agentTag, expectDone, startCoordinators, ways } from './stand.js'
@@ -36,6 +37,8 @@ interface Edge {
 interface Stand {
   /** The one that the agents dial. */
   readonly coordinator: CoordinatorProcess
+  /** The same, where there is one only. */
+  readonly other: CoordinatorProcess
   readonly groupId: number
   readonly west: Edge
   readonly east: Edge
@@ -48,11 +51,11 @@ async function startStand(t: Test, coordinators: 1 | 2): Promise<Stand> {
   // A link that is slow for a while is not given up: what the agent could not send would be missing.
   const words = ['--no-agent', '--heartbeat', '30', '--stats-interval', String(intervalSeconds)]
   words.push('--stats-archives', String(archives))
-  const [traffic, coordinator] = await Promise.all([
+  const [traffic, [coordinator, other = coordinator]] = await Promise.all([
     startTraffic(t),
     coordinators === 2
-      ? startCoordinators(t, words).then(([one]) => one)
-      : startCoordinator(t, { words }),
+      ? startCoordinators(t, words)
+      : startCoordinator(t, { words }).then((one) => [one] as const),
   ])
   const begin = Math.floor(Date.now() / 1000)
   const [west, east] = await Promise.all([
@@ -60,7 +63,7 @@ async function startStand(t: Test, coordinators: 1 | 2): Promise<Stand> {
     startEdge(t, coordinator, { name: 'east', vcl: traffic.vcl }),
   ])
   const groupId = await deployOnBoth(coordinator, traffic.vcl)
-  const stand = { coordinator, groupId, west, east, begin, send: traffic.send }
+  const stand = { coordinator, other, groupId, west, east, begin, send: traffic.send }
   await Promise.all([west, east].map((edge) => untilServing(stand, edge)))
   return stand
 }
@@ -218,6 +221,15 @@ for (const [way, coordinators] of ways)
       ofWest = await send(stand, west, 10, 20)
       ofEast = await send(stand, east, 20, 5)
       await untilAllCounted()
+    })
+
+    await t.test('who looks hears of a cache as it is now, at any coordinator', async (t) => {
+      const { base, api } = stand.other
+      const query = `?live=${west.id}`
+      const looking = await listen(t, base, { token: api.token, query })
+      const { data } = await heard(looking, 'sample', { agent: { id: west.id, name: 'west' } })
+      t.ok('MAIN.client_req' in Object(data['values']))
+      looking.close()
     })
 
     await t.test('a killed coordinator keeps what was committed, and counts on', async () => {

@@ -66,7 +66,7 @@ async function readCounterSeries(
       throw new FleetError(
         'not-found',
         errorKey,
-        `counter ${counter.slice(0, 100)} was not found; GET /counters lists the usual ones`,
+        `counter ${counter.slice(0, 100)} was not found: it is none of the usual ones, and no cache that was asked for has it`,
       )
     return { counter, values: toPoints(series) }
   })
