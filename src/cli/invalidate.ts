@@ -2,6 +2,7 @@
 import type { Api } from './api.js'
 import { nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
+import { confirm } from './confirm.js'
 import { readWait } from './deploy.js'
 import { buildBody } from './object-body.js'
 import { showText } from './output.js'
@@ -12,6 +13,7 @@ import { isSet, type Field, type Invocation } from './verb.js'
 const firstPauseMs = 50
 const longestPauseMs = 500
 const agentsNamed = 20
+const previewPath = '/invalidations/preview'
 
 /** `targets`: of which exactly one is given, or `--all`. */
 export async function sendInvalidation(
@@ -29,7 +31,8 @@ export async function sendInvalidation(
   const headers = readHeaders(invocation)
   const body = { ...given, ...others, ...headers, target }
   const isPlan = isSet(invocation, 'plan')
-  const path = isPlan ? '/invalidations/preview' : '/invalidations'
+  if (!isPlan && given['type'] === 'ban') await confirmEverything(invocation, api, body)
+  const path = isPlan ? previewPath : '/invalidations'
   const answer = await api.call({ method: 'POST', path, body })
   const entry = requireFields(answer.body)
   const { stderr } = invocation.surroundings
@@ -42,6 +45,16 @@ export async function sendInvalidation(
     return exitCodes.done
   }
   return finish(invocation, await waitForEnd(invocation, api, entry, seconds), seconds)
+}
+
+/** Chosen by us: a ban that empties caches is asked about where there is somebody to ask; scripts mean what they say. */
+async function confirmEverything(invocation: Invocation, api: Api, body: Fields): Promise<void> {
+  const { stdin, stderr } = invocation.surroundings
+  if (!stdin.isTTY || !stderr.isTTY || isSet(invocation, 'yes')) return
+  const { body: preview } = await api.call({ method: 'POST', path: previewPath, body })
+  const { warnings, reached } = requireFields(preview)
+  if (!requireTexts(warnings).some((warning) => warning.includes('matches every object'))) return
+  await confirm(invocation, `ban every object on ${String(reached)} agents`)
 }
 
 /** `--header 'Name: value'`, as often as wanted. */

@@ -50,7 +50,11 @@ export const invalidationVerbs: readonly Verb[] = [
     name: 'ban',
     summary: 'removes what an expression matches from caches',
     arguments: ['<expression...>'],
-    flags: [...commonFlags, ...withoutData(fieldFlags([ttl], 'add'))],
+    flags: [
+      ...commonFlags,
+      { form: '--yes', summary: 'do not ask, as is done on a terminal, before all objects go' },
+      ...withoutData(fieldFlags([ttl], 'add')),
+    ],
     example: "ban 'obj.http.x-url ~ ^/img/' --vcl-group shop",
     run: async (invocation) => {
       const { sendInvalidation } = await import('./invalidate.js')

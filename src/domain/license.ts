@@ -61,7 +61,7 @@ export function describeLicenseState(state: LicenseState): string {
     case 'expired':
       return `the license has expired, and its grace with it; ${upload}`
     case 'too many caches':
-      return `there are more caches than the ${state.maxCaches} of the license; ${upload}, or delete some`
+      return `there are more caches than the ${state.maxCaches} of the license; ${upload}, or caches are deleted in the controller`
   }
 }
 

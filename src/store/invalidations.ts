@@ -241,17 +241,28 @@ export async function deleteInvalidation(queries: Queries, id: number): Promise<
   await queries.deleteFrom('invalidations').where('id', '=', id).execute()
 }
 
-/** Whether as many go on. */
+/** Whether as many go on. Counted only where the oldest and the newest are as far apart, since each new entry asks. */
 export async function hasOpen(queries: Queries, atLeast: number): Promise<boolean> {
+  const [first, last] = [await findOpen(queries, 'asc'), await findOpen(queries, 'desc')]
+  if (first === undefined || last === undefined || last - first + 1 < atLeast) return false
+  return (await findOpen(queries, 'asc', atLeast - 1)) !== undefined
+}
+
+/** Position of the open entry so many behind the first of this order. */
+async function findOpen(
+  queries: Queries,
+  order: 'asc' | 'desc',
+  offset = 0,
+): Promise<number | undefined> {
   const row = await queries
     .selectFrom('invalidations')
-    .select('id')
+    .select('position')
     .where('outcome', 'is', null)
-    .orderBy('position')
-    .offset(atLeast - 1)
+    .orderBy('position', order)
+    .offset(offset)
     .limit(1)
     .executeTakeFirst()
-  return row !== undefined
+  return row?.position
 }
 
 /** Deletes ended ones, at most `limit`, and answers how many. */

@@ -11,6 +11,8 @@ interface Stand {
   readonly hanging: Daemon
   readonly cli: (...words: string[]) => Promise<Ran>
   readonly cliOnTerminal: (...words: string[]) => Promise<Ran>
+  /** At a terminal, where this is typed. */
+  readonly cliAsked: (input: string, ...words: string[]) => Promise<Ran>
 }
 
 /** Two simulated agents and `hung`; slow heartbeats, so that one that is stopped is not Down while these tests wait. */
@@ -40,11 +42,12 @@ async function startStand(t: Test): Promise<Stand> {
     ...{ api, hanging },
     cli: (...words) => call(words, { environment }),
     cliOnTerminal: (...words) => call(words, { environment, terminal: true }),
+    cliAsked: (input, ...words) => call(words, { environment, terminal: true, input }),
   }
 }
 
 void t.test('bans and purges through the client', async (t) => {
-  const { cli, cliOnTerminal, hanging } = await startStand(t)
+  const { cli, cliOnTerminal, cliAsked, hanging } = await startStand(t)
 
   await t.test('a ban that all have done exits 0', async (t) => {
     const ran = await cli('ban', 'obj.http.x-url ~ ^/img/', '--all')
@@ -54,6 +57,20 @@ void t.test('bans and purges through the client', async (t) => {
     const several = await cli('ban', 'req.url ~ a', 'req.url ~ b', '--tags', 'simulated')
     t.match(several, { code: 0, out: /2 of 2 done/, err: /lurker/ })
     t.match(await cliOnTerminal('ban', 'obj.age > 1h', '--all'), { code: 0, err: /3 done/ })
+  })
+
+  await t.test('on a terminal a ban of everything is asked about', async (t) => {
+    const words = ['ban', 'obj.status != 0', '--all'] as const
+    const before = (await cli('invalidations', 'list', '--csv')).out
+    const no = await cliAsked('n\n', ...words)
+    t.match(no, {
+      code: 1,
+      err: /Shall I ban every object on 3 agents\? \[y\/N\] .*nothing was done/s,
+    })
+    t.equal((await cli('invalidations', 'list', '--csv')).out, before)
+    t.match(await cliAsked('y\n', ...words), { code: 0, out: /3 of 3 done/ })
+    t.match(await cliOnTerminal(...words, '--yes'), { code: 0, out: /3 of 3 done/ })
+    t.match(await cli(...words), { code: 0, err: /matches every object/ }, 'a script is not asked')
   })
 
   await t.test('a plan says whom it would reach, and sends nothing', async (t) => {

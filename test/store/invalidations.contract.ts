@@ -100,7 +100,9 @@ export function invalidationsContract(t: Test, factory: StoreFactory): void {
     const { queries } = store
     const agentId = await addAgent(queries, 'edge')
     const [old, open] = [await append(store, [agentId]), await append(store, [])]
+    t.same([await hasOpen(queries, 2), await hasOpen(queries, 3)], [true, false])
     await endInvalidation(queries, old, 3, at)
+    t.same([await hasOpen(queries, 1), await hasOpen(queries, 2)], [true, false])
 
     t.equal(await deleteEndedBefore(queries, at, 10), 0)
     t.equal(await deleteEndedBefore(queries, at + 1, 10), 1)
