@@ -181,12 +181,15 @@ void t.test('the administration', async (t) => {
     const headers = { authorization: `Bearer ${token.trim()}` }
     t.equal((await fetch(`${base}/api/v1/tags`, { headers })).status, 200)
     t.equal((await fetch(`${base}/api/v1/accounts`, { headers })).status, 403)
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click()
+    await page.getByRole('dialog').getByRole('status').getByText(/cop/i).waitFor()
     await page.getByRole('button', { name: 'Done' }).click()
 
     await page.getByRole('button', { name: `Delete ${hostile}` }).click()
     await page.getByLabel(`Type ${hostile} to go on`).fill(hostile)
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByText('No API tokens yet').waitFor()
+    t.equal(await page.evaluate('document.activeElement.id'), 'main', 'the focus is not lost')
     t.same(wrongs, [])
   })
 
