@@ -13,6 +13,17 @@ const hostile = '<img src=x onerror=alert(1)>'
 const shopName = 'The shop of an organization with a long name'
 const password = 'a long enough one'
 
+/** Of the views that have rows by then. */
+const titles = [
+  'Your account',
+  'Organizations',
+  'Accounts',
+  'Users',
+  'Sessions',
+  'Join tokens',
+  'Identity providers',
+]
+
 void t.test('the administration', async (t) => {
   const { base, port, api } = await startCoordinator(t, { words: ['--no-agent'] })
   const make = async (path: string, body: object): Promise<number> => {
@@ -181,12 +192,15 @@ void t.test('the administration', async (t) => {
     const headers = { authorization: `Bearer ${token.trim()}` }
     t.equal((await fetch(`${base}/api/v1/tags`, { headers })).status, 200)
     t.equal((await fetch(`${base}/api/v1/accounts`, { headers })).status, 403)
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click()
+    await page.getByRole('dialog').getByRole('status').getByText(/cop/i).waitFor()
     await page.getByRole('button', { name: 'Done' }).click()
 
     await page.getByRole('button', { name: `Delete ${hostile}` }).click()
     await page.getByLabel(`Type ${hostile} to go on`).fill(hostile)
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByText('No API tokens yet').waitFor()
+    t.equal(await page.evaluate('document.activeElement.id'), 'main', 'the focus is not lost')
     t.same(wrongs, [])
   })
 
@@ -272,20 +286,22 @@ void t.test('the administration', async (t) => {
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
     const { page, wrongs } = await open('')
-    for (const [place, width, colorScheme] of [
-      ['', 1280, 'light'],
-      ['/accounts', 390, 'dark'],
-      ['/sessions', 1280, 'dark'],
-    ] as const) {
+    const looks = [
+      { width: 1280, colorScheme: 'light' },
+      { width: 390, colorScheme: 'dark' },
+    ] as const
+    for (const [at, title] of titles.entries()) {
+      const { width, colorScheme } = looks[at % 2] ?? looks[0]
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 800 })
-      await page.goto(`/administration${place}`)
-      const shown = place === '' ? page.getByText('Who you are') : page.getByRole('table')
+      await page.getByRole('link', { name: title, exact: true }).click()
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      const shown = at === 0 ? page.getByText('Who you are') : page.getByRole('row').nth(1)
       await shown.waitFor()
-      await keepScreenshot(page, `administration${place.replace('/', '-')}-${colorScheme}`)
-      t.same(await findBarriers(page), [], place)
+      await keepScreenshot(page, `administration-${title.replace(' ', '-')}-${colorScheme}`)
+      t.same(await findBarriers(page), [], title)
       const isWide = 'document.documentElement.scrollWidth > innerWidth'
-      t.equal(await page.evaluate(isWide), false, `nothing sticks out of ${place}`)
+      t.equal(await page.evaluate(isWide), false, `nothing sticks out of ${title}`)
     }
     t.same(wrongs, [])
   })

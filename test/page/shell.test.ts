@@ -26,7 +26,8 @@ void t.test('the page', async (t) => {
     await page.keyboard.press('Enter')
     const alert = page.getByRole('alert')
     await alert.getByText(/Trace [\w-]{8,}/).waitFor()
-    await alert.getByRole('button', { name: 'Copy the trace id' }).waitFor()
+    await alert.getByRole('button', { name: 'Copy the trace id' }).click()
+    await page.getByRole('status').getByText('Copied.').waitFor()
 
     await logInPage(page)
 
@@ -48,6 +49,16 @@ void t.test('the page', async (t) => {
     t.equal(await rows.count(), 1)
     t.equal(await page.getByRole('searchbox').inputValue(), 'SIM-00042')
     t.same(wrongs, [])
+
+    const away = { traceId: 'the-trace-of-it', errorKey: 'store', errorMsg: 'the store is away' }
+    await page.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: away }))
+    await page.reload()
+    await page.getByRole('alert').getByText('the store is away').waitFor()
+    await keepScreenshot(page, 'starting')
+    t.same(await findBarriers(page), [])
+    await page.unroute('**/auth/refresh')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await rows.first().waitFor()
   })
 
   for (const [where, address] of [

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.js'
+import { Toasts } from './toasts.js'
 
 export interface DialogProps {
   readonly title: string
@@ -36,6 +37,7 @@ export function Dialog({ title, children, onClose, isWide = false }: DialogProps
         <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
       </header>
       {children}
+      <Toasts />
     </dialog>
   )
 }

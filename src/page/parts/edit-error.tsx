@@ -3,22 +3,19 @@ import type { Deed } from '../api/deed.js'
 import { ErrorNote } from './error-note.js'
 
 export interface EditErrorProps {
-  readonly deed: Pick<Deed, 'error' | 'forget'>
-  /** Shows the object as it is now; left out: there is another way to it. */
+  readonly deed: Pick<Deed, 'error'>
+  /** Shows the object as it is now, and this no more; left out: there is another way to it. */
   readonly onReadAgain?: (() => void) | undefined
 }
 
-export function EditError({ deed: { error, forget }, onReadAgain }: EditErrorProps) {
+export function EditError({ deed: { error }, onReadAgain }: EditErrorProps) {
   if (!error) return null
   if (error.status !== 412 || !onReadAgain) return <ErrorNote error={error} />
   return (
     <ErrorNote
       error={{ ...error, errorMsg: changedMeanwhile }}
       retryTitle="Read it again"
-      onRetry={() => {
-        forget()
-        onReadAgain()
-      }}
+      onRetry={onReadAgain}
     />
   )
 }

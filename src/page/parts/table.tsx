@@ -104,7 +104,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
                 <td key={column.title} class={classOf(column)}>
                   {linkOf && place === 0 ? (
                     <Link href={linkOf(row)} class="table-link" data-row={from + index}>
-                      {column.show(row)}
+                      {nameOf(column.show(row))}
                     </Link>
                   ) : (
                     column.show(row)
@@ -118,6 +118,11 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
       </table>
     </div>
   )
+}
+
+/** A name may be nothing but blanks: its link can be seen, pressed and told all the same. */
+function nameOf(shown: ComponentChildren): ComponentChildren {
+  return typeof shown === 'string' && !/[\p{L}\p{N}\p{P}\p{S}]/u.test(shown) ? `“${shown}”` : shown
 }
 
 /** Stands for rows that are out of sight. */

@@ -1,5 +1,6 @@
 /** Short words about what was done, with one thing that can be done about it: mostly the way back. */
 import { signal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.js'
 
 interface Toast {
@@ -37,10 +38,21 @@ export function offer(text: string, deed: ToastDeed | null): void {
   )
 }
 
+/** Where they may stand, the newest last. It has them all: behind an open dialog nothing is pressed or read aloud. */
+const places = signal<readonly object[]>([])
+
 export function Toasts() {
+  const place = useRef({}).current
+  useLayoutEffect(() => {
+    places.value = [...places.peek(), place]
+    return () => {
+      places.value = places.peek().filter((one) => one !== place)
+    }
+  }, [])
+  const shown = places.value.at(-1) === place ? toasts.value : []
   return (
     <div class="toasts" role="status">
-      {toasts.value.map((one) => (
+      {shown.map((one) => (
         <div class="toast" key={one.id}>
           <span class="toast-text">{one.text}</span>
           {one.deed && (
@@ -65,6 +77,11 @@ export function Toasts() {
       ))}
     </div>
   )
+}
+
+/** The way back is of who was logged in. */
+export function forgetToasts(): void {
+  toasts.value = []
 }
 
 function drop(one: Toast): void {

@@ -10,6 +10,8 @@ import { takeTurn } from './turns.js'
 
 /** `starting`: it is not known yet whether the cookie is good. */
 export const session = signal<Session | 'starting' | null>('starting')
+/** Why it is still not known; null: it was not asked in vain. */
+export const startError = signal<CallError | null>(null)
 /** Why somebody who was logged in is not any more; empty: for no reason that needs telling. */
 export const endedBecause = signal('')
 
@@ -101,20 +103,13 @@ async function renewInTurn(stale: string | null): Promise<string | null> {
   if (current !== stale) return current
   // A page that is left now would lose the only good cookie with the answer.
   const answer = await sendOnce('POST', '/auth/refresh', { token: null, keepalive: true })
-  if (!(answer instanceof Response) || isPassing(answer.status)) {
-    schedule(retryMs)
-    return null
-  }
-  const error = await adopt(answer)
+  const error = answer instanceof Response ? await adopt(answer) : answer
+  startError.value = error
   if (error === null) return readAccessToken()
   if (error.status === 401 || error.status === 403)
     end(current === null ? '' : 'Your session ended. Log in again to go on.')
   else schedule(retryMs)
   return null
-}
-
-function isPassing(status: number): boolean {
-  return status === 429 || status >= 500
 }
 
 async function adopt(answer: Response): Promise<CallError | null> {

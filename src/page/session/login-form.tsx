@@ -1,10 +1,12 @@
 /** Who are you? Name and password, or the organization's identity provider. */
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { apiBase, readOutcome, type CallError } from '../api/http.js'
 import { Button } from '../parts/button.js'
 import { ErrorNote } from '../parts/error-note.js'
 import { TextField } from '../parts/field.js'
 import { Mark } from '../parts/icon.js'
+import { forgetToasts } from '../parts/toasts.js'
 import { endedBecause, logIn, rememberSession } from './access.js'
 
 export function LoginForm() {
@@ -13,6 +15,10 @@ export function LoginForm() {
   const organization = useSignal(localStorage.getItem(organizationKey) ?? '')
   const error = useSignal<CallError | null>(null)
   const isBusy = useSignal(false)
+  useEffect(() => {
+    document.title = 'Log in – cachefleet'
+    forgetToasts()
+  }, [])
 
   const attempt = async (work: () => Promise<CallError | null>): Promise<void> => {
     if (isBusy.value) return

@@ -5,7 +5,7 @@ import { useLocation } from 'wouter-preact'
 import { liveState } from '../api/live.js'
 import { Button } from '../parts/button.js'
 import { Confirmation } from '../parts/confirm.js'
-import { Toasts } from '../parts/toasts.js'
+import { focusView, viewId } from '../parts/focus-view.js'
 import { useKey } from './keys.js'
 import { KeysHelp } from './keys-help.js'
 import { Navigation } from './navigation.js'
@@ -15,13 +15,13 @@ import { SearchBox } from './search-box.js'
 export function Shell() {
   const isHelpShown = useSignal(false)
   const isDrawerShown = useSignal(false)
-  const main = useFocusOnArrival()
+  useFocusOnArrival()
   useKey('?', 'What the keys do', () => {
     isHelpShown.value = true
   })
   return (
     <div class="shell">
-      <a class="shell-skip" href="#main" onClick={skipTo}>
+      <a class="shell-skip" href={`#${viewId}`} onClick={skipTo}>
         Skip to the content
       </a>
       <div class="shell-side">
@@ -50,7 +50,7 @@ export function Shell() {
           }}
         />
       </header>
-      <main class="shell-main" id="main" tabIndex={-1} ref={main}>
+      <main class="shell-main" id={viewId} tabIndex={-1}>
         <Outlet />
       </main>
       {isDrawerShown.value && (
@@ -68,7 +68,6 @@ export function Shell() {
         />
       )}
       <Confirmation />
-      <Toasts />
     </div>
   )
 }
@@ -76,19 +75,17 @@ export function Shell() {
 /** A link to a place in the page is none of the router's. */
 function skipTo(event: Event): void {
   event.preventDefault()
-  document.getElementById('main')?.focus()
+  focusView()
 }
 
 /** Who uses keys or a screen reader goes on in the new view, not where the old one was left. */
-function useFocusOnArrival() {
+function useFocusOnArrival(): void {
   const [path] = useLocation()
-  const main = useRef<HTMLElement>(null)
   const before = useRef(path)
   useEffect(() => {
-    if (before.current !== path) main.current?.focus({ preventScroll: true })
+    if (before.current !== path) focusView()
     before.current = path
   }, [path])
-  return main
 }
 
 function LiveMark() {

@@ -52,7 +52,7 @@ export function View() {
             onChoose={setCalls}
             choices={[
               { value: '', title: 'Changes', count: changes.length },
-              { value: 'all', title: 'With questions', count: all.length },
+              { value: 'all', title: 'All calls', count: all.length },
             ]}
           />
           <Choices

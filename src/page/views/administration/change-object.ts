@@ -2,6 +2,7 @@
 import { call } from '../../api/call.js'
 import { useDeed, type Deed } from '../../api/deed.js'
 import { confirmDestruction, type Question } from '../../parts/confirm.js'
+import { focusView } from '../../parts/focus-view.js'
 import { saveChange } from '../../parts/save-change.js'
 import { toast } from '../../parts/toasts.js'
 import type { Was } from './object-dialog.js'
@@ -55,6 +56,8 @@ export function useRemoval(then: () => void): Removal {
         () => call('DELETE', path),
         () => {
           toast(done)
+          // Its button goes with it.
+          focusView()
           then()
         },
       )

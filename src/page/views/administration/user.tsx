@@ -98,7 +98,13 @@ function RolePanel({ user, etag, reload }: PanelProps) {
           : 'May do what the permissions say.'}
         {!mayChange && ' Changing the role needs permission to write accounts and permissions.'}
       </p>
-      <EditError deed={deed} onReadAgain={reload} />
+      <EditError
+        deed={deed}
+        onReadAgain={() => {
+          deed.forget()
+          reload()
+        }}
+      />
     </section>
   )
 }
