@@ -101,8 +101,8 @@ async function deployFirst(t: Test, stand: Stand): Promise<void> {
 
 async function deployNext(t: Test, stand: Stand): Promise<void> {
   const { page, cache, api, mainFile } = stand
+  // By somebody else: the plan that is looked at follows.
   await api.editFile(mainFile, answering('second'))
-  await page.reload()
 
   const files = page.getByRole('region', { name: 'Files' })
   await files.getByText('version 1 → 2').waitFor()
