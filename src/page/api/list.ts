@@ -98,7 +98,7 @@ function followList<T extends Row>(
         rereading ??= setTimeout(() => void read(), rereadMs)
         return {}
       }
-      return { rows: next.slice(0, rowsMost), total: next.length }
+      return { rows: next.slice(0, rowsMost), total: Math.max(next.length, 0) }
     })
   }
 
