@@ -30,6 +30,8 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
   const types = typeof follow === 'string' ? [follow] : follow
   const state = useSignal<Omit<Shown<T>, 'reload'>>(nothing)
   const reload = useSignal<() => void>(() => undefined)
+  // As a text: the number of a mistyped address is NaN, which is never the same again.
+  const key = JSON.stringify([path, follow, id])
 
   useEffect(() => {
     state.value = nothing
@@ -60,7 +62,7 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
       clearTimeout(gathering)
       stop?.()
     }
-  }, [path, types.join(), id])
+  }, [key])
 
   return { ...state.value, reload: reload.value }
 }
