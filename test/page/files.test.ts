@@ -192,6 +192,9 @@ void t.test('files', async (t) => {
     await page.getByText('version 7').waitFor()
     await press('Done')
     await page.getByRole('link', { name: 'logo.bin' }).waitFor()
+    await api.makeFile('late.vcl', main)
+    // Told: nothing was opened again.
+    await page.getByRole('link', { name: 'late.vcl' }).waitFor()
   })
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {

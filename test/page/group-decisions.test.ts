@@ -154,6 +154,7 @@ void t.test('a deploy loads on all before it switches, and is told so', (t) => {
   const done = { stateName: 'Active', revision: 5, agentStates: [place(1, 'applied')] }
   t.same(measureProgress(done, 4), { done: 1, all: 1, failed: 0, verb: 'switched' })
   t.equal(measureProgress({ ...done, agentStates: [] }, 4), null)
+  t.equal(measureProgress({ ...done, revision: 4 }, 4), null, 'nothing of it is seen yet')
   t.end()
 })
 

@@ -156,6 +156,12 @@ async function stage({ page, api }: Stand): Promise<void> {
   const region = page.getByRole('region', { name: 'Stage' })
   await region.getByText('+# staged').waitFor()
   await keepScreenshot(page, 'group-stage')
+  await region.getByRole('button', { name: 'Drop' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click()
+  await region.getByText('Nothing is staged').waitFor()
+  await page.getByRole('checkbox', { name: 'aside' }).check()
+  await page.getByRole('button', { name: 'Stage', exact: true }).click()
+  await region.getByText('+# staged').waitFor()
   await region.getByRole('button', { name: 'Promote' }).click()
 
   await page.getByRole('heading', { name: /Active revision 2$/ }).waitFor()

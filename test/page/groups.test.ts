@@ -12,6 +12,7 @@ import {
 import type { ApiClient } from '../support/api-client.js'
 import { makeStateDir, startAgent, startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
@@ -24,6 +25,7 @@ const looks = [
 interface Stand extends OpenPage {
   readonly api: ApiClient
   readonly cache: Varnishd
+  readonly port: ManagementProxy
   readonly mainFile: number
 }
 
@@ -39,6 +41,7 @@ void t.test('groups in the page', async (t) => {
     refuse(t, stand),
   )
   await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, stand))
+  await t.test('what serves is compiled anew', (t) => reload(t, stand))
   await t.test('it is taken away, and deleted, by its name', (t) => takeAway(t, stand))
 
   t.equal(await page.locator('img').count(), 0)
@@ -47,8 +50,9 @@ void t.test('groups in the page', async (t) => {
 
 async function start(t: Test): Promise<Stand> {
   const [cache, { base, api }] = await Promise.all([startVarnishd(t), startCoordinator(t)])
+  const port = await startManagementProxy(t, cache)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: base.replace('http', 'ws'), name: 'edge', tags: ['web'] },
+    ...{ coordinatorUrl: base.replace('http', 'ws'), name: 'edge', tags: ['web'], port: port.port },
     ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
   })
   const mainFile = await api.makeFile('site.vcl', answering('first'))
@@ -59,7 +63,7 @@ async function start(t: Test): Promise<Stand> {
   )
   const opened = await openPage(browser, base, { path: '/deployments' })
   await logInPage(opened.page)
-  return { ...opened, api, cache, mainFile }
+  return { ...opened, api, cache, port, mainFile }
 }
 
 async function make({ page }: Stand): Promise<void> {
@@ -100,9 +104,9 @@ async function deployFirst(t: Test, stand: Stand): Promise<void> {
 }
 
 async function deployNext(t: Test, stand: Stand): Promise<void> {
-  const { page, cache, api, mainFile } = stand
+  const { page, cache, port, api, mainFile } = stand
+  // By somebody else: the plan that is looked at follows.
   await api.editFile(mainFile, answering('second'))
-  await page.reload()
 
   const files = page.getByRole('region', { name: 'Files' })
   await files.getByText('version 1 → 2').waitFor()
@@ -112,8 +116,19 @@ async function deployNext(t: Test, stand: Stand): Promise<void> {
   await openSection(stand, 'Overview')
   await page.getByText('1 change is not deployed.').waitFor()
   await openSection(stand, 'Deploy')
+  let goOn = (): void => undefined
+  const mayGoOn = new Promise<void>((resolve) => (goOn = resolve))
+  const act = () => mayGoOn
+  const held = port.trap({ name: 'vcl.inline', moment: 'before', act, fate: 'pass' })
   await press(stand, 'Deploy')
 
+  await page.getByText('Deploying: 0 of 1 loaded').waitFor()
+  const caches = page.getByRole('table', { name: 'Caches of the group' })
+  await caches.getByText('loading', { exact: true }).waitFor()
+  t.equal((await fetchMark(cache)).mark, 'first')
+  goOn()
+  await held
+  await caches.getByText('applied', { exact: true }).waitFor()
   await seeRevision(stand, 2)
   t.equal((await fetchMark(cache)).mark, 'second')
 }
@@ -178,6 +193,16 @@ async function look(t: Test, { page }: Stand): Promise<void> {
     t.equal(await page.evaluate(wide), false, `nothing sticks out of ${name}`)
   }
   await page.setViewportSize({ width: 1280, height: 800 })
+}
+
+async function reload(t: Test, stand: Stand): Promise<void> {
+  const { page, cache, port } = stand
+  port.forget()
+  await press(stand, 'Reload')
+
+  await page.getByText(`${hostile} is compiled anew.`).waitFor()
+  t.ok(port.changes().some((line) => line.startsWith('vcl.inline')))
+  t.equal((await fetchMark(cache)).mark, 'first')
 }
 
 async function takeAway(t: Test, stand: Stand): Promise<void> {

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
 import { listenTo } from './live.js'
-import type { EventType, LiveEvent } from './live-event.js'
+import type { EventType } from './live-event.js'
 
 export interface Shown<T> {
   /** Null: not read yet, or it cannot be. */
@@ -37,10 +37,8 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
     state.value = nothing
     if (path === null) return
     const abort = new AbortController()
-    let gathering: ReturnType<typeof setTimeout> | undefined
     let [asked, shown] = [0, 0]
     const read = async (): Promise<void> => {
-      gathering = undefined
       const turn = ++asked
       const outcome = await call<T>('GET', path, { signal: abort.signal })
       // An answer that was overtaken by a later one is older than what is shown.
@@ -50,21 +48,37 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
         ? { value: outcome.value, etag: outcome.etag, error: null }
         : { ...state.peek(), error: outcome.error }
     }
-    const hear = ({ type, data }: LiveEvent): void => {
-      if (type === 'reset' || id === undefined || data.id === id)
-        gathering ??= setTimeout(() => void read(), gatherMs) // never rejects
-    }
-    const stop = types.length === 0 ? undefined : listenTo(types, hear)
+    const isFollowed = types.length > 0
+    const stop = isFollowed ? whenChanged(types, id, () => void read()) : undefined // never rejects
     reload.value = () => void read()
     void read()
     return () => {
       abort.abort()
-      clearTimeout(gathering)
       stop?.()
     }
   }, [key])
 
   return { ...state.value, reload: reload.value }
+}
+
+/** After events of the object, or of any of these types without `id`: crowds of them are one. Answers how to stop. */
+export function whenChanged(
+  types: readonly EventType[],
+  id: number | undefined,
+  act: () => void,
+): () => void {
+  let gathering: ReturnType<typeof setTimeout> | undefined
+  const stop = listenTo(types, ({ type, data }) => {
+    if (type !== 'reset' && id !== undefined && data.id !== id) return
+    gathering ??= setTimeout(() => {
+      gathering = undefined
+      act()
+    }, gatherMs)
+  })
+  return () => {
+    stop()
+    clearTimeout(gathering)
+  }
 }
 
 const nothing = { value: null, etag: null, error: null }

@@ -40,7 +40,7 @@ export function CompareSection({ edited, newest, versions, running }: CompareSec
     const read = async (side: string): Promise<string | null> => {
       if (side === inEditor && text !== undefined) return text
       const outcome = await versions.readText(Number(side))
-      if (!outcome.ok) error.value = outcome.error
+      if (!outcome.ok && !isLeft) error.value = outcome.error
       return outcome.ok ? outcome.value.source : null
     }
     error.value = null

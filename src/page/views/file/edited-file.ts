@@ -8,7 +8,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import type { WholeFile } from '../../api/file.js'
 import type { CallError, Outcome } from '../../api/http.js'
-import { listenTo } from '../../api/live.js'
+import { whenChanged } from '../../api/object.js'
 import { makeState } from '../../editor/editor.js'
 import { toast } from '../../parts/toasts.js'
 import { mayWrite } from '../../session/rights.js'
@@ -112,9 +112,9 @@ export function useEditedFile(id: string): EditedFile {
     if (!found) return
     const draft = readDraft(draftKeyOf(id))
     if (draft && !isSameText(draft.text, found.file.source)) {
-      const { etag, version } = draft
-      const source = version === found.file.version ? found.file.source : null
-      begin(found, draft.text, { etag, version, source })
+      const { text, etag, version } = draft
+      const isNewest = version === found.file.version
+      begin(found, text, isNewest ? baseOf(found) : { etag, version, source: null })
     } else restart(found)
   }
   /** What is shown stays; that it is not the newest any more is told. */
@@ -182,9 +182,7 @@ export function useEditedFile(id: string): EditedFile {
 
   useEffect(() => {
     void load()
-    return listenTo(['file'], ({ type, data }) => {
-      if (type === 'reset' || data.id === Number(id)) void follow() // never rejects
-    })
+    return whenChanged(['file'], Number(id), () => void follow()) // never rejects
   }, [id])
   useUnsaved(id, () => {
     const over = base.peek()

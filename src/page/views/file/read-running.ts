@@ -16,7 +16,8 @@ export function useRunningVersions(
   const placed = users
     .filter(({ agentStates }) => agentStates.some(({ revision }) => revision !== null))
     .slice(0, groupsMost)
-  const key = JSON.stringify(placed.map(({ id, agentStates }) => [id, agentStates]))
+  // As a text: the number of a mistyped address is NaN, which is never the same again.
+  const key = JSON.stringify([fileId, placed.map(({ id, agentStates }) => [id, agentStates])])
   useEffect(() => {
     const abort = new AbortController()
     void Promise.all(placed.map((group) => readHistory(group, abort.signal))).then((groups) => {
@@ -25,7 +26,7 @@ export function useRunningVersions(
     return () => {
       abort.abort()
     }
-  }, [fileId, key])
+  }, [key])
   return running.value
 }
 

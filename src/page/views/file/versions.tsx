@@ -91,11 +91,10 @@ function columnsOf(
   return [
     {
       title: 'Version',
-      width: '7rem',
       show: ({ version }) => `Version ${version}`,
       sortBy: ({ version }) => version,
     },
-    agoColumn('Made', ({ created }) => created),
+    agoColumn('Made', ({ created }) => created, { from: 'medium' }),
     {
       title: 'By',
       from: 'medium',

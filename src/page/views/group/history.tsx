@@ -84,7 +84,7 @@ function listColumns(show: (row: Row) => void): readonly Column<Row>[] {
       show: ({ mainVCL }) => `${mainVCL.name}, version ${mainVCL.version}`,
     },
     { title: 'By', from: 'medium', show: ({ account }) => account || unknown },
-    agoColumn('When', ({ at }) => at),
+    agoColumn('When', ({ at }) => at, { from: 'medium' }),
   ]
 }
 

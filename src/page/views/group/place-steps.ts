@@ -29,10 +29,11 @@ export interface Progress {
   readonly verb: 'loaded' | 'switched'
 }
 
-/** Null: there is nothing to tell of. */
+/** Null: there is nothing to tell of, or not yet: what was asked for has not begun as far as is seen. */
 export function measureProgress(group: Sight, revisionBefore: number | null): Progress | null {
   const all = group.agentStates.length
-  if (all === 0) return null
+  const isBegun = group.stateName === 'Deploying' || group.revision !== revisionBefore
+  if (all === 0 || !isBegun) return null
   const steps = group.agentStates.map((place) => stepOf(place, group, revisionBefore))
   const count = (...wanted: readonly Step[]): number =>
     steps.filter((step) => wanted.includes(step)).length
