@@ -24,6 +24,21 @@ const faults: Record<string, ((socket: Socket) => void) | null> = {
     socket.write('200 2       \nHi\n')
     socket.on('data', () => socket.end('200 6       \nPONG 1\n'))
   },
+  'answers nonsense to all but ping': talkNonsense,
+}
+
+/** In the right form. */
+function talkNonsense(socket: Socket): void {
+  const texts = ['null', '[2, ["x"], 1, {}]', `[2, ["x"], 1, ${'['.repeat(50_000)}`, 'a\0b', '']
+  const say = (text: string): void => {
+    socket.write(`200 ${String(text.length).padEnd(8)}\n${text}\n`)
+  }
+  say('varnish-7.1.1 revision 1')
+  let count = 0
+  socket.on('data', (bytes) => {
+    for (const line of bytes.toString('latin1').split('\n').filter(Boolean))
+      say(line === 'ping' ? 'PONG 1 1.0' : (texts[count++ % texts.length] ?? ''))
+  })
 }
 
 for (const [what, behave] of Object.entries(faults))

@@ -10,8 +10,9 @@ import { requestRollback } from '../../src/agent/rollback-requests.js'
 import { fetchMark } from '../agent/cache-sight.js'
 import { makeStateDir } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { prepareShortage } from '../support/shortage.js'
 import { around, describeStep, strike, type Step, type Victim } from './faults.js'
-import { prepareShortage } from './shortage.js'
+
 import {
   agentName,
   deploySite,

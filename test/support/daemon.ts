@@ -159,6 +159,10 @@ export interface CoordinatorSetup {
   /** Further settings; `--no-agent` unless given others. */
   readonly words?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** One of its own unless given. */
+  readonly stateDir?: string
+  /** A command that becomes it, asked for at each start. */
+  readonly through?: () => readonly string[]
 }
 
 export const administrator = { user: 'root', password: 'correct horse battery' }
@@ -168,7 +172,7 @@ export async function startCoordinator(
   t: TestEnd,
   setup: CoordinatorSetup = {},
 ): Promise<CoordinatorProcess> {
-  const stateDir = await makeStateDir(t)
+  const stateDir = setup.stateDir ?? (await makeStateDir(t))
   for (let attempt = 1; ; attempt++) {
     const port = await findFreePort()
     const launch = () =>
@@ -183,6 +187,7 @@ export async function startCoordinator(
           CACHEFLEET_ADMIN_PASSWORD: administrator.password,
           ...setup.environment,
         },
+        setup.through?.(),
       )
     const base = `http://127.0.0.1:${port}`
     let daemon = launch()

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Daemon } from '../support/daemon.js'
+import type { Daemon } from './daemon.js'
 
 const run = promisify(execFile)
 
@@ -19,8 +19,8 @@ export interface Shortage {
 }
 
 /** The folder is there and empty. */
-export async function prepareShortage(folder: string): Promise<Shortage> {
-  const mounting = run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', folder])
+export async function prepareShortage(folder: string, sizeMb = 1): Promise<Shortage> {
+  const mounting = run('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m`, 'none', folder])
   return mounting.then(
     () => byFileSystem(folder),
     () => byLimit(),

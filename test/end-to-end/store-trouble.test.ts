@@ -1,0 +1,87 @@
+/** A coordinator whose SQLite store has no room, or is held by another process: it says so, serves what it can, and goes on. */
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import t from 'tap'
+import { logIn } from '../support/api-client.js'
+import { beside } from '../support/beside.js'
+import { administrator, makeStateDir, startCoordinator, type Daemon } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { prepareShortage } from '../support/shortage.js'
+import { readRefusal } from './stand.js'
+
+/** Each has a coordinator of its own. */
+t.jobs = 2
+
+const words = ['--no-agent', '--simulate', '2', '--heartbeat', '1']
+
+/** What the coordinator itself calls a bug. */
+function bugsIn(daemon: Daemon): string[] {
+  return daemon
+    .lines()
+    .filter(({ msg }) => msg === 'internal error')
+    .map((line) => JSON.stringify(line))
+}
+
+void t.test('a store without room', beside(120_000), async (t) => {
+  const stateDir = await makeStateDir(t)
+  const shortage = await prepareShortage(stateDir, 24)
+  const setup = { words, stateDir, through: shortage.through }
+  const { api, daemon, base } = await startCoordinator(t, setup)
+  t.teardown(async () => {
+    await daemon.kill()
+    await shortage.cleanUp()
+  })
+  await eventually('both run', async () => (await countRunning()) === 2)
+  const kept = await api.makeTag('kept')
+
+  await shortage.begin(daemon)
+  let refused = 0
+  for (let count = 0; count < 50 && refused < 5; count++) {
+    const answer = await api.call('POST', '/files', {
+      name: `file ${count}`,
+      source: 'x'.repeat(50_000),
+    })
+    if (answer.status === 201) continue
+    refused += 1
+    t.match(readRefusal(answer, 503), /^the store does not work: /)
+    t.equal(answer.headers.get('retry-after'), '10')
+  }
+  t.equal(refused, 5)
+  t.equal((await api.call('GET', `/tags/${kept}`)).status, 200, 'what is there is read')
+  t.equal((await fetch(`${base}/healthz`)).status, 200)
+  await t.rejects(logIn(base, administrator), /503/)
+
+  await shortage.end(daemon)
+  await eventually(
+    'it writes again',
+    async () => (await api.call('POST', '/tags', { name: 'later' })).status === 201,
+  )
+  await logIn(base, administrator)
+  await eventually('both run on', async () => (await countRunning()) === 2)
+  t.same(bugsIn(daemon), [])
+
+  async function countRunning(): Promise<number> {
+    return (await api.listAgents()).filter(({ stateName }) => stateName === 'Running').length
+  }
+})
+
+void t.test('a store that another process holds', beside(120_000), async (t) => {
+  const { api, daemon, base, stateDir } = await startCoordinator(t, { words })
+  const other = new BetterSqlite3(join(stateDir, 'coordinator.db'))
+  t.teardown(() => other.close())
+  other.exec('begin immediate')
+  const making = api.makeTag('patient')
+
+  for (let count = 0; count < 5; count++) t.equal((await fetch(`${base}/healthz`)).status, 200)
+  other.exec('commit')
+  t.ok(await making)
+
+  other.exec('begin immediate')
+  t.match(
+    readRefusal(await api.call('POST', '/tags', { name: 'late' }), 503),
+    /another process holds/,
+  )
+  other.exec('commit')
+  t.ok(await api.makeTag('later'))
+  t.same(bugsIn(daemon), [])
+})
