@@ -8,12 +8,17 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const running = new Set()
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    endAll()
+    process.exit(1)
+  })
 
 try {
   await Promise.all([inTurn('check:lint'), buildAndCheck()])
   await inTurn('check:tests')
 } catch (error) {
-  for (const child of running) child.kill('SIGTERM')
+  endAll()
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
 }
@@ -38,4 +43,8 @@ function run(script) {
       else reject(new Error(`npm run ${script} failed`))
     })
   })
+}
+
+function endAll() {
+  for (const child of running) child.kill('SIGTERM')
 }

@@ -157,6 +157,17 @@ void t.test('the page is built of its own libraries, and nothing of Node', (t) =
   t.end()
 })
 
+void t.test(
+  'tests find files by the checkout, not beside themselves: they run below dist/',
+  (t) => {
+    const strangers = listSources(join(root, 'test'))
+      .filter((file) => !file.startsWith('test/bench/') && file !== 'test/support/root.ts')
+      .filter((file) => /import\.meta|import[=]tsx/.test(read(file)))
+    t.same(strangers, [])
+    t.end()
+  },
+)
+
 void t.test('no import cycle exists', (t) => {
   const graph = new Map<string, string[]>()
   for (const { file, target, isOwn, isTypeOnly } of imports)

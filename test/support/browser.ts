@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
 import { administrator, type TestEnd } from './daemon.js'
+import { root } from './root.js'
 
 export interface OpenPage {
   readonly page: Page
@@ -99,7 +100,7 @@ interface AxeAnswer {
 }
 
 function readAxe(): Promise<string> {
-  return readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  return readFile(createRequire(join(root, 'package.json')).resolve('axe-core/axe.min.js'), 'utf8')
 }
 
 /** Kept to be looked at. */

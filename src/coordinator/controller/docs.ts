@@ -60,9 +60,9 @@ const start = `SwaggerUIBundle({
 /** `version`: the program's. */
 export function docsRoutes(documented: DocumentedApis, version: string): readonly Route[] {
   const documents = {
-    openapi: describeController(documented.controller, version),
-    console: describeConsole(documented.console, version),
-    apply: describeDocuments(documented.controller.routes),
+    openapi: () => describeController(documented.controller, version),
+    console: () => describeConsole(documented.console, version),
+    apply: () => describeDocuments(documented.controller.routes),
   }
   const folder = assetFolder()
   return [
@@ -70,11 +70,13 @@ export function docsRoutes(documented: DocumentedApis, version: string): readonl
       documentRoute(name, 'text/html; charset=utf-8', () => Promise.resolve(Buffer.from(page))),
     ),
     documentRoute('start.js', types['js'] ?? '', () => Promise.resolve(Buffer.from(start))),
-    ...Object.entries(documents).map(([name, described]) => {
-      const document = Buffer.from(JSON.stringify(described))
-      return documentRoute(`${name}.json`, 'application/json; charset=utf-8', () =>
-        Promise.resolve(document),
-      )
+    ...Object.entries(documents).map(([name, describe]) => {
+      // Written when the first reader comes, some 5 ms each: most processes have none.
+      let document: Buffer | undefined
+      return documentRoute(`${name}.json`, 'application/json; charset=utf-8', () => {
+        document ??= Buffer.from(JSON.stringify(describe()))
+        return Promise.resolve(document)
+      })
     }),
     ...assets.map((name) =>
       documentRoute(name, types[name.replace(/^.*\./, '')] ?? '', () =>
