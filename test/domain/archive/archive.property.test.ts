@@ -158,6 +158,29 @@ function isNear(a: number, b: number): boolean {
   return Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b))
 }
 
+void t.test('the same samples in pieces make the same rows', (t) => {
+  const piece = fc.tuple(fc.integer({ min: 2, max: 60_000 }), values, fc.nat())
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 80 }), (samples) => {
+      const [whole, cut] = [createCacheState(grid, series), createCacheState(grid, series)]
+      const [rows, ofPieces]: [Row[], Row[]] = [[], []]
+      let at = epoch
+      for (const [spanMs, numbers, odd] of samples) {
+        at += spanMs
+        const firstMs = 1 + (odd % (spanMs - 1))
+        const restMs = spanMs - firstMs
+        rows.push(...addSample(whole, { at, spanMs, values: numbers }))
+        ofPieces.push(
+          ...addSample(cut, { at: at - restMs, spanMs: firstMs, values: numbers }),
+          ...addSample(cut, { at, spanMs: restMs, values: numbers }),
+        )
+      }
+      return sameRows(ofPieces, rows)
+    }),
+  )
+  t.end()
+})
+
 void t.test('a sample that was there already, or is a little older, changes nothing', (t) => {
   fc.assert(
     fc.property(samplesOf(forward), fc.nat({ max: 60_000 }), (samples, olderMs) => {
