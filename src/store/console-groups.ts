@@ -1,6 +1,7 @@
 /** Groups as the console lists them: its own, and the root groups of the controller, which it only shows. Their caches: group-members.ts. */
 import type { Selectable } from 'kysely'
 import { insertDeployment } from './deployments.js'
+import { switchedSources } from './history.js'
 import type { VclGroupsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -19,8 +20,10 @@ export interface ConsoleGroupRecord {
   readonly overviewGroup: boolean
   /** The branch that its caches shall run; null: none. */
   readonly mainFileId: number | null
-  /** The commit that was deployed; null: none. */
+  /** The commit that its caches were switched to; null: none. */
   readonly deployedCommit: { readonly fileId: number; readonly version: number } | null
+  /** The branch of the newest deploy, which may still wait for caches; null: it is not to be deployed. */
+  readonly wishedFileId: number | null
   readonly paramSetId: number | null
   readonly createdAt: number
   readonly updatedAt: number
@@ -38,6 +41,9 @@ export async function readConsoleGroups(
     .selectAll('vclGroups')
     .select(['consoleGroups.description', 'consoleGroups.overviewGroup'])
     .select('consoleGroups.paramSetId')
+    .select((e) =>
+      e.case().when('vclGroups.wishPending', '=', 1).then(switchedSources()).end().as('switched'),
+    )
     .where(within(scope, 'vclGroups'))
     .where('vclGroups.root', '=', 1)
     .$if(id !== undefined, (query) => query.where('vclGroups.id', '=', id ?? 0))
@@ -122,10 +128,13 @@ interface GroupRow extends Selectable<VclGroupsTable> {
   readonly description: string | null
   readonly overviewGroup: 0 | 1 | null
   readonly paramSetId: number | null
+  /** As the wish, while that waits for caches. */
+  readonly switched: string | null
 }
 
 function fromRow(row: GroupRow): ConsoleGroupRecord {
-  const main = parseWish(row.wish)?.mainVCL
+  const wished = parseWish(row.wish)?.mainVCL
+  const main = row.wishPending === 1 ? parseWish(row.switched)?.mainVCL : wished
   return {
     id: row.id,
     organizationId: row.organizationId,
@@ -135,6 +144,7 @@ function fromRow(row: GroupRow): ConsoleGroupRecord {
     overviewGroup: row.overviewGroup === 1,
     mainFileId: row.mainFileId,
     deployedCommit: main ? { fileId: main.id, version: main.version } : null,
+    wishedFileId: wished?.id ?? null,
     paramSetId: row.paramSetId,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,

@@ -1,5 +1,5 @@
 /** What happened to a group: one entry for each deploy, also a failed one (choices: 3, `/history`). */
-import type { Selectable } from 'kysely'
+import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { parseSources, type WishedSources } from '../domain/vcl-group.js'
 import type { HistoryTable } from './schema.js'
 import type { Queries } from './store.js'
@@ -98,6 +98,21 @@ export async function findRevision(
       : made.where('revision', '<', which.below)
   const row = await found.orderBy('revision', 'desc').limit(1).executeTakeFirst()
   return row && fromRow(row)
+}
+
+/**
+ * In a select of groups: the sources of the newest revision, as the column has them; null where no cache was ever switched to it,
+ * or none has it any more.
+ */
+export function switchedSources(): RawBuilder<string | null> {
+  const group = sql.ref('vclGroups.id')
+  return sql<string | null>`(select ${sql.ref('history.sources')} from ${sql.table('history')}
+    where ${sql.ref('history.groupId')} = ${group}
+      and ${sql.ref('history.revision')} = ${sql.ref('vclGroups.revision')}
+      and ${sql.ref('history.action')} not in (${sql.join(withoutRevision)})
+      and exists (select 1 from ${sql.table('placements')} where ${sql.ref('placements.groupId')} = ${group}
+        and ${sql.ref('placements.currentName')} is not null)
+    limit 1)`
 }
 
 function fromRow(row: Selectable<HistoryTable>): HistoryEntry {

@@ -99,6 +99,7 @@ async function deployEarly(t: Test, desk: Desk, branch: string): Promise<void> {
   const { expect, group, cacheId } = desk
   const nothing = { success: false, compilationData: [], deployData: [], message: /cache/ }
   t.match(await desk.deploy(branch), nothing)
+  t.match(await expect(200, 'GET', group), { deployedVclCommitId: null }, 'it waits for a cache')
   await expect(204, 'PUT', `${group}/cache/${cacheId}`)
   await untilServing(desk.cache, 'one')
   const [, , , id] = branch.split('/')

@@ -7,6 +7,8 @@ import {
   readConsoleGroups,
   updateConsoleGroup,
 } from '../../src/store/console-groups.js'
+import type { WishedSources } from '../../src/domain/vcl-group.js'
+import { addHistory } from '../../src/store/history.js'
 import type { Database } from '../../src/store/database.js'
 import { selectDeployments } from '../../src/store/deployments.js'
 import {
@@ -18,8 +20,8 @@ import {
 import { migrations, runMigrations } from '../../src/store/migrations/run-migrations.js'
 import { isForeignKeyViolation } from '../../src/store/violation.js'
 import { selectTags } from '../../src/store/tags.js'
-import { deleteGroup, findGroup } from '../../src/store/vcl-groups.js'
-import { addAgent, addFile, addGroup, addOrganization, addTag } from './rows.js'
+import { deleteGroup, findGroup, writeWish } from '../../src/store/vcl-groups.js'
+import { addAgent, addFile, addGroup, addOrganization, addPlacement, addTag } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 const all = { kind: 'all' } as const
@@ -63,6 +65,36 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
       (await queries.selectFrom('tags').select('groupId').execute()).map(({ groupId }) => groupId),
       [reds],
     )
+  })
+
+  void t.test('a deploy that waits for caches is not what was deployed', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
+    const file = await addFile(queries, 'a.vcl')
+    const keys = { organizationId: null, cacheKey: 'k' }
+    const fields = { name: 'bb', description: '', overviewGroup: false }
+    const id = await store.transaction((inside) => insertConsoleGroup(inside, keys, fields, 1))
+    const sourcesOf = (version: number): WishedSources => ({
+      ...{ mainVCL: { id: file, name: 'a.vcl', version }, includes: [], domains: [] },
+      ...{ sha: String(version), programName: `cf-${version}`, deploymentIds: [] },
+    })
+    const read = async () => (await readConsoleGroups(queries, all, { id }))[0]
+    const past = { groupId: id, organizationId: null, at: 1, account: 'root', result: 'ok' }
+    for (const action of ['deploy', 'undeploy'] as const)
+      await addHistory(queries, { ...past, action, revision: 1, sources: sourcesOf(1) })
+    await writeWish(queries, id, { sources: sourcesOf(2), pending: true, revision: 1 })
+    t.match(await read(), { deployedCommit: null, wishedFileId: file })
+
+    const deployment = await queries
+      .selectFrom('deployments')
+      .select('id')
+      .executeTakeFirstOrThrow()
+    await addPlacement(queries, id, await addAgent(queries, 'one'), deployment.id)
+    t.match(await read(), { deployedCommit: null }, 'nothing serves there')
+    await queries.updateTable('placements').set({ currentName: 'cf-1', currentSha: '1' }).execute()
+    t.match(await read(), { deployedCommit: { fileId: file, version: 1 }, wishedFileId: file })
+    await writeWish(queries, id, { sources: sourcesOf(2), pending: false, revision: 2 })
+    t.match(await read(), { deployedCommit: { fileId: file, version: 2 } })
   })
 
   void t.test("people's tags and deployments are apart from hidden ones", async (t) => {

@@ -47,7 +47,7 @@ export async function giveBranch(
 const takeAwayMs = 30_000
 
 /**
- * Chosen by us: when it is what is deployed, the group is undeployed with it, and its caches run the idle VCL; else they would
+ * Chosen by us: when it is what is deployed, or waits to be, the group is undeployed with it, and its caches run the idle VCL; else they would
  * serve on what no call shows any more. Throws 'not-found' for a branch that the group does not have.
  */
 export async function takeBranch(
@@ -58,7 +58,7 @@ export async function takeBranch(
 ): Promise<void> {
   requireConsoleGroup(group)
   const unrelate = (queries: Queries) => unrelateBranch(queries, group.id, branch.id, service.now())
-  if (group.deployedCommit?.fileId === branch.id)
+  if ([group.deployedCommit?.fileId, group.wishedFileId].includes(branch.id))
     await undeployVclGroup(service, context, actor, {
       ...{ groupId: group.id, waitMs: takeAwayMs, percent: 100 },
       alsoWrite: unrelate,
