@@ -145,12 +145,22 @@ export async function findAgent(
 
 /** In order. */
 export async function readAgentIds(queries: Queries, scope: Scope): Promise<number[]> {
-  const rows = await selectAgents(queries, scope)
+  return (await readAgentOwners(queries, scope)).map(({ id }) => id)
+}
+
+export interface AgentOwner {
+  readonly id: number
+  /** Null: shared by all organizations. */
+  readonly organizationId: number | null
+}
+
+/** By id. */
+export function readAgentOwners(queries: Queries, scope: Scope): Promise<AgentOwner[]> {
+  return selectAgents(queries, scope)
     .clearSelect()
-    .select('agents.id')
+    .select(['agents.id', 'agents.organizationId'])
     .orderBy('agents.id')
     .execute()
-  return rows.map(({ id }) => id)
 }
 
 /** Gives the rows their tags with one query more; the order stays. */

@@ -226,6 +226,13 @@ void t.test('the fleet', async (t) => {
       await keepScreenshot(page, `fleet-${width}`)
       t.same(await findBarriers(page), [], `${width}`)
     }
+
+    await page.goto('/caches?config=Failed')
+    await page.getByText('No cache fits these filters').waitFor()
+    t.equal(await page.getByRole('combobox', { name: 'Config' }).inputValue(), 'Failed')
+    await page.getByRole('link', { name: 'Show all caches' }).click()
+    await page.getByText('edge-sim-00008').waitFor()
+    t.equal(new URL(page.url()).search, '')
     t.same(wrongs, [])
   })
 
@@ -252,6 +259,7 @@ void t.test('the fleet', async (t) => {
     t.same(await offered.getByRole('link').allTextContents(), [
       ...['Status', 'VCLs', 'Backends', 'Parameters', 'Bans'],
     ])
+    t.equal(await page.locator('a[href^="/graphs"]').count(), 0, 'without stats')
     for (const name of ['Tags', 'Delete'])
       t.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name)
     await offered.getByRole('link', { name: 'Parameters' }).click()

@@ -10,6 +10,8 @@ import { kindOfPath, type Kind, type Property } from './property.js'
 export interface Sample {
   /** By the contract, not by the table of routes. */
   readonly needs: 'public' | 'anyone' | `${PermissionType} ${Access}`
+  /** Without this one it is refused as well: it tells of objects of two types. */
+  readonly needsToo?: `${PermissionType} ${Access}`
   /** Of the path, beside `{id}`. */
   readonly params?: Readonly<Record<string, string>>
   readonly query?: string
@@ -223,7 +225,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   getVclGroupStats: { needs: 'stats read', params: range },
   getVclGroupGraph: { needs: 'stats read', params: range },
   getVclGroupNewestStats: { needs: 'stats read' },
-  listNewestStats: { needs: 'stats read' },
+  listNewestStats: { needs: 'stats read', needsToo: 'agent read' },
   listCounters: { needs: 'stats read' },
 
   listApiLogs: { needs: 'apilog read' },

@@ -1,10 +1,11 @@
-/** Whose statistics are asked for: one agent's cache, or all caches of a group; both APIs ask by these. */
+/** Whose statistics are asked for: one agent's cache, those of a group, all that a caller may see; both APIs ask by these. */
 import type { Actor } from '../../../domain/permission.js'
+import { readAgentOwners, type AgentOwner } from '../../../store/agents.js'
 import { readGroupAgents } from '../../../store/group-agents.js'
 import { inPieces } from '../../../store/in-pieces.js'
 import type { AskedCache } from '../../../store/statistics/statistics-archive.js'
-import { findVisibleAgents, ownsAgent, type OwnedAgent } from '../agents/agents.js'
-import type { StateService } from '../service.js'
+import { findVisibleAgents, type OwnedAgent } from '../agents/agents.js'
+import { scopeOf, type StateService } from '../service.js'
 
 export type { AskedCache } from '../../../store/statistics/statistics-archive.js'
 
@@ -12,7 +13,7 @@ export type { AskedCache } from '../../../store/statistics/statistics-archive.js
 const ofBackends = 'VBE.'
 
 export function askCache(actor: Actor, agent: OwnedAgent): AskedCache {
-  return { agentId: agent.id, hidden: ownsAgent(actor, agent) ? null : ofBackends }
+  return askOwned(actor, { id: agent.id, organizationId: agent.organization?.id ?? null })
 }
 
 /** Of those that there are. */
@@ -25,6 +26,15 @@ export async function askCaches(
   return agents.map((agent) => askCache(actor, agent))
 }
 
+/** Of all that the caller may see, by id. */
+export async function askVisibleCaches(
+  { store }: StateService,
+  actor: Actor,
+): Promise<readonly AskedCache[]> {
+  const agents = await readAgentOwners(store.queries, scopeOf(actor))
+  return agents.map((agent) => askOwned(actor, agent))
+}
+
 /** Chosen by us: where the group is placed now; a cache that it left counts no longer, for earlier times either. */
 export async function askGroupCaches(
   service: StateService,
@@ -32,9 +42,10 @@ export async function askGroupCaches(
   groupId: number,
 ): Promise<readonly AskedCache[]> {
   const agents = await readGroupAgents(service.store.queries, groupId)
-  return agents.map(({ id, organizationId }) => ({
-    agentId: id,
-    hidden:
-      actor.organizationId === null || organizationId === actor.organizationId ? null : ofBackends,
-  }))
+  return agents.map((agent) => askOwned(actor, agent))
+}
+
+function askOwned(actor: Actor, { id, organizationId }: AgentOwner): AskedCache {
+  const isOwn = actor.organizationId === null || organizationId === actor.organizationId
+  return { agentId: id, hidden: isOwn ? null : ofBackends }
 }

@@ -2,10 +2,9 @@
 import { resolveCounter } from '../../../domain/counters.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
-import { readAgentIds } from '../../../store/agents.js'
 import type { AskedCache } from '../../../store/statistics/statistics-archive.js'
-import { scopeOf, type StateService } from '../service.js'
-import { askCaches } from './asked-caches.js'
+import type { StateService } from '../service.js'
+import { askVisibleCaches } from './asked-caches.js'
 
 export interface NewestValues {
   /** Seconds since 1970; null: no cache was heard lately. */
@@ -51,8 +50,7 @@ export async function readNewestOfEach(
   counters: readonly string[],
 ): Promise<readonly CacheValues[]> {
   const names = requireNames(counters)
-  const agentIds = await readAgentIds(service.store.queries, scopeOf(actor))
-  const caches = await askCaches(service, actor, agentIds)
+  const caches = await askVisibleCaches(service, actor)
   const newest = await service.statistics.readNewestEach({ caches, names, nowMs: service.now() })
   return Array.from(newest.agentIds, (id, at) => ({
     ...{ id, time: (newest.endsAt[at] ?? 0) / 1000 },
