@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
+import type { ApiLogEntry } from '../../src/page/api/api-log-entry.js'
 import {
   quoteForShell,
   startAgentBySystemd,
@@ -126,21 +127,17 @@ void t.test('days are a time from now, and nothing else is one', (t) => {
   t.end()
 })
 
-const entry = {
+const entry: ApiLogEntry = {
+  ...{ id: 1, created: '2026-01-02T03:04:05.678Z', msg: 'Makes a tag', keyType: 'tag', keyId: 7 },
+  ...{ traceId: 'Trace-of-a-call', account: 'anna', method: 'POST', path: '/api/v1/tags' },
+  ...{ status: 201, asksOnly: false },
   severity: 1,
-  ...{ id: 1, created: '2026-01-02T03:04:05.678Z', msg: 'Makes a tag' },
-  ...{ keyType: 'tag', keyId: 7, traceId: 'Trace-of-a-call', account: 'anna' },
-  ...{ method: 'POST', path: '/api/v1/tags', status: 201, asksOnly: false },
-} as const
-const drift = {
-  ...entry,
-  id: 2,
+}
+const drift: ApiLogEntry = {
+  ...{ ...entry, id: 2, msg: 'agent edge-1 found x', method: '', path: '' },
   severity: 2,
-  msg: 'agent edge-1 found x',
-  method: '',
-  path: '',
-} as const
-const preview = { ...entry, id: 3, path: '/api/v1/invalidations/preview', asksOnly: true } as const
+}
+const preview = { ...entry, id: 3, path: '/api/v1/invalidations/preview', asksOnly: true }
 
 void t.test('the log shows changes, questions if asked for, and all of a trace', (t) => {
   const pick = (text: string, isAll = false, severity = '') =>
