@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { ConfigError, loadConfig, type Environment } from '../config/load.js'
 import { defaultStoreUrl } from './coordinator/places.js'
+import { hideArguments } from './hide-arguments.js'
 import { createLog } from './log.js'
 
 const usage = 'usage: cachefleetd admin set-password|add NAME [settings of the daemon]'
@@ -17,6 +18,7 @@ export async function runAdmin(
   if (!isVerb || name === undefined || name.startsWith('--')) throw new ConfigError(usage)
   const loaded = loadConfig(settingWords, environment)
   if (loaded.kind !== 'run') throw new ConfigError(usage)
+  hideArguments(loaded.telltaleFlags)
   const password = await readPassword()
   const { openAdministration } = await import('./coordinator/administration.js')
   const { stateDir, store } = loaded.settings

@@ -10,6 +10,7 @@ import {
 } from '../config/load.js'
 import { FleetError } from './errors.js'
 import { describeGreeting } from './greeting.js'
+import { hideArguments } from './hide-arguments.js'
 import { createLog } from './log.js'
 import { startRoles, type RunningRoles } from './roles.js'
 import { createServiceManager } from './service-manager.js'
@@ -69,11 +70,6 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
 interface Invocation {
   readonly arguments: readonly string[]
   readonly environment: Environment
-}
-
-/** A password in a flag is seen for the moment that a start takes, instead of as long as the daemon runs. */
-function hideArguments(telltaleFlags: readonly string[]): void {
-  if (telltaleFlags.length > 0) process.title = 'cachefleetd'
 }
 
 async function run(

@@ -30,6 +30,8 @@ const unsentLimitBytes = 8 << 20
  */
 const framesMost = 5_000
 const framesWindowMs = 10_000
+/** Chosen by us: 32 answers of the largest size; reading them takes time that nobody else gets. */
+const bytesMost = 32 << 20
 /** Chosen by us: a peer that does not answer a close is cut off. */
 const closeTimeoutMs = 1000
 
@@ -41,13 +43,14 @@ export class LinkSocket {
   #heardAtMs = performance.now()
   #framesSinceMs = performance.now()
   #frames = 0
+  #bytes = 0
 
   constructor(socket: WebSocket, receiver: LinkReceiver) {
     this.#socket = socket
     this.#receiver = receiver
     let why = ''
     socket.on('message', (data, isBinary) => {
-      if (this.#isOpen && this.#countFrame()) this.#hear(data, isBinary)
+      if (this.#isOpen && this.#countFrame(sizeOf(data))) this.#hear(data, isBinary)
     })
     socket.on('ping', () => this.#countFrame())
     socket.on('pong', () => {
@@ -125,15 +128,18 @@ export class LinkSocket {
   }
 
   /** False: it was one too many, and the link ends. */
-  #countFrame(): boolean {
+  #countFrame(sizeBytes = 0): boolean {
     const now = performance.now()
     if (now - this.#framesSinceMs > framesWindowMs) {
       this.#framesSinceMs = now
       this.#frames = 0
+      this.#bytes = 0
     }
     this.#frames += 1
-    if (this.#frames <= framesMost) return true
-    this.end(closeCodes.protocolError, `over ${framesMost} frames in ${framesWindowMs} ms`)
+    this.#bytes += sizeBytes
+    if (this.#frames <= framesMost && this.#bytes <= bytesMost) return true
+    const what = this.#frames > framesMost ? `${framesMost} frames` : `${bytesMost} bytes`
+    this.end(closeCodes.protocolError, `over ${what} in ${framesWindowMs} ms`)
     return false
   }
 
@@ -154,4 +160,9 @@ export class LinkSocket {
     this.#isOpen = false
     this.#receiver.left(reason, code)
   }
+}
+
+/** A message comes as one buffer; what does not is refused anyway. */
+function sizeOf(data: RawData): number {
+  return Buffer.isBuffer(data) ? data.length : 0
 }

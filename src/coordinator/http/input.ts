@@ -20,7 +20,7 @@ export type ReadInput = (body: unknown, objectId: number | null) => unknown
 /** What the keys of a value may be, read once from its schema. */
 type Shape =
   | { readonly kind: 'any' }
-  | { readonly kind: 'array'; readonly items: Shape }
+  | { readonly kind: 'array'; readonly items: Shape; readonly most: number }
   | {
       readonly kind: 'object'
       /** Lower-case key → the schema's spelling. */
@@ -30,6 +30,7 @@ type Shape =
     }
 
 const anyShape: Shape = { kind: 'any' }
+const anyList = { items: anyShape, most: Infinity }
 
 /** The function throws FleetError 'invalid' that names the key. */
 export function prepareInput({
@@ -59,7 +60,7 @@ function shapeOf(schema: TSchema): Shape {
   const variants = listOf(schema, 'anyOf').map(shapeOf)
   if (variants.length > 0) return variants.reduce(joinShapes)
   if ('items' in schema && isSchema(schema.items))
-    return { kind: 'array', items: shapeOf(schema.items) }
+    return { kind: 'array', items: shapeOf(schema.items), most: mostOf(schema) }
   if (!('type' in schema) || schema.type !== 'object') return anyShape
   const keys = new Map<string, { name: string; shape: Shape }>()
   if ('properties' in schema && isSchema(schema.properties))
@@ -69,6 +70,11 @@ function shapeOf(schema: TSchema): Shape {
         shape: isSchema(property) ? shapeOf(property) : anyShape,
       })
   return { kind: 'object', keys, others: othersOf(schema) }
+}
+
+function mostOf(schema: object): number {
+  const most: unknown = Reflect.get(schema, 'maxItems')
+  return typeof most === 'number' ? most : Infinity
 }
 
 function othersOf(schema: object): Shape | null {
@@ -122,7 +128,9 @@ function canonicalize(value: unknown, shape: Shape, place: Place): unknown {
     place.refuse(`${place.path} is too large a number`)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    const items = shape.kind === 'array' ? shape.items : anyShape
+    const { items, most } = shape.kind === 'array' ? shape : anyList
+    // Before each of them is looked at.
+    if (value.length > most) place.refuse(`${place.path} must not have more than ${most} items`)
     return value.map((item, index) =>
       canonicalize(item, items, { ...place, path: `${place.path}[${index}]` }),
     )

@@ -227,6 +227,13 @@ void t.test('Network: WebSocket frame floods', async (t) => {
   for (let count = 0; count < floodSize; count++) early.socket.pong()
   t.match(await early.untilClosed(), ended, 'before hello too')
 
+  const heavy = await enrol('heavy')
+  const large = Object.assign(
+    { kind: 'heartbeat', condition: runningCondition } as const,
+    { more: 'x'.repeat(1_000_000) }, // as a newer agent may
+  )
+  for (let count = 0; count < 70; count++) heavy.say(large)
+  t.match(await heavy.untilClosed(), { ...ended, reason: /over 33554432 bytes/ })
   const shredded = await enrol('shredded')
   for (let count = 0; count < 100; count++) shredded.socket.send('x', { fin: false })
   t.match(await shredded.untilClosed(), { code: 1008 }, 'a message in a hundred fragments')

@@ -106,6 +106,17 @@ void t.test(
   },
 )
 
+void t.test('what would hold everybody up is refused before it is read', async (t) => {
+  const members = (count: number) => Array.from({ length: count }, () => '0').join(',')
+  for (const body of [`{"labels":[${members(100_002)}]}`, `[${members(2_000_000)}]`]) {
+    const sent = await send('POST', `${api}/things`, { body })
+    t.equal(errorOf(sent), '400 body')
+    t.match(sent.body['errorMsg'], /has over 100000 members/)
+  }
+  const text = JSON.stringify({ name: 'x', labels: { a: ','.repeat(200_000) } })
+  t.equal((await send('POST', `${api}/things`, { body: text })).status, 201, 'commas in texts')
+})
+
 void t.test('over 10 MiB is 413 with and without a length, just under it is taken', async (t) => {
   const limit = 10 * 1024 * 1024
   const big = `{"name":"${'a'.repeat(limit)}"}`
