@@ -32,7 +32,8 @@ export async function watchStats(invocation: Invocation, of: Named): Promise<nev
     output.isTerminal ? Math.max(1, (surroundings.stdout.rows || Infinity) - linesBeside) : Infinity
   const show = openShow(output, countRows)
   await show(await read())
-  for (let isBroken = false; ;) {
+  let isBroken = false
+  for (;;) {
     await pause(redrawEveryMs)
     try {
       await show(await read())
