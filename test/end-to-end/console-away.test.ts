@@ -83,9 +83,11 @@ void t.test('a group of the console with a member away', { timeout: 220_000 }, a
 })
 
 async function startPair(t: Test): Promise<Pair> {
-  const stand = await startStand(t, { heartbeatSeconds: 2 })
+  const [stand, cache] = await Promise.all([
+    startStand(t, { heartbeatSeconds: 2 }),
+    startVarnishd(t, { vcl: answering('foreign') }),
+  ])
   const joinToken = await stand.api.makeJoinToken()
-  const cache = await startVarnishd(t, { vcl: answering('foreign') })
   const setup = { coordinatorUrl: stand.link.url, name: 'other', stateDir: await makeStateDir(t) }
   const launch = (token?: string): Daemon =>
     startAgent(t, cache, { ...setup, ...(token === undefined ? {} : { joinToken: token }) })

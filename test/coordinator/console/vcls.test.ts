@@ -146,3 +146,21 @@ void t.test('a group has one branch, which is given and taken', async (t) => {
   ] as const)
     await expect(409, method, path)
 })
+
+void t.test('what waits for a cache is not deployed yet, and can be taken back', async (t) => {
+  const desk = await startDesk(t)
+  const { expect, fleet } = desk
+  const branch = await branchesOf(desk).make('one')
+  const group = await desk.makeGroup('edge')
+  const at = `${group.path}/vcl/${String(branch['id'])}`
+  t.match(await expect(200, 'PUT', `${at}/deploy`), { success: false, deployData: [] })
+  const waiting = await expect(200, 'GET', group.path)
+  t.match(waiting, { activeVclId: null, deployedVclCommitId: null })
+  const seen = () => fleet(200, 'GET', `/vclgroups/${group.number}`)
+  t.match(await seen(), { console: true, deployed: true, wish: { pending: true } })
+
+  await expect(204, 'DELETE', at)
+  t.match(await seen(), { deployed: false, wish: null })
+  await expect(404, 'DELETE', at)
+  await expect(204, 'DELETE', group.path)
+})
