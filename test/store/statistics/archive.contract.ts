@@ -95,6 +95,37 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     await archive.close()
   })
 
+  await t.test('the newest of each is known where its samples come, and elsewhere', async (t) => {
+    const url = await makeUrl()
+    const here = await openArchive(url)
+    for (const [agentId, steps] of [
+      [7, 3],
+      [8, 1],
+    ] as const)
+      await record(here, agentId, { from: 0, to: steps })
+    const askAt = async (archive: LocalArchive, step: number) => {
+      const caches = [9, 8, 7].map((agentId) => ({ agentId, hidden: null }))
+      const nowMs = begin + step * stepMs
+      const asked = { caches, names: [threads, 'MAIN.nothing'], nowMs }
+      const { agentIds, endsAt, values } = await archive.readNewestEach(asked)
+      return [[...agentIds], [...endsAt].map((at) => (at - begin) / stepMs), [...values]]
+    }
+    const wanted = [
+      [8, 7],
+      [1, 3],
+      [1, NaN, 3, NaN],
+    ]
+    t.same(await askAt(here, 3), wanted)
+    await here.commit()
+    t.same(await askAt(here, 3), wanted)
+    const elsewhere = await openArchive(url)
+    t.same(await askAt(elsewhere, 3), wanted)
+    for (const archive of [here, elsewhere])
+      t.same(await askAt(archive, 6), [[7], [3], [3, NaN]], 'one was not heard for long')
+    await here.close()
+    await elsewhere.close()
+  })
+
   await t.test('a killed coordinator loses what it had not committed, and goes on', async (t) => {
     const url = await makeUrl()
     const killed = await openArchive(url)
