@@ -123,8 +123,9 @@ export function useEditedFile(id: string): EditedFile {
     const before = newest.peek()
     if (!before) return
     if (!outcome.ok) {
-      // Deleted; what else is wrong passes, or is told when it is saved.
-      if (outcome.error.status === 404) error.value = outcome.error
+      // What else is wrong passes, or is told when it is saved.
+      const errorMsg = `${before.file.name} was deleted by somebody else. Its text still stands here.`
+      if (outcome.error.status === 404) error.value = { ...outcome.error, errorMsg }
       return
     }
     const now = { file: outcome.value, etag: outcome.etag }
