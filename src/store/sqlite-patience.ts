@@ -8,7 +8,8 @@ import { FleetError } from '../errors.js'
 
 /** Chosen by us: then whoever asked is told. */
 const patienceMs = 5000
-const pauseMs = 10
+/** SQLite's own waiting looks less and less often, and may be passed by for ever. */
+const pauseMs = 5
 
 export class StoreBusy extends FleetError {
   constructor(cause: unknown) {

@@ -38,8 +38,10 @@ export function takeUpgrades(
       release(socket)
       handle(request, socket, head)
     } else {
+      // Nobody else listens before it is given back.
+      socket.on('error', () => undefined)
       const serve = (): void => {
-        serveAsItIs(server, request, socket, head)
+        if (!socket.destroyed) serveAsItIs(server, request, socket, head)
       }
       const before = findAnswer(socket)
       if (before) before.once('close', serve)

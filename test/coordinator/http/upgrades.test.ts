@@ -39,6 +39,21 @@ void t.test('HTTP/2 is offered and the call is served as it is', async (t) => {
   t.equal(twice.match(/HTTP\/1\.1 200 OK/g)?.length, 2, 'and so is what follows')
 })
 
+void t.test(
+  'an offer behind a call that is being answered, by who goes away, harms nobody',
+  async (t) => {
+    const long = `GET /api/v1/things?many=20000 HTTP/1.1\r\n${caller}\r\n`
+    const behind = `GET /api/v1/things HTTP/1.1\r\n${caller}${offer}\r\n`
+    for (let count = 0; count < 5; count++) {
+      const line = await openLine(t, s, { text: long + behind })
+      await eventually('it is being answered', () => line.heard() !== '')
+      line.socket.resetAndDestroy()
+    }
+    const after = await openLine(t, s, { text: behind })
+    t.match(await hear(after), /^HTTP\/1\.1 200 /)
+  },
+)
+
 void t.test('WebSockets are taken up', async (t) => {
   const text = `GET /x HTTP/1.1\r\n${caller}Connection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n`
   t.match(await hear(await openLine(t, s, { text })), /^HTTP\/1\.1 101 taken/)
