@@ -17,9 +17,11 @@ import type { StateService } from '../state-service/service.js'
 import { askCache, askGroupCaches } from '../state-service/statistics/asked-caches.js'
 import { openSeries } from '../state-service/statistics/counter-series.js'
 import { readNewestOfEach, readNewestValues } from '../state-service/statistics/newest-values.js'
-import { orNull, requireAccess } from './references.js'
+import { orNull } from './references.js'
 
 const read = { type: 'stats', access: 'read' } as const
+const ofAgent = { ...read, alsoReads: 'agent' } as const
+const ofGroup = { ...read, alsoReads: 'vclgroup' } as const
 const closed = { additionalProperties: false }
 
 const newestSchema = Type.Object(
@@ -63,7 +65,7 @@ const counterSchema = Type.Object(
 export function statisticsRoutes(service: StateService): readonly Route[] {
   const ofAgents: SeriesSubject<AgentRecord> = {
     ...{ path: '/agents/{id}', noun: 'Agent', errorKey: 'agent', what: 'of a cache' },
-    permission: read,
+    permission: ofAgent,
     find: (actor, id) => findAgent(service, actor, id),
     open: (actor, agent, question) =>
       Promise.resolve(openSeries(service, { ...question, caches: [askCache(actor, agent)] })),
@@ -71,7 +73,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
   const ofGroups: SeriesSubject<{ readonly id: number }> = {
     ...{ path: '/vclgroups/{id}', noun: 'VclGroup', errorKey: 'vclgroup' },
     what: 'summed over the caches of a group',
-    permission: read,
+    permission: ofGroup,
     find: (actor, id) => findGroup(service, actor, id),
     open: async (actor, { id }, question) =>
       openSeries(service, { ...question, caches: await askGroupCaches(service, actor, id) }),
@@ -86,7 +88,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
       summary:
         'The newest values, summed over the caches of a group: events per second, and levels',
       errorKey: 'vclgroup',
-      permission: read,
+      permission: ofGroup,
       find: (_, actor, id) => ofGroups.find(actor, id),
       answers: { 200: newestSchema },
       handle: async ({ actor, object }) => ({
@@ -100,7 +102,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
       operationId: 'listNewestStats',
       summary: 'The newest values of each cache that you may see',
       errorKey: 'agent',
-      permission: read,
+      permission: ofAgent,
       query: Type.Object(
         {
           counters: Type.Optional(
@@ -113,7 +115,6 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
       ),
       answers: { 200: newestOfEachSchema },
       handle: async ({ actor, query }) => {
-        requireAccess(actor, 'agent', 'read', 'agent')
         const counters = query.counters === undefined ? usualOfEach : readNames(query.counters)
         const agents = await readNewestOfEach(service, actor, counters)
         return { status: 200, body: { counters, agents } }

@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.js'
 import { mayInConsole } from '../../domain/console-role.js'
-import { may, type Actor } from '../../domain/permission.js'
+import { may, type Access, type Actor, type PermissionType } from '../../domain/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Api, Caller } from './api.js'
 import {
@@ -161,11 +161,21 @@ function checkPermission({ permission, errorKey }: Route, actor: Actor): void {
     const needed = permission.console === 'administer' ? 'Admin' : 'User or Admin'
     throw new FleetError('forbidden', errorKey, `this call needs the role ${needed}`)
   }
-  if (may(actor, permission.type, permission.access)) return
+  requirePermission(actor, permission, errorKey)
+  if (permission.alsoReads)
+    requirePermission(actor, { type: permission.alsoReads, access: 'read' }, errorKey)
+}
+
+function requirePermission(
+  actor: Actor,
+  { type, access }: { readonly type: PermissionType; readonly access: Access },
+  errorKey: ErrorKey,
+): void {
+  if (may(actor, type, access)) return
   throw new FleetError(
     'forbidden',
     errorKey,
-    `this call needs the permission to ${permission.access} "${permission.type}"`,
+    `this call needs the permission to ${access} "${type}"`,
   )
 }
 

@@ -90,11 +90,18 @@ export interface Route<
   readonly summary: string
   /** Scope of this call's errors: the resource's singular, `deploy` for the group verbs. */
   readonly errorKey: ErrorKey
-  /** `public` needs no login, `anyone` any valid one, otherwise the type's permission, or a role of the console. */
+  /**
+   * `public` needs no login, `anyone` any valid one, otherwise the type's permission, or a role of the console. `alsoReads`:
+   * statistics are of objects that the caller must be allowed to read too (choices: 2).
+   */
   readonly permission:
     | 'public'
     | 'anyone'
-    | { readonly type: PermissionType; readonly access: Access }
+    | {
+        readonly type: PermissionType
+        readonly access: Access
+        readonly alsoReads?: PermissionType
+      }
     | { readonly console: ConsoleAccess }
   /** Reads the path's `{id}`; left out: it is a decimal number. Undefined: it is the id of nothing here. */
   readonly readId?: (text: string) => number | undefined

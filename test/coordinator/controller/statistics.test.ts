@@ -242,9 +242,10 @@ void t.test('an organization sees what is of its groups, and no backends of othe
   const get = async (token: string, path: string) =>
     (await client.call('GET', `/api/v1${path}/AVERAGE/${range}`, { token })).status
 
-  t.equal(await get(reader, `/agents/${agents[1]}/stats/cache_hit`), 200)
-  t.equal(await get(reader, `/agents/${agents[1]}/stats/VBE.secret.conn`), 404)
-  t.equal(await get(reader, `/vclgroups/${groupId}/stats/cache_hit`), 404)
+  t.equal(await get(boss, `/agents/${agents[1]}/stats/cache_hit`), 200)
+  t.equal(await get(boss, `/agents/${agents[1]}/stats/VBE.secret.conn`), 404)
+  t.equal(await get(boss, `/vclgroups/${groupId}/stats/cache_hit`), 404)
+  t.equal(await get(reader, `/agents/${agents[1]}/stats/cache_hit`), 403)
   t.equal(await get(stranger, `/agents/${agents[1]}/stats/cache_hit`), 403)
   t.equal(await get(client.token, `/agents/${agents[1]}/stats/VBE.secret.conn`), 200)
   client.advance(-(Date.now() - (begin + 61) * 1000))
