@@ -3,8 +3,7 @@ import { call } from '../../api/call.js'
 import type { CallError, Outcome } from '../../api/http.js'
 import type { Permission } from '../../api/permission.js'
 import type { User } from '../../api/user.js'
-import { tellError } from '../../parts/tell-error.js'
-import { toast } from '../../parts/toasts.js'
+import { tellOutcome } from '../../parts/tell-error.js'
 import { planGrantCalls, revertGrants, toGrants, type GrantCall, type Grants } from './grants.js'
 
 /** One call after the other; stops at the first that is refused. `before`: as they were seen. */
@@ -30,8 +29,7 @@ export async function putBackGrants(
   const outcome = now.ok
     ? await makeGrants(user, now.value, revertGrants(toGrants(now.value), change))
     : now
-  if (outcome.ok) toast('It is as it was.')
-  else tellError(outcome.error)
+  tellOutcome(outcome, 'It is as it was.')
 }
 
 /** Of the list of permissions: those of this user. */

@@ -9,6 +9,7 @@ import { unknown } from '../../parts/quantity.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
+import { tellOutcome } from '../../parts/tell-error.js'
 import { toast } from '../../parts/toasts.js'
 import { Asked } from './asked.js'
 import type { SectionProps } from './cache.js'
@@ -44,7 +45,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
   }
   const undo = async (row: BackendRow): Promise<void> => {
     const outcome = await put(row, readHealthSet(row))
-    toast(outcome.ok ? `${row.own} is as it was.` : outcome.error.errorMsg)
+    tellOutcome(outcome, `${row.own} is as it was.`)
     reload()
   }
   const set = (row: BackendRow, health: Health): void =>

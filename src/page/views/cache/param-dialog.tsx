@@ -7,6 +7,7 @@ import { Button } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
 import { TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
+import { tellOutcome } from '../../parts/tell-error.js'
 import { toast } from '../../parts/toasts.js'
 import { joinLines, toUndoValue, type ParameterRow } from './engine-rows.js'
 
@@ -31,7 +32,7 @@ export function ParamDialog(props: ParamDialogProps) {
     })
   const undo = async (): Promise<void> => {
     const outcome = await put(before)
-    toast(outcome.ok ? `${name} is as it was.` : outcome.error.errorMsg)
+    tellOutcome(outcome, `${name} is as it was.`)
     onChange()
   }
   const save = (wanted: string | null): void =>

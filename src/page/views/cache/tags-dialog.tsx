@@ -10,6 +10,7 @@ import { Dialog } from '../../parts/dialog.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Form } from '../../parts/form.js'
 import { PickField } from '../../parts/pick-field.js'
+import { tellOutcome } from '../../parts/tell-error.js'
 import { toast } from '../../parts/toasts.js'
 
 export interface TagsDialogProps {
@@ -30,7 +31,7 @@ export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
     call('PUT', `/agents/${agent.id}`, { body: { tags: ids.map((id) => ({ id })) } })
   const undo = async (): Promise<void> => {
     const outcome = await save(before)
-    toast(outcome.ok ? 'The tags are as they were.' : outcome.error.errorMsg)
+    tellOutcome(outcome, 'The tags are as they were.')
     onChange()
   }
 
