@@ -57,7 +57,7 @@ import {
   type Shape,
 } from './checks.js'
 import { messageLimitBytes, type Envelope } from './envelope.js'
-import { parsePeerJson } from './parse-json.js'
+import { withoutNul } from './without-nul.js'
 
 /** The text is no message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
 export class MalformedMessage extends Error {
@@ -111,12 +111,13 @@ function decode<Message extends Envelope>(text: string, checks: Kinds<Message>):
   }
   const problem = checks[kind](value)
   if (problem !== undefined) throw new MalformedMessage(`${kind}: ${problem}`)
-  return value as unknown as Message // the table of its kind has a check for every field
+  // Names that hold it were refused.
+  return withoutNul(text, value) as Message // the table of its kind has a check for every field
 }
 
 function parse(text: string): unknown {
   try {
-    return parsePeerJson(text)
+    return JSON.parse(text)
   } catch {
     throw new MalformedMessage('a message is not JSON')
   }

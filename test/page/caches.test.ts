@@ -137,6 +137,9 @@ void t.test('the fleet', async (t) => {
     return (await api.call('PUT', `/agents/${agent.id}`, { tags: [{ id: tag }] })).status === 200
   })
 
+  // Whichever comes last: what is at the end of the list stays there.
+  await eventually('all caches are known', async () => (await api.listAgents()).length === 90)
+
   await t.test(
     'rows in sight show their rates, and those that are scrolled to as well',
     async (t) => {

@@ -8,7 +8,7 @@ import { largeAnswerSubject } from '../../bus/bus.js'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
-import { parsePeerJson } from '../../messages/parse-json.js'
+import { withoutNul } from '../../messages/without-nul.js'
 import { recognizeKey } from '../state-service/agents/agent-credentials.js'
 import { readSourceFor } from '../state-service/agents/agent-desired.js'
 import type { SessionParts } from './session-parts.js'
@@ -130,7 +130,8 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     clearTimeout(late)
   }
   try {
-    return parsePeerJson(Buffer.concat(chunks).toString('utf8'))
+    const text = Buffer.concat(chunks).toString('utf8')
+    return withoutNul(text, JSON.parse(text))
   } catch {
     throw new FleetError('invalid', 'body', 'the body is not JSON')
   }
