@@ -39,12 +39,8 @@ void t.test('invalidations in the page', async (t) => {
 })
 
 async function start(t: Test): Promise<Stand> {
-  const { base, api, daemon } = await startCoordinator(t, {
+  const { base, api } = await startCoordinator(t, {
     words: ['--name', 'edge', '--tags', 'here', '--heartbeat', '1'],
-  })
-  // A killed one would leave its cache behind.
-  t.teardown(async () => {
-    await daemon.stop()
   })
   const far = startDaemon(
     t,

@@ -60,7 +60,7 @@ export async function makeStateDir(t: TestEnd): Promise<string> {
   return folder
 }
 
-/** Killed with the test if it still runs. `through`: a command that becomes it, as `prlimit … --`. */
+/** Ended with the test if it still runs. `through`: a command that becomes it, as `prlimit … --`. */
 export function startDaemon(
   t: TestEnd,
   words: readonly string[],
@@ -84,8 +84,10 @@ export function startDaemon(
     })
   }
   endings.push(() => child.kill('SIGKILL'))
+  // Killed, it would leave a cache of its own behind.
+  const hasCache = !words.includes('--no-agent') && !words.includes('--engine')
   t.teardown(async () => {
-    await end('SIGKILL')
+    await end(hasCache ? 'SIGTERM' : 'SIGKILL')
   })
   return {
     pid: child.pid ?? 0,

@@ -17,7 +17,7 @@ export interface DeploymentFormProps {
   /** As it was when the form was opened, lest what others save meanwhile is written over; null: a new one. */
   readonly before: { readonly deployment: Deployment; readonly etag: string | null } | null
   readonly owner: Reference | null
-  readonly onSaved: (deployment: Deployment) => void
+  readonly onSaved: (deployment: Deployment, etag: string | null) => void
   readonly onClose: () => void
 }
 

@@ -51,9 +51,10 @@ export function View({ params }: ViewProps) {
         <DeploymentForm
           before={was}
           owner={was.deployment.organization}
-          onSaved={() => {
+          onSaved={(_, saved) => {
             begun.value = null
-            tellSaved({ path, before: toDeploymentFields(was.deployment), then: reload })
+            const before = toDeploymentFields(was.deployment)
+            tellSaved({ path, before, etag: saved, then: reload })
           }}
           onClose={() => {
             begun.value = null

@@ -76,10 +76,10 @@ export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsPr
       {was && (
         <GroupForm
           before={was}
-          onSaved={() => {
+          onSaved={(_, saved) => {
             begun.value = null
             const before = toGroupBody(readGroupFields(was.group), listChoosable())
-            tellSaved({ path, before, then: reload })
+            tellSaved({ path, before, etag: saved, then: reload })
           }}
           onClose={() => {
             begun.value = null

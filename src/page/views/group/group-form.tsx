@@ -20,7 +20,7 @@ import { readGroupFields, toGroupBody, type Choosable, type GroupFields } from '
 export interface GroupFormProps {
   /** As it was when the form was opened, lest what others save meanwhile is written over; null: a new one. */
   readonly before: { readonly group: Group; readonly etag: string | null } | null
-  readonly onSaved: (group: Group) => void
+  readonly onSaved: (group: Group, etag: string | null) => void
   readonly onClose: () => void
 }
 
