@@ -42,7 +42,8 @@ export function wildcardBase(fqdn: string): string | null {
 
 /** What UTS 46 would make of ASCII signs (ports, escapes) never counts: only letters and dots are converted. */
 function convert(name: string, toAscii: (name: string) => string): string {
-  if (/[\0-,/:-@[-`{-\x7f]/.test(name)) return name
+  // Far over what may be long: converting it would only take time.
+  if (name.length > 4 * nameLimitCharacters || /[\0-,/:-@[-`{-\x7f]/.test(name)) return name
   return toAscii(name)
 }
 

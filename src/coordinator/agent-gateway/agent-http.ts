@@ -6,8 +6,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { largeAnswerSubject } from '../../bus/bus.js'
 import { createContext } from '../../context.js'
+import { findJsonExcess } from '../../domain/json-excess.js'
 import { FleetError } from '../../errors.js'
-import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
+import { agentJsonLimits, agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
 import { withoutNul } from '../../messages/without-nul.js'
 import { recognizeKey } from '../state-service/agents/agent-credentials.js'
 import { readSourceFor } from '../state-service/agents/agent-desired.js'
@@ -129,8 +130,11 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   } finally {
     clearTimeout(late)
   }
+  const bytes = Buffer.concat(chunks)
+  const excess = findJsonExcess(bytes, agentJsonLimits)
+  if (excess !== null) throw new FleetError('too-large', 'body', `the answer ${excess}`)
   try {
-    const text = Buffer.concat(chunks).toString('utf8')
+    const text = bytes.toString('utf8')
     return withoutNul(text, JSON.parse(text))
   } catch {
     throw new FleetError('invalid', 'body', 'the body is not JSON')

@@ -1,9 +1,11 @@
 /** One WebSocket of an agent as a stream of checked messages: sequences out, decoding in, bounds, and a clean end. */
 import type { RawData, WebSocket } from 'ws'
+import { findJsonExcess } from '../../domain/json-excess.js'
 import { FleetError } from '../../errors.js'
 import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
 import { decodeAgentMessage, encodeMessage, MalformedMessage } from '../../messages/codec.js'
 import type { CoordinatorToAgent } from '../../messages/coordinator-to-agent.js'
+import { agentJsonLimits } from '../../messages/envelope.js'
 import { encodeShared, type SharedMessage } from '../../messages/shared-message.js'
 import { closeCodes, cutReason } from './close-codes.js'
 
@@ -147,6 +149,8 @@ export class LinkSocket {
     this.#heardAtMs = performance.now()
     try {
       if (isBinary || !Buffer.isBuffer(data)) throw new MalformedMessage('a message is text')
+      const excess = findJsonExcess(data, agentJsonLimits)
+      if (excess !== null) throw new MalformedMessage(`a message ${excess}`)
       this.#receiver.take(decodeAgentMessage(data.toString('utf8')))
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error

@@ -1,5 +1,6 @@
 /** Reads a call's body: what is refused before any schema sees it (choices: 2, Bodies). */
 import type { IncomingMessage } from 'node:http'
+import { findJsonExcess, type JsonLimits } from '../../domain/json-excess.js'
 import { FleetError } from '../../errors.js'
 import type { BodyType } from './route.js'
 
@@ -7,9 +8,8 @@ import type { BodyType } from './route.js'
 export const bodyLimitBytes = 10 * 1024 * 1024
 /** Chosen by us: of a caller that is nobody yet; a login and a one-time code are some hundred bytes. */
 export const publicBodyLimitBytes = 64 * 1024
-const nestingLimit = 64
-/** Chosen by us: reading one takes microseconds that nobody else gets; the plan of a folder of 1,000 groups has some 30,000. */
-const membersLimit = 100_000
+/** Chosen by us, the members: the plan of a folder of 1,000 groups has some 30,000. */
+const jsonLimits: JsonLimits = { depth: 64, members: 100_000 }
 /** Chosen by us: what is left of a refused body is read away up to this, so that the caller gets to read the answer. */
 const unreadLimitBytes = 64 * 1024 * 1024
 const unreadTimeoutMs = 5_000
@@ -132,7 +132,7 @@ function bodyTooLarge(limitBytes: number): FleetError {
 }
 
 function parseJson(bytes: Buffer): unknown {
-  const problem = findExcess(bytes)
+  const problem = findJsonExcess(bytes, jsonLimits)
   if (problem !== null) throw new FleetError('invalid', 'body', `the body ${problem}`)
   const text = decode(bytes)
   try {
@@ -151,39 +151,4 @@ function decode(bytes: Buffer): string {
   } catch {
     throw new FleetError('invalid', 'body', 'the body is not valid UTF-8')
   }
-}
-
-/** Counts brackets and commas outside of strings, before anything is allocated for them. */
-function findExcess(bytes: Buffer): string | null {
-  let depth = 0
-  let members = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (byte === 0x22) {
-      at = endOfString(bytes, at + 1)
-    } else if (byte === 0x7b || byte === 0x5b) {
-      depth++
-      if (depth > nestingLimit) return `is nested deeper than ${nestingLimit} objects and arrays`
-    } else if (byte === 0x7d || byte === 0x5d) {
-      depth--
-    } else if (byte === 0x2c) {
-      members++
-      if (members > membersLimit)
-        return `has over ${membersLimit} members in its objects and arrays`
-    }
-  }
-  return null
-}
-
-/** The index of the quote that ends the string; the end of the bytes when there is none. */
-function endOfString(bytes: Buffer, from: number): number {
-  let at = bytes.indexOf(0x22, from)
-  while (at >= 0 && isEscaped(bytes, at, from)) at = bytes.indexOf(0x22, at + 1)
-  return at < 0 ? bytes.length : at
-}
-
-function isEscaped(bytes: Buffer, at: number, from: number): boolean {
-  let backslashes = 0
-  while (at - 1 - backslashes >= from && bytes[at - 1 - backslashes] === 0x5c) backslashes++
-  return backslashes % 2 === 1
 }

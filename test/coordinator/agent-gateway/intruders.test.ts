@@ -241,3 +241,34 @@ void t.test('Network: WebSocket frame floods', async (t) => {
   t.equal(quiet.closed(), null)
   await eventually('the quiet one is left', () => gateway.sessionCount === 1)
 })
+
+void t.test('an answer that is too much to be read is refused before it is', async (t) => {
+  const { host, service, enrol } = await start(t)
+  const agent = await enrol('liar')
+  const asked = instructAgent(service, createContext(service.log), {
+    ...{ agentId: agent.agentId, timeoutMs: 20_000 },
+    question: { kind: 'query', query: 'bans' },
+  })
+  const told = t.rejects(asked, { kind: 'unavailable', message: /nested deeper/ })
+  const { sequence } = await agent.next('query')
+  const put = async (body: string): Promise<string> => {
+    const headers = linkHeaders.key(key('liar'))
+    const at = `http://${host}/agent/v1/answers/${sequence}`
+    const answer = await fetch(at, { method: 'PUT', headers, body })
+    return `${answer.status} ${await answer.text()}`
+  }
+
+  t.match(await put(`[${'[],'.repeat(1_000_001)}[]]`), /^413 .*over 1000000 members/)
+  t.match(await put(`${'['.repeat(65)}${']'.repeat(65)}`), /^413 .*nested deeper than 64/)
+  const answer = {
+    kind: 'answer',
+    instruction: sequence,
+    result: 'done',
+    sentByPut: false,
+  } as const
+  const deep = JSON.parse(`${'['.repeat(70)}${']'.repeat(70)}`) as unknown
+  agent.say({ ...answer, value: deep, error: null })
+
+  t.match(await agent.untilClosed(), { reason: /nested deeper than 64/ })
+  await told
+})

@@ -1,0 +1,45 @@
+/** What JSON should not even be parsed. */
+import fc from 'fast-check'
+import t from 'tap'
+import { findJsonExcess } from '../../src/domain/json-excess.js'
+
+const limits = { depth: 5, members: 20 }
+const judge = (text: string) => findJsonExcess(Buffer.from(text), limits)
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
+}
+
+/** Commas between members. */
+function commasOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const parts: unknown[] = Object.values(value)
+  return (
+    Math.max(0, parts.length - 1) + parts.reduce<number>((sum, part) => sum + commasOf(part), 0)
+  )
+}
+
+void t.test('depth and members are counted, and nothing that stands in texts', (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
+      const [depth, commas] = [depthOf(value), commasOf(value)]
+      const told = judge(JSON.stringify(value))
+      t.equal(told === null, depth <= limits.depth && commas <= limits.members)
+    }),
+  )
+  t.end()
+})
+
+void t.test('what is no JSON is judged too, and quickly', (t) => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      t.doesNotThrow(() => judge(text))
+    }),
+  )
+  t.match(judge('[[[[[['), /nested deeper than 5/)
+  t.match(judge(','.repeat(21)), /over 20 members/)
+  t.equal(judge(`"${'[,'.repeat(100)}`), null, 'a text without an end')
+  t.equal(judge(`"${'\\"[,'.repeat(100)}"`), null, 'quotes in a text')
+  t.end()
+})
