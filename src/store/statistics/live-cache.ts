@@ -112,15 +112,23 @@ export function takeSample(
   for (const [index, column] of columns.entries())
     if (column >= 0) byColumn[column] = values[index] ?? Number.NaN
     else refused += 1
+  finishRows(cache, addSample(cache.state, { ...sample, values: byColumn }), room)
+  cache.hasNew = true
+  return isOther ? refused : 0
+}
+
+function finishRows(
+  cache: LiveCache,
+  rows: ReturnType<typeof addSample>,
+  { unwritten }: Room,
+): void {
   const { layout, finished } = cache
-  for (const row of addSample(cache.state, { ...sample, values: byColumn })) {
+  for (const row of rows) {
     const done = { ...row, layout }
     finished.push(done)
     if (row.archive === 0) cache.newest = done
   }
-  if (finished.length > room.unwritten) finished.splice(0, finished.length - room.unwritten)
-  cache.hasNew = true
-  return isOther ? refused : 0
+  if (finished.length > unwritten) finished.splice(0, finished.length - unwritten)
 }
 
 function shouldTidy(cache: LiveCache, names: readonly string[], at: number): boolean {
