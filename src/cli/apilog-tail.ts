@@ -25,13 +25,13 @@ export async function tailApiLogs(invocation: Invocation): Promise<undefined> {
   const tell = (line: string): void => {
     surroundings.stderr.write(`cachefleet: ${line}\n`)
   }
-  /** Entries before the first event, which may come as events too. */
-  let printed: ReadonlySet<unknown> | undefined
+  /** Whether an entry stood there before the first event; those may come as events too. */
+  let isPast: ((id: number) => boolean) | undefined
   for await (const heard of followEvents(api, { tell })) {
     // Asked once the stream stands, so that nothing falls in between.
-    printed ??= await printLast(api, lines, print)
+    isPast ??= await printLast(api, lines, print)
     if (heard?.event === 'reset') tell('entries are missing here: apilogs list has them')
-    if (heard?.event === 'apilog' && !printed.has(heard.data['id'])) print(heard.data)
+    if (heard?.event === 'apilog' && !isPast(Number(heard.data['id']))) print(heard.data)
   }
   return undefined
 }
@@ -42,14 +42,16 @@ function readLines(invocation: Invocation): number {
   throw usageError(`--lines is ${JSON.stringify(lines)}; 0 to 1000 is right`)
 }
 
-/** Answers their ids. */
+/** Of several coordinators an entry may be written behind a newer one: what is not printed and not older is new. */
 async function printLast(
   api: Api,
   lines: number,
   print: (log: Fields) => void,
-): Promise<ReadonlySet<unknown>> {
-  if (lines === 0) return new Set()
+): Promise<(id: number) => boolean> {
+  if (lines === 0) return () => false
   const last = await api.readList('/apilogs', { sort: 'id:desc', take: String(lines) })
   for (const log of last.toReversed()) print(log)
-  return new Set(last.map(({ id }) => id))
+  const printed = new Set(last.map(({ id }) => Number(id)))
+  const oldest = Math.min(...printed)
+  return (id) => id < oldest || printed.has(id)
 }
