@@ -115,6 +115,7 @@ async function deployNext(t: Test, stand: Stand): Promise<void> {
   await diff.getByText('-sub vcl_recv { return (synth(200, "first")); }').waitFor()
   await openSection(stand, 'Overview')
   await page.getByText('1 change is not deployed.').waitFor()
+  t.equal(await page.locator(`a[href^="/graphs?of=vclgroups/"]`).count(), 1)
   await openSection(stand, 'Deploy')
   let goOn = (): void => undefined
   const mayGoOn = new Promise<void>((resolve) => (goOn = resolve))

@@ -1,10 +1,12 @@
 /** One group: what it is, what a deploy would change, how a deploy goes, what happened before. */
 import type { Group } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
+import { LinkButton } from '../../parts/button.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Troubles } from '../../parts/troubles.js'
 import { ViewHead } from '../../parts/view-head.js'
+import { mayRead } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
 import { GroupDeeds } from './group-deeds.js'
 import { History } from './history.js'
@@ -28,6 +30,7 @@ export function View({ params }: ViewProps) {
         beside={value && <Beside group={value} />}
         back={{ href: '/groups', title: 'Groups' }}
       >
+        {value?.deployed && <GraphsLink group={value} />}
         {value && <GroupDeeds group={value} {...{ etag, verbs, reload }} section={section} />}
       </ViewHead>
       <Troubles of={shown} deed={section === 'deploy' ? null : verbs} />
@@ -50,6 +53,15 @@ function Beside({ group }: { readonly group: Group }) {
       {revision > 0 && <span class="group-revision">revision {revision}</span>}
       {console && <span class="quiet">changed in the console only</span>}
     </>
+  )
+}
+
+function GraphsLink({ group: { id } }: { readonly group: Group }) {
+  if (!mayRead('stats')) return null
+  return (
+    <LinkButton icon="graph" href={`/graphs?of=vclgroups/${id}`}>
+      Graphs
+    </LinkButton>
   )
 }
 
