@@ -71,7 +71,8 @@ void t.test('the administration', async (t) => {
     await page.getByRole('cell', { name: 'press', exact: true }).waitFor()
 
     await page.getByRole('link', { name: 'Accounts', exact: true }).click()
-    await page.getByRole('button', { name: 'New account' }).click()
+    await page.getByRole('button', { name: 'New account' }).waitFor()
+    await page.keyboard.press('n')
     await page.getByLabel('Name', { exact: true }).fill('editor')
     await page.getByLabel('Password').fill('short')
     await page.getByRole('checkbox', { name: 'press' }).check()

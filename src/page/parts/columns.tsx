@@ -1,5 +1,6 @@
 /** Columns that many tables have. */
 import { sayCount, unknown } from './quantity.js'
+import { StateChip } from './state-chip.js'
 import type { Column } from './table.js'
 import { Time } from './time.js'
 
@@ -33,5 +34,16 @@ export function countColumn<T>(
   return {
     ...{ title, width: '6.5rem', isEnd: true, sortBy: countOf, ...seen },
     show: (row) => sayCount(countOf(row)),
+  }
+}
+
+/** Of accounts and organizations. */
+export function lockedColumn<T extends { readonly locked: boolean }>(): Column<T> {
+  return {
+    title: 'State',
+    width: '7.5rem',
+    show: ({ locked }) =>
+      locked ? <StateChip state="Locked" /> : <StateChip state="Open" tone="good" />,
+    sortBy: ({ locked }) => Number(locked),
   }
 }

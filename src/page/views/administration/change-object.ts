@@ -1,4 +1,5 @@
 /** What the views of the administration do to objects: save with a way back, delete after a question. */
+import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useDeed, type Deed } from '../../api/deed.js'
 import { confirmDestruction, type Question } from '../../parts/confirm.js'
@@ -62,5 +63,29 @@ export function useRemoval(then: () => void): Removal {
         },
       )
     },
+  }
+}
+
+export interface Edited<T> {
+  readonly edit: (one: T) => void
+  readonly makeNew: () => void
+  /** For the dialog; `before` null: a new one. Null: none is open. */
+  readonly asked: { readonly before: T | null; readonly onClose: () => void } | null
+}
+
+/** Which object of a list is changed or made in a dialog. */
+export function useEdited<T>(): Edited<T> {
+  const edited = useSignal<{ readonly before: T | null } | null>(null)
+  const onClose = (): void => {
+    edited.value = null
+  }
+  return {
+    edit: (before) => {
+      edited.value = { before }
+    },
+    makeNew: () => {
+      edited.value = { before: null }
+    },
+    asked: edited.value && { ...edited.value, onClose },
   }
 }

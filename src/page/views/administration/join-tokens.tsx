@@ -3,9 +3,9 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { JoinToken } from '../../api/join-token.js'
 import { useList } from '../../api/list.js'
-import { Button } from '../../parts/button.js'
 import { Empty } from '../../parts/empty.js'
 import { Labels } from '../../parts/state-chip.js'
+import { NewButton } from '../../parts/new-button.js'
 import type { Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { useSearchText } from '../../shell/address.js'
@@ -28,18 +28,13 @@ export function View() {
     ],
     [list.reload],
   )
+  const makeNew = (): void => {
+    isMaking.value = true
+  }
   return (
     <>
       <AdministrationHead title="Join tokens">
-        <Button
-          kind="main"
-          icon="add"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
-          New join token
-        </Button>
+        <NewButton noun="join token" onPress={makeNew} />
       </AdministrationHead>
       <ObjectList
         {...{ columns, list, problem: deed.error }}

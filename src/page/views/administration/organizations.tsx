@@ -1,17 +1,15 @@
 /** The organizations: made and changed by the system administrator; within one only that is seen. */
-import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { useList } from '../../api/list.js'
 import type { Organization } from '../../api/organization.js'
-import { Button } from '../../parts/button.js'
+import { agoColumn, lockedColumn, nameColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { StateChip } from '../../parts/state-chip.js'
+import { NewButton } from '../../parts/new-button.js'
 import type { Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
 import { readWho } from '../../session/rights.js'
 import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
-import { useRemoval } from './change-object.js'
+import { useEdited, useRemoval } from './change-object.js'
 import { ObjectList } from '../../parts/object-list.js'
 import { OrganizationDialog } from './organization-dialog.js'
 import { deedsColumn } from './row-deeds.js'
@@ -19,14 +17,11 @@ import { deedsColumn } from './row-deeds.js'
 export function View() {
   const list = useList<Organization>('/organizations')
   const text = useSearchText()
-  const edited = useSignal<Organization | 'new' | null>(null)
+  const { edit, makeNew, asked } = useEdited<Organization>()
   const { deed, remove } = useRemoval(list.reload)
   const isSystem = readWho()?.role === 'system'
   const columns = useMemo(() => {
     if (!isSystem) return facts
-    const edit = (organization: Organization): void => {
-      edited.value = organization
-    }
     return [
       ...facts,
       deedsColumn(
@@ -36,18 +31,10 @@ export function View() {
       ),
     ]
   }, [isSystem, list.reload])
-  const makeNew = (): void => {
-    edited.value = 'new'
-  }
-
   return (
     <>
       <AdministrationHead title="Organizations">
-        {isSystem && (
-          <Button kind="main" icon="add" onClick={makeNew}>
-            New organization
-          </Button>
-        )}
+        {isSystem && <NewButton noun="organization" onPress={makeNew} />}
       </AdministrationHead>
       <ObjectList
         label="Organizations"
@@ -61,28 +48,14 @@ export function View() {
           </p>
         </Empty>
       </ObjectList>
-      {edited.value && (
-        <OrganizationDialog
-          before={edited.value === 'new' ? null : edited.value}
-          onSaved={list.reload}
-          onClose={() => {
-            edited.value = null
-          }}
-        />
-      )}
+      {asked && <OrganizationDialog {...asked} onSaved={list.reload} />}
     </>
   )
 }
 
 const facts: readonly Column<Organization>[] = [
-  { title: 'Name', show: ({ name }) => name, sortBy: ({ name }) => name },
-  {
-    title: 'State',
-    width: '7.5rem',
-    show: ({ locked }) =>
-      locked ? <StateChip state="Locked" /> : <StateChip state="Open" tone="good" />,
-    sortBy: ({ locked }) => Number(locked),
-  },
+  nameColumn(({ name }) => name),
+  lockedColumn(),
   {
     title: 'Access token lives',
     width: '11rem',
@@ -99,13 +72,7 @@ const facts: readonly Column<Organization>[] = [
     show: ({ refreshTTL }) => `${refreshTTL} s`,
     sortBy: ({ refreshTTL }) => refreshTTL,
   },
-  {
-    title: 'Made',
-    width: '9rem',
-    from: 'medium',
-    show: ({ created }) => <Time at={created} isAgo />,
-    sortBy: ({ created }) => created,
-  },
+  agoColumn('Made', ({ created }) => created, { from: 'medium' }),
 ]
 
 function questionOf({ name }: Organization) {

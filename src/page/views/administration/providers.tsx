@@ -1,15 +1,14 @@
 /** Identity providers: where the people of an organization log in instead of here. */
-import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Idp } from '../../api/idp.js'
 import { useList } from '../../api/list.js'
-import { Button } from '../../parts/button.js'
 import { Empty } from '../../parts/empty.js'
+import { NewButton } from '../../parts/new-button.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
 import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
-import { useRemoval } from './change-object.js'
+import { useEdited, useRemoval } from './change-object.js'
 import { ObjectList } from '../../parts/object-list.js'
 import { ProviderDialog } from './provider-dialog.js'
 import { deedsColumn } from './row-deeds.js'
@@ -17,14 +16,11 @@ import { deedsColumn } from './row-deeds.js'
 export function View() {
   const list = useList<Idp>('/idps')
   const text = useSearchText()
-  const edited = useSignal<Idp | 'new' | null>(null)
+  const { edit, makeNew, asked } = useEdited<Idp>()
   const { deed, remove } = useRemoval(list.reload)
   const isWriter = mayWrite('idp')
   const columns = useMemo(() => {
     if (!isWriter) return facts
-    const edit = (idp: Idp): void => {
-      edited.value = idp
-    }
     return [
       ...facts,
       deedsColumn(
@@ -40,17 +36,7 @@ export function View() {
   return (
     <>
       <AdministrationHead title="Identity providers">
-        {isWriter && (
-          <Button
-            kind="main"
-            icon="add"
-            onClick={() => {
-              edited.value = 'new'
-            }}
-          >
-            New identity provider
-          </Button>
-        )}
+        {isWriter && <NewButton noun="identity provider" onPress={makeNew} />}
       </AdministrationHead>
       <ObjectList
         label="Identity providers"
@@ -63,15 +49,7 @@ export function View() {
           </p>
         </Empty>
       </ObjectList>
-      {edited.value && (
-        <ProviderDialog
-          before={edited.value === 'new' ? null : edited.value}
-          onSaved={list.reload}
-          onClose={() => {
-            edited.value = null
-          }}
-        />
-      )}
+      {asked && <ProviderDialog {...asked} onSaved={list.reload} />}
     </>
   )
 }

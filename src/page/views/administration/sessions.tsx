@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { useList } from '../../api/list.js'
 import type { Session } from '../../api/session.js'
 import { confirmDestruction } from '../../parts/confirm.js'
+import { agoColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
@@ -86,13 +87,7 @@ function listFacts(own: Own): readonly Column<Session>[] {
 }
 
 const times: readonly Column<Session>[] = [
-  {
-    title: 'Began',
-    width: '9.5rem',
-    from: 'medium',
-    show: ({ created }) => <Time at={created} isAgo />,
-    sortBy: ({ created }) => created,
-  },
+  agoColumn('Began', ({ created }) => created, { from: 'medium' }),
   {
     title: 'Ends unless used',
     width: '15rem',

@@ -3,9 +3,10 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { useList } from '../../api/list.js'
 import type { Session } from '../../api/session.js'
-import { Button } from '../../parts/button.js'
+import { agoColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { Labels } from '../../parts/state-chip.js'
+import { NewButton } from '../../parts/new-button.js'
 import type { Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { mayWrite } from '../../session/rights.js'
@@ -34,20 +35,13 @@ export function View() {
   const shown = tokens.rows.filter(({ label, account }) =>
     `${label} ${account.name}`.toLowerCase().includes(text),
   )
+  const makeNew = (): void => {
+    isMaking.value = true
+  }
   return (
     <>
       <AdministrationHead title="API tokens">
-        {isWriter && (
-          <Button
-            kind="main"
-            icon="add"
-            onClick={() => {
-              isMaking.value = true
-            }}
-          >
-            New API token
-          </Button>
-        )}
+        {isWriter && <NewButton noun="API token" onPress={makeNew} />}
       </AdministrationHead>
       <ObjectList
         {...{ columns, list: tokens, problem: deed.error }}
@@ -87,13 +81,7 @@ const facts: readonly Column<Session>[] = [
       />
     ),
   },
-  {
-    title: 'Last used',
-    width: '9.5rem',
-    from: 'wide',
-    show: ({ lastUsed }) => <Time at={lastUsed} isAgo />,
-    sortBy: ({ lastUsed }) => lastUsed,
-  },
+  agoColumn('Last used', ({ lastUsed }) => lastUsed, { from: 'wide' }),
   {
     title: 'Ends',
     width: '15rem',

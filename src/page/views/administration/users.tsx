@@ -7,12 +7,12 @@ import type { Organization } from '../../api/organization.js'
 import type { User } from '../../api/user.js'
 import { Button, LinkButton } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
+import { agoColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { SelectField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
 import { PickField } from '../../parts/pick-field.js'
 import type { Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
 import { mayWrite, readWho } from '../../session/rights.js'
 import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
@@ -82,13 +82,7 @@ const columns: readonly Column<User>[] = [
     show: ({ role }) => roleTitles[role],
     sortBy: ({ role }) => role,
   },
-  {
-    title: 'Since',
-    width: '9rem',
-    from: 'wide',
-    show: ({ created }) => <Time at={created} isAgo />,
-    sortBy: ({ created }) => created,
-  },
+  agoColumn('Since', ({ created }) => created, { from: 'wide' }),
 ]
 
 interface UserDialogProps {

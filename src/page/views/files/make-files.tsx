@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import type { FleetFile } from '../../api/file.js'
 import { Button } from '../../parts/button.js'
-import { useKey } from '../../shell/keys.js'
+import { NewButton } from '../../parts/new-button.js'
 import { NewFile } from './new-file.js'
 import { Upload } from './upload.js'
 
@@ -21,7 +21,6 @@ export function MakeFiles({ known, onMade }: MakeFilesProps) {
   const begin = (): void => {
     isMaking.value = true
   }
-  useKey('n', 'New file', begin)
   return (
     <>
       <UploadButton
@@ -29,9 +28,7 @@ export function MakeFiles({ known, onMade }: MakeFilesProps) {
           chosen.value = files
         }}
       />
-      <Button kind="main" icon="add" onClick={begin}>
-        New file
-      </Button>
+      <NewButton noun="file" onPress={begin} />
       {isMaking.value && (
         <NewFile
           onClose={() => {
