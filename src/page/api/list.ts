@@ -1,6 +1,6 @@
 /** A list of the API that stays true while it is shown: read in pages, then followed by its events. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
 import { listenTo } from './live.js'
@@ -41,7 +41,8 @@ export function useList<T extends Row>(path: string | null, options: ListOptions
   const reload = useSignal<() => void>(() => undefined)
   const key = JSON.stringify([path, query, follow, isWhole])
 
-  useEffect(() => {
+  // Before it is painted: rows of another list are never seen in this one.
+  useLayoutEffect(() => {
     state.value = path === null ? none : loading
     if (path === null) return
     const followed = followList<T>(path, { query, follow, isWhole }, (change) => {

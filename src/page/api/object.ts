@@ -1,6 +1,6 @@
 /** One object of the API that stays true while it is shown. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
 import { listenTo } from './live.js'
@@ -33,7 +33,7 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
   // As a text: the number of a mistyped address is NaN, which is never the same again.
   const key = JSON.stringify([path, follow, id])
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     state.value = nothing
     if (path === null) return
     const abort = new AbortController()

@@ -1,6 +1,6 @@
 /** Keys that do something on the whole page, and the list of them. They rest while somebody types or a dialog is open. */
 import { signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 export interface Key {
   /** As `KeyboardEvent.key` says it. */
@@ -15,7 +15,8 @@ export const keys = signal<readonly Key[]>([])
 export function useKey(key: string, title: string, act: () => void): void {
   const latest = useRef(act)
   latest.current = act
-  useEffect(() => {
+  // Before it is painted: what is seen can be pressed.
+  useLayoutEffect(() => {
     const one: Key = {
       ...{ key, title },
       act: () => {

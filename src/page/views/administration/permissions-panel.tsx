@@ -1,6 +1,6 @@
 /** What a user may, as check boxes; saved at once, with a way back. */
 import { useSignal, type Signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { useDeed, type Deed } from '../../api/deed.js'
 import { useList } from '../../api/list.js'
 import type { Permission } from '../../api/permission.js'
@@ -22,7 +22,7 @@ export function PermissionsPanel({ user }: { readonly user: User }) {
   const wanted = useSignal<Grants>(before)
   const deed = useDeed()
   // What is read again replaces what was turned: it has just been saved, or somebody else was faster.
-  useEffect(() => {
+  useLayoutEffect(() => {
     wanted.value = toGrants(rows)
   }, [rows])
   const save = async (): Promise<void> => {

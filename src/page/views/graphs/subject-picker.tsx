@@ -1,6 +1,6 @@
 /** Whose graphs are shown: a cache or a group, by its name, kept in the address. */
 import { useSignal } from '@preact/signals'
-import { useEffect, useId, useMemo } from 'preact/hooks'
+import { useLayoutEffect, useId, useMemo } from 'preact/hooks'
 import type { Agent } from '../../api/agent.js'
 import type { CallError } from '../../api/http.js'
 import { useObject, type Shown } from '../../api/object.js'
@@ -47,7 +47,7 @@ export function SubjectPicker({ all, chosen, choose }: Subjects) {
   const kind = chosen?.kind ?? 'agents'
   const text = useSignal(chosen?.name ?? '')
   const id = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     text.value = chosen?.name ?? ''
   }, [chosen?.path])
   const ofKind = all.filter((one) => one.kind === kind)

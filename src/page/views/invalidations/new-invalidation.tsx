@@ -1,6 +1,6 @@
 /** A new ban or purge: what it removes and where, whom it would reach, and one more question before everything goes. */
 import { useSignal, type Signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
@@ -50,7 +50,7 @@ export function View() {
   const wrong = deed.error ?? (preview.isCurrent ? preview.error : null)
   const main = { name, value: text, mark: wrong && findMark(draft, wrong.errorMsg), ...told }
   const key = JSON.stringify(body)
-  useEffect(() => {
+  useLayoutEffect(() => {
     deed.forget()
   }, [key])
 
@@ -123,7 +123,7 @@ interface PurgeFieldsProps {
 function PurgeFields({ urls, method, headers, told }: PurgeFieldsProps) {
   const more = useRef<HTMLDetailsElement>(null)
   const isWrong = ['method', 'headers'].some((name) => isAbout(told.error ?? told.advice, name))
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isWrong && more.current) more.current.open = true
   }, [isWrong])
   return (

@@ -1,6 +1,6 @@
 /** Where an invalidation goes: a group, domains, tags, caches or all, as far as the person may see them. */
 import type { Signal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useLayoutEffect, useMemo } from 'preact/hooks'
 import { useList } from '../../api/list.js'
 import type { PermissionType } from '../../api/whoami.js'
 import { ErrorNote } from '../../parts/error-note.js'
@@ -42,7 +42,7 @@ export function TargetFields({ kind, ids }: TargetFieldsProps) {
   const seen = listKinds()
   const chosen = seen.find(({ value }) => value === kind.value)
   // Ids of one kind are nothing to another.
-  useEffect(() => {
+  useLayoutEffect(() => {
     ids.value = []
   }, [kind.value])
   return (
