@@ -17,6 +17,8 @@ import { startFleet, untilAllHold, untilAllRun } from './fleet-stand.js'
 
 const agents = 1_000
 const roundsMost = 40
+/** Of 200 answers the two slowest do not make the p99: a stall of the machine is no property of the coordinator. */
+const answersMeasured = 200
 const idleMs = 200
 const missedEntries = 10_000
 const batchMembers = 1_000
@@ -49,33 +51,44 @@ async function measureFleet(t: TestEnd, report: Report): Promise<void> {
   const rounds: Round[] = []
   for (let number = 0; number < roundsMost; number++) {
     const bareLastMs = await fanOut()
-    const bareAnsweredMs = await afterIdling(() => fetch(`${base}/healthz`).then((it) => it.text()))
     const bareCommitMs = await afterIdling(commit)
-    let id = 0
-    const answeredMs = await afterIdling(async () => {
-      id = (await logBan(api, `obj.http.x-number == ${number}`)).id
-    })
+    const { id } = await logBan(api, `obj.http.x-number == ${number}`)
     const { created, finished, results } = await untilEnded(api, id)
     const since = (time: string | null): number => Date.parse(time ?? '') - Date.parse(created)
     const eachMs = results.map(({ at }) => since(at))
-    rounds.push({
-      bareLastMs,
-      bareAnsweredMs,
-      bareCommitMs,
-      answeredMs,
-      lastMs: since(finished),
-      eachMs,
-    })
+    rounds.push({ bareLastMs, bareCommitMs, lastMs: since(finished), eachMs })
   }
   reportRounds(rounds, report)
+  await measureAnswers(api, base, report)
+}
+
+/** Each entry goes to the whole fleet, and the next is made when that is over. */
+async function measureAnswers(api: ApiClient, base: string, report: Report): Promise<void> {
+  const answered: number[] = []
+  const bare: number[] = []
+  for (let number = 0; number < answersMeasured; number++) {
+    bare.push(await afterIdling(() => fetch(`${base}/healthz`).then((it) => it.text())))
+    let id = 0
+    answered.push(
+      await afterIdling(async () => {
+        id = (await logBan(api, `obj.http.x-answer == ${number}`)).id
+      }),
+    )
+    await untilEnded(api, id)
+  }
+  report({
+    name: 'invalidations: 202 of an idle coordinator, p99',
+    measured: `${formatMs(quantile(answered, 0.99))}, median ${formatMs(median(answered))}`,
+    baseline: `GET /healthz ${formatMs(quantile(bare, 0.99))}, median ${formatMs(median(bare))}`,
+    goal: '<= 5 ms',
+    isMet: quantile(answered, 0.99) <= 5,
+  })
 }
 
 /** All in one, one right after the other: what else the machine does then weighs on all. */
 interface Round {
   readonly bareLastMs: number
-  readonly bareAnsweredMs: number
   readonly bareCommitMs: number
-  readonly answeredMs: number
   readonly lastMs: number
   readonly eachMs: readonly number[]
 }
@@ -102,15 +115,6 @@ function reportRounds(rounds: readonly Round[], report: Report): void {
       goal: `<= ${goalMs} ms`,
       isMet: quantile(each, share) <= goalMs,
     })
-  const answered = rounds.map(({ answeredMs }) => answeredMs)
-  const bare = rounds.map(({ bareAnsweredMs }) => bareAnsweredMs)
-  report({
-    name: 'invalidations: 202 of an idle coordinator, p99',
-    measured: `${formatMs(quantile(answered, 0.99))}, median ${formatMs(median(answered))}`,
-    baseline: `GET /healthz ${formatMs(quantile(bare, 0.99))}, median ${formatMs(median(bare))}`,
-    goal: '<= 5 ms',
-    isMet: quantile(answered, 0.99) <= 5,
-  })
   report({
     name: 'invalidations: a bare commit on this disk, median',
     measured: formatMs(median(rounds.map(({ bareCommitMs }) => bareCommitMs))),

@@ -77,7 +77,7 @@ const listedFields = {
 }
 
 const resultsSchema = Type.Array(resultSchema, {
-  description: `One for each agent; in lists only of entries for at most ${listedResultsMost}`,
+  description: `One for each agent; in lists, and when it is made, only of entries for at most ${listedResultsMost}`,
 })
 
 export const listedInvalidationSchema = Type.Object(

@@ -17,6 +17,7 @@ import {
   invalidationListFields,
   listInvalidations,
   viewInvalidation,
+  withFewResults,
   type InvalidationRecord,
 } from '../state-service/invalidations/invalidation-view.js'
 import { mapRows } from '../state-service/objects/long-list.js'
@@ -69,11 +70,11 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       errorKey,
       permission: write,
       body: invalidationBody,
-      answers: { 202: invalidationSchema },
+      answers: { 202: listedInvalidationSchema },
       handle: async ({ context, actor, body }) => {
         const target = readTarget(actor, body.target)
         const view = await createInvalidation(service, context, actor, { ...body, target })
-        return { status: 202, body: toInvalidationView(view) }
+        return { status: 202, body: toListedView(withFewResults(view)) }
       },
     }),
     route({

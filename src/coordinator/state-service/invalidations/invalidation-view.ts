@@ -86,8 +86,13 @@ export function viewEntry(
 export type ListedInvalidation = Omit<InvalidationView, 'results'> &
   Partial<Pick<InvalidationView, 'results'>> & { readonly id: number }
 
-/** Chosen by us: of an entry for more agents a list tells the numbers only. */
+/** Chosen by us: of an entry for more agents a list, and the answer when it is made, tell the numbers only. */
 export const listedResultsMost = 100
+
+export function withFewResults(view: InvalidationView): Omit<ListedInvalidation, 'id'> {
+  const { entry, summary, results } = view
+  return results.length > listedResultsMost ? { entry, summary } : view
+}
 
 type EntryInSets = EntryProgress & { readonly setId: number; readonly attemptSetId: number }
 

@@ -1,0 +1,34 @@
+/** How an entry for many agents is told: its numbers when it is made and in lists, each result when it is asked for alone. */
+import t from 'tap'
+import { listedResultsMost } from '../../../src/coordinator/state-service/invalidations/invalidation-view.js'
+import { enrol, startClient, type Json } from './client.js'
+
+const ban = { type: 'ban', expression: 'obj.http.x == 1', target: { all: true } }
+
+void t.test(
+  'results of each agent are answered at once and in lists while they are few',
+  async (t) => {
+    const client = await startClient(t)
+    for (let number = 1; number <= listedResultsMost; number++)
+      await enrol(client, `edge-${number}`)
+    const few = await client.expect(202, 'POST', '/invalidations', ban)
+    t.equal(readResults(few)?.length, listedResultsMost)
+
+    await enrol(client, 'one-more')
+    const many = await client.expect(202, 'POST', '/invalidations', ban)
+    const total = listedResultsMost + 1
+    t.match(many, { stateName: 'Waiting', done: 0, total })
+    t.equal(readResults(many), undefined)
+    const listed = await client.list('/invalidations?sort=id:asc')
+    t.same(
+      listed.map((entry) => readResults(entry)?.length),
+      [listedResultsMost, undefined],
+    )
+    const alone = await client.expect(200, 'GET', `/invalidations/${String(many['id'])}`)
+    t.equal(readResults(alone)?.length, total)
+  },
+)
+
+function readResults({ results }: Json): readonly unknown[] | undefined {
+  return Array.isArray(results) ? results : undefined
+}
