@@ -9,6 +9,8 @@ export interface HostPort {
 
 /** Letters, digits, dash; 52 leave room for `-sim-00001` within the 63 that the link accepts (choices: 1, 4). */
 const agentName = /^[A-Za-z0-9-]{1,52}$/
+/** Of one agent, on its link. */
+const tagsMost = 256
 
 const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: string }>> = {
   flag: { read: readFlag, valid: 'true or false' },
@@ -17,7 +19,7 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
     read: (text) => (readHostPort(text) ? text : undefined),
     valid: 'HOST:PORT, such as 127.0.0.1:8002 or [::1]:8002',
   },
-  text: { read: (text) => text, valid: 'text' },
+  text: { read: (text) => (text === '' ? undefined : text), valid: 'a text that is not empty' },
   name: {
     read: (text) => (agentName.test(text) ? text : undefined),
     valid: '1 to 52 letters, digits or dashes',
@@ -25,6 +27,10 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
   list: {
     read: readList,
     valid: 'words separated by commas',
+  },
+  tags: {
+    read: readTags,
+    valid: 'at most 256 words separated by commas, each 1 to 255 characters without controls',
   },
   networks: {
     read: (text) => {
@@ -80,7 +86,7 @@ function addFormat(name: string, read: (text: string) => unknown, valid: string)
     name,
     // A text that cannot be read stays text, so that validate can name it.
     coerce: (value: unknown) => (typeof value === 'string' ? (read(value) ?? value) : value),
-    // What a file gives as number, flag or list is read through its text form.
+    // What was read already, and defaults, are numbers, flags or lists: tried in their text form.
     validate: (value: unknown) => {
       if (value !== null && read(printValue(value)) === undefined)
         throw new Error(`must be ${valid}`)
@@ -121,6 +127,14 @@ function readList(text: string): readonly string[] {
     .split(',')
     .map((member) => member.trim())
     .filter((member) => member !== '')
+}
+
+/** As the agent link takes them (choices: 2, Names); a coordinator would refuse the agent for ever. */
+function readTags(text: string): readonly string[] | undefined {
+  const tags = readList(text)
+  const isTag = (tag: string): boolean =>
+    /^[^\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]{1,255}$/u.test(tag)
+  return tags.length <= tagsMost && tags.every(isTag) ? tags : undefined
 }
 
 function isNetwork(text: string): boolean {

@@ -1,13 +1,12 @@
 /** Arguments, environment and file → one frozen configuration. The only caller of convict (choices: 1). */
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { hostname, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import convict from 'convict'
-import type * as Yaml from 'yaml'
 import { addFormats, printValue, readHostPort, type HostPort } from './formats.js'
 import { createSchema, ranges, type RawSettings, type Schema, type Settings } from './schema.js'
+import { readSettingsFile } from './settings-file.js'
 import { findTelltaleFlags } from './telltale.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -42,8 +41,8 @@ export function loadConfig(arguments_: readonly string[], environment: Environme
   if (flags.help) return { kind: 'help' }
   if (flags.version) return { kind: 'version' }
 
-  const config = createConvict(schema, env, flags.values)
-  if (flags.config !== undefined) loadFile(config, flags.config)
+  const config = createConvict(schema, { ...env, ...nameByVariable(flags.values, schema) })
+  if (flags.config !== undefined) loadFile(config, flags.config, schema)
   validate(config, schema)
   const settings = freeze(config.getProperties())
   checkTogether(settings)
@@ -71,8 +70,8 @@ export function describeSettings(environment: Environment): string {
 
 type Flags = Partial<Record<(typeof switches)[number], boolean>> & {
   readonly config?: string
-  /** In the form that convict reads: --flag=value. */
-  readonly values: string[]
+  /** By flag, without the dashes. */
+  readonly values: Readonly<Record<string, string>>
 }
 
 function readFlags(arguments_: readonly string[], schema: Schema): Flags {
@@ -96,36 +95,41 @@ function readFlags(arguments_: readonly string[], schema: Schema): Flags {
   return {
     ...Object.fromEntries(switches.map((name) => [name, values[name] === true])),
     ...(typeof config === 'string' ? { config } : {}),
-    values: Object.entries(values)
-      .filter(([name]) => !own.has(name))
-      .map(([name, value]) => `--${name}=${String(value)}`),
+    values: Object.fromEntries(
+      Object.entries(values)
+        .filter(([name]) => !own.has(name))
+        .map(([name, value]) => [name, String(value)]),
+    ),
   }
 }
 
-function createConvict(schema: Schema, env: Record<string, string>, args: string[]) {
+/** convict reads variables as they are, but numbers in flags: --name 1e3 would be 1000. */
+function nameByVariable(flags: Flags['values'], schema: Schema): Record<string, string> {
+  const given: Record<string, string> = {}
+  for (const { arg, env } of Object.values(schema)) {
+    const value = typeof arg === 'string' ? flags[arg] : undefined
+    if (value !== undefined && env !== undefined) given[env] = value
+  }
+  return given
+}
+
+function createConvict(schema: Schema, env: Record<string, string>) {
   try {
-    return convict<RawSettings>(schema, { env, args })
+    return convict<RawSettings>(schema, { env, args: [] })
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error))
   }
 }
 
-function loadFile(config: convict.Config<RawSettings>, file: string): void {
-  convict.addParser([{ extension: ['yml', 'yaml'], parse: parseYaml }])
+function loadFile(config: convict.Config<RawSettings>, file: string, schema: Schema): void {
   if (!existsSync(file)) throw new ConfigError(`--config: there is no file ${file}`)
   try {
-    config.loadFile(file)
+    config.load(readSettingsFile(file, schema))
   } catch (error) {
     throw new ConfigError(
       `--config: ${file}: ${error instanceof Error ? error.message : 'unreadable'}`,
     )
   }
-}
-
-/** Loaded where there is a file to read: its 70 modules would cost each daemon 6 MB and some 30 ms for nothing. */
-function parseYaml(text: string): unknown {
-  const yaml = createRequire(import.meta.url)('yaml') as typeof Yaml // what the package declares of itself
-  return yaml.parse(text)
 }
 
 function validate(config: convict.Config<RawSettings>, schema: Schema): void {

@@ -233,7 +233,7 @@ function agentSettings(surroundings: Surroundings) {
     ),
     joinTokenFile: setting('file with the join token', 'text', null, 'join-token-file'),
     name: setting('agent name, unique', 'name', surroundings.name, 'name'),
-    tags: setting('static tags', 'list', [], 'tags'),
+    tags: setting('static tags', 'tags', [], 'tags'),
     takeover: setting(
       'when existing VCL is unloaded; adopt: what runs becomes a deployed root group',
       ['registration', 'first-deploy', 'adopt'],

@@ -4,17 +4,22 @@
  */
 import type { Schema } from './schema.js'
 
-/** `values`: `--flag=value`. Answers names of flags: `--store`. */
-export function findTelltaleFlags(values: readonly string[], schema: Schema): readonly string[] {
+/** `values` by flag, without the dashes. Answers names of flags: `--store`. */
+export function findTelltaleFlags(
+  values: Readonly<Record<string, string>>,
+  schema: Schema,
+): readonly string[] {
   return Object.values(schema)
-    .filter(({ sensitive, arg }) => sensitive === true && typeof arg === 'string')
+    .filter(({ sensitive, arg }) => {
+      const value = typeof arg === 'string' ? values[arg] : undefined
+      return sensitive === true && value !== undefined && holdsSecret(value)
+    })
     .map(({ arg }) => `--${String(arg)}`)
-    .filter((flag) => values.some((value) => value.startsWith(`${flag}=`) && holdsSecret(value)))
 }
 
 /** Before the host, or in a parameter. A lone user is a name to PostgreSQL, and a token to NATS. */
 function holdsSecret(value: string): boolean {
-  const [, protocol = '', credentials = ''] = /=(\w+):\/\/(.*)@/.exec(value) ?? []
+  const [, protocol = '', credentials = ''] = /^(\w+):\/\/(.*)@/.exec(value) ?? []
   if (/[?&]password=/.test(value)) return true
   return protocol.startsWith('postgres') ? /:./.test(credentials) : credentials !== ''
 }

@@ -86,8 +86,10 @@ async function run(
     )
   const manager = createServiceManager(environment['NOTIFY_SOCKET'], log)
   const searchPath = environment['PATH'] ?? ''
-  const roles = await startRoles(settings, log, { searchPath, stdoutIsTerminal })
-  handleSignals({ roles, log, invocation, stopping: manager.stopping })
+  const starting = startRoles(settings, log, { searchPath, stdoutIsTerminal })
+  const signals = handleSignals({ starting, log, invocation, stopping: manager.stopping })
+  const roles = await starting
+  if (signals.isEnding()) return
   manager.ready(settings.coordinator ? 'coordinator is ready' : 'agent is running')
   const byHand = stdoutIsTerminal || environment['npm_lifecycle_event'] === 'start'
   if (roles.coordinator && byHand)
@@ -102,13 +104,16 @@ async function run(
 }
 
 interface Running {
-  readonly roles: RunningRoles
+  /** What a signal asks for is done once all is there: a start that is cut short would leave a private cache behind. */
+  readonly starting: Promise<RunningRoles>
   readonly log: Logger
   readonly invocation: Invocation
   readonly stopping: () => void
 }
 
-function handleSignals({ roles, log, invocation, stopping }: Running): void {
+function handleSignals({ starting, log, invocation, stopping }: Running): {
+  readonly isEnding: () => boolean
+} {
   let ending = false
   const end = (signal: NodeJS.Signals): void => {
     if (ending) return
@@ -119,21 +124,26 @@ function handleSignals({ roles, log, invocation, stopping }: Running): void {
       log.error('stopping took too long')
       process.exit(1)
     }, stopTimeoutMs).unref()
-    roles.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed')
-        process.exit(1)
-      },
-    )
+    starting
+      .then((roles) => roles.stop())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'stopping failed')
+          process.exit(1)
+        },
+      )
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
   process.on('SIGHUP', () => {
-    reload(roles, log, invocation).catch((error: unknown) => {
-      log.error({ err: error }, 'reloading failed: what was, stays')
-    })
+    starting
+      .then((roles) => reload(roles, log, invocation))
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'reloading failed: what was, stays')
+      })
   })
+  return { isEnding: () => ending }
 }
 
 /** Certificates and log level; join tokens are read at each use anyway. */

@@ -1,10 +1,11 @@
 /** Starts what the settings ask for: a coordinator, an agent, simulated agents. Each part is loaded only where it runs. */
-import { mkdir, chmod, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/schema.js'
 import type { AgentConfig, EngineConfig } from './agent/agent-config.js'
 import type { RunningCoordinator } from './coordinator/coordinator.js'
 import { defaultSecretKeyFile, defaultStoreUrl } from './coordinator/places.js'
+import { openStateDir } from './state-dir.js'
 import { version } from './version.js'
 
 export interface Surroundings {
@@ -29,8 +30,7 @@ export async function startRoles(
   log: Logger,
   surroundings: Surroundings,
 ): Promise<RunningRoles> {
-  await mkdir(settings.stateDir, { recursive: true, mode: 0o700 })
-  await chmod(settings.stateDir, 0o700)
+  await openStateDir(settings.stateDir)
   const parts: Part[] = []
   // In reverse order: agents end before the coordinator that they are linked to.
   const stop = async (): Promise<void> => {
@@ -137,8 +137,8 @@ function describeHome(settings: Settings, coordinator: RunningCoordinator | null
     return {
       coordinator: {
         url: coordinator.address.replace(/^http/, 'ws'),
-        // Its own certificate is its own authority.
-        caFile: settings.coordinatorCa ?? settings.tlsCert,
+        caFile: null,
+        isOwn: true,
       },
       joinToken: (uses) => coordinator.createJoinToken('local agent', uses),
     }

@@ -56,6 +56,30 @@ void t.test(
   },
 )
 
+void t.test('a value is read alike from a flag, a variable and a file', async (t) => {
+  const folder = await makeFolder(t)
+  const write = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text)
+    return join(folder, name)
+  }
+  const yaml = await write('one.conf', 'name: 123\ntags: [1, b]\nstats-interval: 7\nengine: null\n')
+  t.match(load(['--config', yaml]), { name: '123', tags: ['1', 'b'], statsInterval: 7 })
+  const json = await write('two.json', '{"name": "123", "stateDir": null, "readOnly": "true"}')
+  t.match(load(['--config', json]), { name: '123', readOnly: true, stateDir: load([]).stateDir })
+  t.match(load(['--config', await write('empty.yaml', '# nothing\n')]), { heartbeat: 5 })
+  for (const name of ['1e3', '0x10', '007', 'true']) {
+    t.equal(load(['--name', name]).name, name)
+    t.equal(load([], { CACHEFLEET_NAME: name }).name, name)
+  }
+  for (const [text, says] of [
+    ['[]', /settings by name/],
+    ['tags: [{ web: eu }]', /tags must be a text/],
+    ['heartbeat: {}', /heartbeat must be a text/],
+    ['stateDir: /a\nstate-dir: /b', /state-dir is there twice/],
+  ] as const)
+    t.match(refusalOf(['--config', await write('wrong.yaml', text)]), says)
+})
+
 void t.test('an empty variable counts as unset', (t) => {
   const empty = { CACHEFLEET_HEARTBEAT: '', CACHEFLEET_NAME: '', CACHEFLEET_JOIN_TOKEN: '' }
   const settings = load(['--name', 'one'], empty)
@@ -82,6 +106,10 @@ void t.test('what is wrong is named, with what would be valid', async (t) => {
   await writeFile(file, 'heartbeet: 5\n')
   const table: readonly [words: string[], environment: Environment, ...says: RegExp[]][] = [
     [['--heartbeat', '0'], {}, /--heartbeat/, /whole number from 1 to 3600/],
+    [['--heartbeat', '1e1'], {}, /--heartbeat/, /whole number/],
+    [['--state-dir', ''], {}, /--state-dir/, /not empty/],
+    [['--tags', `web,${'x'.repeat(256)}`], {}, /--tags/, /1 to 255 characters/],
+    [['--tags', 'line\nfeed'], {}, /--tags/, /without controls/],
     [[], { CACHEFLEET_HEARTBEAT: '5s' }, /heartbeat/, /whole number/],
     [['--listen', '8002'], {}, /--listen/, /HOST:PORT/],
     [['--stats-interval', '61'], {}, /--stats-interval/, /whole number from 1 to 60/],

@@ -140,6 +140,25 @@ void t.test('a port that is taken ends the start, saying which', beside(), async
   ])
 
   t.match(ended, { code: 1, errors: `127.0.0.1:${port}` })
+  t.match(ended.errors, '--listen')
+})
+
+void t.test('a state dir or secret key that cannot be is told with its setting', async (t) => {
+  const stateDir = await makeStateDir(t)
+  const file = join(stateDir, 'file')
+  await writeFile(file, 'no folder')
+  // In /proc the kernel makes no folders and says that the path is not there.
+  for (const wrong of [file, '/dev/null/state', '/proc/state/dir'])
+    t.match(await runDaemon(['--engine', 'simulate', '--state-dir', wrong]), {
+      code: 78,
+      errors: new RegExp(`stateDir: ${wrong} cannot be used: .*--state-dir`),
+    })
+  const words = ['--coordinator', '--no-agent', '--state-dir', stateDir]
+  for (const wrong of [file, stateDir])
+    t.match(await runDaemon([...words, '--secret-key-file', wrong]), {
+      code: 78,
+      errors: `--secret-key-file: ${wrong}`,
+    })
 })
 
 void t.test(
@@ -156,7 +175,7 @@ void t.test(
     const port = await findFreePort()
     const words = [
       '--coordinator',
-      '--no-agent',
+      ...['--engine', 'simulate'],
       '--state-dir',
       stateDir,
       '--listen',
@@ -173,6 +192,9 @@ void t.test(
     const secureWords = [...words, '--tls-cert', cert, '--tls-key', key]
     const secure = startDaemon(t, secureWords)
     await eventually('the certificate is shown', async () => (await readSubject(port)) === 'first')
+    await eventually('its own agent is linked, though the certificate is for another name', () =>
+      secure.lines().some(({ msg }) => msg === 'linked to the coordinator'),
+    )
     t.notOk(secure.lines().some(({ level }) => level === 'warn'))
 
     await makeCertificate(cert, key, 'second')

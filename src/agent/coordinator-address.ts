@@ -7,13 +7,13 @@ import type { CoordinatorAddress } from './coordinator-http.js'
  * from its name, so that a fleet is spread; it goes on to the next when a link ends or is not made.
  */
 export function spreadAddress(
-  { url, caFile }: CoordinatorAddress,
+  { url, ...trust }: CoordinatorAddress,
   agentName: string,
 ): CoordinatorAddress {
   const urls = url.split(',')
   let at = createHash('sha256').update(agentName).digest().readUInt32BE(0) % urls.length
   return {
-    caFile,
+    ...trust,
     get url() {
       return urls[at] ?? url
     },

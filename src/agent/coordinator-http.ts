@@ -9,6 +9,11 @@ export interface CoordinatorAddress {
   readonly url: string
   /** File with the CA of the coordinator's certificate, read at each connection; null: the system's. */
   readonly caFile: string | null
+  /**
+   * The listener of this process: nobody else can answer there, and its certificate names how others reach it, by an
+   * authority that this host need not know. It is not verified.
+   */
+  readonly isOwn?: boolean
   /** Where there are several coordinators: on to the next. */
   readonly turn?: () => void
 }
@@ -49,8 +54,13 @@ export function linkUrl(address: CoordinatorAddress): URL {
   return url
 }
 
-export async function readCa(address: CoordinatorAddress): Promise<{ ca?: Buffer }> {
-  return address.caFile === null ? {} : { ca: await readFile(address.caFile) }
+/** Whom a connection trusts. */
+export async function readTrust({
+  caFile,
+  isOwn,
+}: CoordinatorAddress): Promise<{ ca?: Buffer; rejectUnauthorized?: false }> {
+  if (isOwn) return { rejectUnauthorized: false }
+  return caFile === null ? {} : { ca: await readFile(caFile) }
 }
 
 interface Call {
@@ -63,7 +73,7 @@ async function call({ address, key, signal }: Caller, what: Call): Promise<Buffe
   const url = linkUrl(address)
   const isTls = url.protocol === 'wss:' || url.protocol === 'https:'
   const options: RequestOptions = {
-    ...(await readCa(address)),
+    ...(await readTrust(address)),
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? (isTls ? 443 : 80) : url.port,
     path: `${url.pathname}${what.path}`,

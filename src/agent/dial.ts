@@ -2,7 +2,7 @@
 import { WebSocket } from 'ws'
 import type { IncomingMessage } from 'node:http'
 import { agentLinkSubprotocol, messageLimitBytes } from '../messages/envelope.js'
-import { linkUrl, readCa, type CoordinatorAddress } from './coordinator-http.js'
+import { linkUrl, readTrust, type CoordinatorAddress } from './coordinator-http.js'
 
 export interface DialOptions {
   readonly address: CoordinatorAddress
@@ -55,7 +55,7 @@ export async function dialCoordinator(options: Dialling): Promise<WebSocket> {
 
 async function open(options: Dialling, headers: Record<string, string>): Promise<WebSocket> {
   const socket = new WebSocket(linkUrl(options.address), agentLinkSubprotocol, {
-    ...(await readCa(options.address)),
+    ...(await readTrust(options.address)),
     headers,
     handshakeTimeout: handshakeTimeoutMs,
     perMessageDeflate: false, // 20 times the memory a connection

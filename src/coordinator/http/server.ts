@@ -128,8 +128,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     listen: async () => {
       mountRareMethods(app, mounted, surroundings)
       await app.ready()
-      server.listen({ host: options.host, port: options.port })
-      await once(server, 'listening')
+      await listenOn(server, options)
       return addressOf(server.address(), tls !== null)
     },
     reloadCertificates: async () => {
@@ -229,6 +228,18 @@ function addRawHandler(app: FastifyInstance, { method, path, handle }: RawRoute)
       // The framework gives decoded strings, one for each parameter of the path.
       await handle(request.raw, reply.raw, request.params as Readonly<Record<string, string>>)
     },
+  })
+}
+
+async function listenOn(
+  server: HttpServer['server'],
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<void> {
+  server.listen({ host, port })
+  await once(server, 'listening').catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const text = `listen: ${host} port ${port} cannot be listened on: ${why}`
+    throw new Error(`${text}; right would be a free HOST:PORT of this host (--listen)`, { cause })
   })
 }
 

@@ -71,7 +71,9 @@ function openSealed(
 async function readKey(file: string): Promise<Buffer | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isErrno(error, 'ENOENT')) return undefined
-    throw error
+    const why = error instanceof Error ? error.message : String(error)
+    const message = `--secret-key-file: ${file} cannot be read: ${why}; a file of this user is right`
+    throw new FleetError('invalid', 'store', message, { cause: error })
   })
   if (text === undefined) return undefined
   const key = Buffer.from(text.trim(), 'base64url')
@@ -79,7 +81,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
     throw new FleetError(
       'invalid',
       'store',
-      `${file} does not hold a secret key: ${keyBytes} bytes in base64url are right`,
+      `--secret-key-file: ${file} does not hold a secret key: ${keyBytes} bytes in base64url are right`,
     )
   return key
 }
