@@ -46,17 +46,18 @@ try {
 }
 
 async function main(arguments_: readonly string[], environment: Environment): Promise<void> {
-  if (arguments_[0] === 'admin') {
+  const command = arguments_.includes('--help') ? '--help' : arguments_[0]
+  if (command === 'admin') {
     const { runAdmin } = await import('./admin.js')
     await runAdmin(arguments_.slice(1), environment)
     return
   }
-  if (arguments_[0] === 'rollback') {
+  if (command === 'rollback') {
     const { runRollback } = await import('./rollback.js')
     await runRollback(arguments_.slice(1), environment)
     return
   }
-  const loaded = loadConfig(arguments_, environment)
+  const loaded = loadConfig(command === '--help' ? [command] : arguments_, environment)
   if (loaded.kind === 'help') process.stdout.write(`${usage}\n${describeSettings(environment)}\n`)
   else if (loaded.kind === 'version')
     process.stdout.write(`cachefleetd ${version} (Node ${process.versions.node})\n`)

@@ -129,7 +129,7 @@ function warnAboutLoneBus({ store, bus }: Settings, log: Logger): void {
 /** Which coordinator agents of this process connect to, and how they enrol. */
 interface Home {
   readonly coordinator: AgentConfig['coordinator']
-  readonly joinToken: (uses: number) => Promise<string | undefined>
+  readonly joinToken: (label: string, uses: number) => Promise<string | undefined>
 }
 
 function describeHome(settings: Settings, coordinator: RunningCoordinator | null): Home {
@@ -140,7 +140,7 @@ function describeHome(settings: Settings, coordinator: RunningCoordinator | null
         caFile: null,
         isOwn: true,
       },
-      joinToken: (uses) => coordinator.createJoinToken('local agent', uses),
+      joinToken: (label, uses) => coordinator.createJoinToken(label, uses),
     }
   return {
     coordinator: { url: settings.coordinatorUrl, caFile: settings.coordinatorCa },
@@ -176,7 +176,7 @@ async function startOwnAgent(
         metricsListen: settings.metricsListen,
         stateDir: settings.stateDir,
         coordinator: spreadAddress(home.coordinator, settings.name),
-        joinToken: () => home.joinToken(1),
+        joinToken: () => home.joinToken('local agent', 1),
         engine: cache.engine,
         http: cache.http,
       },
@@ -238,7 +238,7 @@ async function startSimulation(settings: Settings, home: Home, log: Logger): Pro
       compileMs: settings.simulateCompileMs,
       stateDir: settings.stateDir,
       coordinator: home.coordinator,
-      joinToken: () => home.joinToken(settings.simulate),
+      joinToken: () => home.joinToken('simulated agents', settings.simulate),
     },
     log,
   )

@@ -21,9 +21,8 @@ export async function runRollback(
 ): Promise<void> {
   const [word = ''] = arguments_
   const wanted = readWanted(word)
-  const isGiven = wanted !== null || word === '--help'
-  const loaded = loadConfig(isGiven ? arguments_.slice(1) : arguments_, environment)
-  if (word === '--help' || loaded.kind !== 'run') throw new ConfigError(usage)
+  const loaded = loadConfig(wanted === null ? arguments_ : arguments_.slice(1), environment)
+  if (loaded.kind !== 'run') throw new ConfigError(usage)
   const { stateDir } = loaded.settings
   if (wanted === 'list') await listStates(stateDir)
   else await rollBack(stateDir, wanted)

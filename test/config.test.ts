@@ -211,7 +211,7 @@ void t.test('the daemon tells by its exit code: 78 for settings, 0 for questions
         CACHEFLEET_ADMIN_PASSWORD: 'hidden-three-and-long',
       },
     }),
-    runDaemon(['--help']),
+    runDaemon(['admin', '--help']),
     runDaemon(['--version']),
     runDaemon(['--coordinator', '--no-agent', '--state-dir', await makeFolder(t)], {
       environment: { CACHEFLEET_ADMIN_PASSWORD: 'too short' },

@@ -5,7 +5,6 @@ import type { Logger } from 'pino'
 import type { Bus } from '../bus/bus.js'
 import { openBus } from '../bus/open-bus.js'
 import { createContext } from '../context.js'
-import type { Actor } from '../domain/permission.js'
 import { agentLinkPath } from '../messages/envelope.js'
 import { openStore } from '../store/open-store.js'
 import { ensureSetting } from '../store/settings.js'
@@ -49,7 +48,7 @@ import {
   removeOldInvalidations,
   startInvalidationDuty,
 } from './state-service/invalidations/invalidation-duty.js'
-import { createJoinToken } from './state-service/agents/join-tokens.js'
+import { createOwnTokens } from './state-service/agents/own-tokens.js'
 import { createLeases } from './state-service/leases.js'
 import { defaultArchiveUrl } from './places.js'
 import { startPlacementFollower } from './state-service/placing/placement-follower.js'
@@ -102,16 +101,6 @@ export interface RunningCoordinator {
 const connectionLimit = 40_000
 /** Chosen by us: whoever comes from this host may come for many, as a proxy on it does. */
 const loopbackNetworks = ['127.0.0.0/8', '::1']
-
-/** In whose name the coordinator makes tokens for agents of its own process. */
-const ownActor: Actor = {
-  accountId: 0,
-  accountName: 'cachefleetd',
-  sessionId: 0,
-  organizationId: null,
-  role: 'system',
-  grants: {},
-}
 
 /** Rejects with FleetError: 'invalid' for a setting that cannot be, 'unavailable' for a store or bus that cannot be opened. */
 export async function startCoordinator(
@@ -252,8 +241,7 @@ async function startOn(
   return {
     address,
     firstAdministrator,
-    createJoinToken: async (label, maxUses) =>
-      (await createJoinToken(service, ownActor, { label, maxUses })).token,
+    createJoinToken: createOwnTokens(service),
     reloadCertificates: () => http.reloadCertificates(),
     close: async () => {
       phase = 'stopping'

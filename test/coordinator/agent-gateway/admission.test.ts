@@ -1,7 +1,11 @@
 /** Who comes in: credentials, names, subprotocol, hello, and what ends a link (choices: 4). */
 import { connect } from 'node:net'
 import t from 'tap'
-import { deleteJoinToken } from '../../../src/coordinator/state-service/agents/join-tokens.js'
+import {
+  deleteJoinToken,
+  listJoinTokens,
+} from '../../../src/coordinator/state-service/agents/join-tokens.js'
+import { createOwnTokens } from '../../../src/coordinator/state-service/agents/own-tokens.js'
 import { closeCodes } from '../../../src/coordinator/agent-gateway/close-codes.js'
 import { agentStates } from '../../../src/domain/agent-state.js'
 import { findAgent } from '../../../src/store/agents.js'
@@ -302,6 +306,24 @@ await t.test('enrolment', async (t) => {
       t.notOk(agent.received.some(({ kind }) => kind === 'reportFullState'))
     },
   )
+})
+
+await t.test('tokens of the own process replace each other and do not pile up', async (t) => {
+  const service = await startService(t)
+  const makeOwn = createOwnTokens(service)
+  const first = await makeOwn('local agent', 1)
+  await makeOwn('simulated agents', 7)
+  await deleteJoinToken(service, administrator, 1)
+  const last = [await makeOwn('local agent', 1), await makeOwn('local agent', 1)]
+
+  const { rows } = await listJoinTokens(service, administrator, {})
+  const labels = []
+  for await (const { label, maxUses } of rows) labels.push([label, maxUses])
+  t.same(labels, [
+    ['simulated agents', 7],
+    ['local agent', 1],
+  ])
+  t.equal(new Set([first, ...last]).size, 3)
 })
 
 function rawRequest(host: string, text: string): Promise<string> {
