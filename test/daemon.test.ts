@@ -143,22 +143,21 @@ void t.test('a port that is taken ends the start, saying which', beside(), async
   t.match(ended.errors, '--listen')
 })
 
-void t.test('a state dir or secret key that cannot be is told with its setting', async (t) => {
+void t.test('a state dir or secret key that cannot be is told', beside(), async (t) => {
   const stateDir = await makeStateDir(t)
   const file = join(stateDir, 'file')
   await writeFile(file, 'no folder')
   // In /proc the kernel makes no folders and says that the path is not there.
-  for (const wrong of [file, '/dev/null/state', '/proc/state/dir'])
+  for (const wrong of [file, '/proc/state/dir'])
     t.match(await runDaemon(['--engine', 'simulate', '--state-dir', wrong]), {
       code: 78,
       errors: new RegExp(`stateDir: ${wrong} cannot be used: .*--state-dir`),
     })
   const words = ['--coordinator', '--no-agent', '--state-dir', stateDir]
-  for (const wrong of [file, stateDir])
-    t.match(await runDaemon([...words, '--secret-key-file', wrong]), {
-      code: 78,
-      errors: `--secret-key-file: ${wrong}`,
-    })
+  t.match(await runDaemon([...words, '--secret-key-file', file]), {
+    code: 78,
+    errors: `--secret-key-file: ${file}`,
+  })
 })
 
 void t.test(
@@ -173,15 +172,8 @@ void t.test(
 
     const stateDir = await makeStateDir(t)
     const port = await findFreePort()
-    const words = [
-      '--coordinator',
-      ...['--engine', 'simulate'],
-      '--state-dir',
-      stateDir,
-      '--listen',
-      `0.0.0.0:${port}`,
-    ]
-    const open = startDaemon(t, words)
+    const words = ['--coordinator', '--state-dir', stateDir, '--listen', `0.0.0.0:${port}`]
+    const open = startDaemon(t, [...words, '--no-agent'])
     await eventually('a warning', () =>
       open.lines().some(({ level, msg }) => level === 'warn' && /--tls-cert/.test(msg)),
     )
@@ -189,7 +181,7 @@ void t.test(
 
     const [cert, key] = [join(stateDir, 'tls.crt'), join(stateDir, 'tls.key')]
     await makeCertificate(cert, key, 'first')
-    const secureWords = [...words, '--tls-cert', cert, '--tls-key', key]
+    const secureWords = [...words, '--engine', 'simulate', '--tls-cert', cert, '--tls-key', key]
     const secure = startDaemon(t, secureWords)
     await eventually('the certificate is shown', async () => (await readSubject(port)) === 'first')
     await eventually('its own agent is linked, though the certificate is for another name', () =>
