@@ -1,4 +1,4 @@
-/** Join tokens for agents of the coordinator's own process: nobody is shown them, and at most one of a label is left. */
+/** Join tokens for agents of the coordinator's own process: nobody is shown them, and at most two of a label are left. */
 import type { Actor } from '../../../domain/permission.js'
 import type { StateService } from '../service.js'
 import { createJoinToken, deleteJoinToken } from './join-tokens.js'
@@ -14,20 +14,19 @@ const ownActor: Actor = {
 }
 
 /**
- * A new one replaces the one before it: an agent that is refused for long, such as one whose name another host's agent has,
- * asks every few seconds.
+ * An agent that is refused for long, such as one whose name another host's agent has, asks every few seconds: a new one
+ * replaces the one before the last, since agents may be on their way with the last one.
  */
 export function createOwnTokens(
   service: StateService,
 ): (label: string, maxUses: number) => Promise<string> {
-  const made = new Map<string, number>()
+  const made = new Map<string, readonly number[]>()
   return async (label, maxUses) => {
     const { token, record } = await createJoinToken(service, ownActor, { label, maxUses })
-    const earlier = made.get(label)
-    made.set(label, record.id)
+    const [last, ...earlier] = made.get(label) ?? []
+    made.set(label, last === undefined ? [record.id] : [record.id, last])
     // Somebody may have deleted it already.
-    if (earlier !== undefined)
-      await deleteJoinToken(service, ownActor, earlier).catch(() => undefined)
+    for (const id of earlier) await deleteJoinToken(service, ownActor, id).catch(() => undefined)
     return token
   }
 }
