@@ -15,10 +15,10 @@ const emailLimit = 254
 export const agentNameLimit = 52
 export const linkedAgentNameLimit = 63
 
-/** The name of an object, as it is; throws 'invalid' for what cannot be one. */
-export function parseName(name: string, errorKey: ErrorKey): string {
+/** The name of an object, as it is; throws 'invalid' for what cannot be one. `key`: where the body has it. */
+export function parseName(name: string, errorKey: ErrorKey, key = 'name'): string {
   const problem = findNameProblem(name)
-  if (problem !== null) throw new FleetError('invalid', errorKey, `name: ${problem}`)
+  if (problem !== null) throw new FleetError('invalid', errorKey, `${key}: ${problem}`)
   return name
 }
 

@@ -17,6 +17,7 @@ import {
   idSchema,
   organizationSchema,
   orNull,
+  ownerReference,
   referenceSchema,
   referencesTo,
   referenceTo,
@@ -167,6 +168,7 @@ export const invalidationBody = Type.Object(
         }),
       ),
     ),
+    organization: ownerReference,
   },
   closed,
 )

@@ -37,6 +37,11 @@ const errorKey = 'invalidation'
 const read = { type: 'invalidation', access: 'read' } as const
 const write = { type: 'invalidation', access: 'write' } as const
 
+/** What an entry answers and nobody writes. */
+const ignoredKeys = Object.keys(invalidationSchema.properties).filter(
+  (key) => !(key in invalidationBody.properties),
+)
+
 /** What a target tells the names of. */
 const typesReferred: Readonly<Record<string, PermissionType>> = {
   vclGroup: 'vclgroup',
@@ -70,6 +75,7 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       errorKey,
       permission: write,
       body: invalidationBody,
+      ignoredKeys,
       answers: { 202: listedInvalidationSchema },
       handle: async ({ context, actor, body }) => {
         const target = readTarget(actor, body.target)
@@ -86,6 +92,7 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       asksOnly: true,
       permission: write,
       body: invalidationBody,
+      ignoredKeys,
       answers: { 200: previewSchema },
       handle: async ({ actor, body }) => {
         const target = readTarget(actor, body.target)

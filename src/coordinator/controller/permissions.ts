@@ -20,7 +20,6 @@ import {
   ownerReference,
   readOnlyKeys,
   referenceTo,
-  requireAccess,
   requireSame,
 } from './references.js'
 
@@ -75,13 +74,10 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       ),
       ignoredKeys: readOnlyKeys,
       answers: { 201: permissionSchema },
-      handle: async ({ actor, body }) => {
-        requireAccess(actor, 'account', 'read', errorKey)
-        return {
-          status: 201,
-          body: toPermissionView(await createPermission(service, actor, body)),
-        }
-      },
+      handle: async ({ actor, body }) => ({
+        status: 201,
+        body: toPermissionView(await createPermission(service, actor, body)),
+      }),
     }),
     route({
       method: 'GET',

@@ -69,6 +69,7 @@ export function sessionRoutes(identity: Identity): readonly Route[] {
         },
         closed,
       ),
+      ignoredKeys: ['id', 'created', 'lastUsed', 'accessExpire', 'refreshExpire'],
       answers: { 201: apiTokenSchema },
       handle: async ({ actor, body }) => {
         const permissions = body.permissions.map(({ type, read = false, write = false }) => ({

@@ -225,12 +225,20 @@ async function readInputOf(
       )
     return body === undefined ? undefined : readInput(body, objectId)
   }
-  const [key] = typeof body === 'object' && body !== null ? Object.keys(body) : []
+  refuseContent(body, route)
+  return undefined
+}
+
+/** Of a call that takes no body: clients that always send one send `{}`. */
+function refuseContent(body: unknown, { errorKey }: Route): void {
+  if (body === undefined) return
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new FleetError('invalid', 'body', 'this call takes no body; leave it out, or send {}')
+  const [key] = Object.keys(body)
   if (key !== undefined)
     throw new FleetError(
       'invalid',
-      route.errorKey,
+      errorKey,
       `this call takes no body; ${key.slice(0, 80)} is not known here`,
     )
-  return undefined
 }

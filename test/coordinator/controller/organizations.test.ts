@@ -70,6 +70,26 @@ void t.test(
   },
 )
 
+void t.test('an invalidation that is made for an organization is as its own', async (t) => {
+  const { as, red, blue } = await startOrganizations(t)
+  const group = { id: (await furnish(as.red, 'red'))['/vclgroups']?.['id'] }
+  const others = { id: (await furnish(as.blue, 'blue'))['/vclgroups']?.['id'] }
+  const make = (organization: number, vclGroup = group) => ({
+    ...{ type: 'ban', expression: 'obj.http.a == b', target: { vclGroup } },
+    organization: { id: organization },
+  })
+
+  const given = await as.system(202, 'POST', '/invalidations', make(red))
+  t.match(given, { organization: { id: red } })
+  await as.red(200, 'GET', `/invalidations/${String(given['id'])}`)
+  await as.red(202, 'POST', '/invalidations', { ...make(red), id: 1, state: 2, results: [] })
+  t.match(await as.red(403, 'POST', '/invalidations', make(blue)), { errorKey: 'invalidation' })
+  t.match(await as.system(400, 'POST', '/invalidations', make(red, others)), {
+    errorMsg: /target\.vclGroup/,
+  })
+  await as.system(400, 'POST', '/invalidations', make(99))
+})
+
 void t.test('a shared agent is read by all and changed by the system administrator', async (t) => {
   const { as, service, red } = await startOrganizations(t)
   const shared = await enrol({ service }, 'shared', { tags: ['rack'] })

@@ -227,7 +227,9 @@ void t.test('the verbs of a group answer for themselves', async (t) => {
     })
   for (const query of ['wait=x', 'wait=-1', 'wait=1.5', 'wait=601', 'wait=', 'percent=101'])
     t.match(await client.expect(400, 'PUT', `${at}/deploy?${query}`), { errorKey: 'deploy' })
-  t.match(await client.expect(503, 'PUT', `${at}/deploy?wait=1s`), { errorKey: 'deploy' })
+  for (const body of [[], 'now', 1, true])
+    t.match(await client.expect(400, 'PUT', `${at}/deploy`, body), { errorMsg: /takes no body/ })
+  t.match(await client.expect(503, 'PUT', `${at}/deploy?wait=1s`, {}), { errorKey: 'deploy' })
   t.match(await client.expect(200, 'GET', at), { deployed: true, state: 5, stateName: 'Orphan' })
   t.same(await client.expect(200, 'GET', `${at}/state`), { state: 5, stateName: 'Orphan' })
   t.match(await client.list(`${at}/history`), [{ revision: null, action: 'deploy' }])
@@ -277,6 +279,10 @@ void t.test('a join token is shown once, with tags by id or name', async (t) => 
   t.same(await client.list('/jointokens?label=racks'), [shown])
   for (const wrong of [{ maxUses: 0 }, { expires: 1 }, { tags: [{ id: unknownId }] }])
     await client.expect(400, 'POST', '/jointokens', { label: 'wrong', ...wrong })
+  for (const [key, wrong] of Object.entries({ label: '', tags: [''] }))
+    t.match(await client.expect(400, 'POST', '/jointokens', { label: 'wrong', [key]: wrong }), {
+      errorMsg: new RegExp(`^${key}: `),
+    })
   await client.expect(204, 'DELETE', `/jointokens/${String(made['id'])}`)
   t.match(await client.expect(404, 'DELETE', `/jointokens/${String(made['id'])}`), {
     errorKey: 'jointoken',

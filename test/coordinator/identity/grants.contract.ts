@@ -159,6 +159,15 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     await bert.call(201, 'POST', '/permissions', { account: { id: bert.id }, type: 'file' })
   })
 
+  void t.test('write on perm alone is enough to give oneself the rest', async (t) => {
+    const { bert, allow } = await start(t)
+    await allow('perm', true)
+
+    const own = { account: { id: bert.id }, type: 'file', write: true }
+    t.match(await bert.call(201, 'POST', '/permissions', own), { read: true, write: true })
+    await bert.call(200, 'GET', '/files')
+  })
+
   void t.test('an API token may a part of what its maker may, and makes no others', async (t) => {
     const { anna, bert, allow, as, controller } = await start(t)
     await allow('session', true)
@@ -199,6 +208,10 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
       { label: 'ci', permissions: [readTags] },
     ])
       t.match(await bert.call(400, 'POST', '/sessions', body), { errorKey: 'session' })
+    t.match(await bert.call(400, 'POST', '/sessions', { ...wanted(readTags), label: 'a\nb' }), {
+      errorMsg: /^label: /,
+    })
+    await bert.call(201, 'POST', '/sessions', { ...wanted(readTags), label: 'again', id: 1 })
 
     const all = permissionTypes.map((type) => ({ type, read: true, write: true }))
     const whole = await anna.call(201, 'POST', '/sessions', wanted(...all))
@@ -212,7 +225,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
       refreshExpire: null,
       permissions: [{ type: 'tag', read: true, write: false }],
     })
-    t.equal(rows(await anna.call(200, 'GET', '/sessions?refreshExpire=null')).length, 2)
+    t.equal(rows(await anna.call(200, 'GET', '/sessions?refreshExpire=null&label=ci')).length, 2)
     await anna.call(204, 'DELETE', `/sessions/${String(made['id'])}`)
     controller.advance(believedMs)
     await token(401, 'GET', '/tags')

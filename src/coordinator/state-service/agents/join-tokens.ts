@@ -46,7 +46,7 @@ export async function createJoinToken(
 ): Promise<{ readonly token: string; readonly record: JoinTokenRecord }> {
   const now = service.now()
   const { queries } = service.store
-  const label = parseName(wanted.label, 'jointoken')
+  const label = parseName(wanted.label, 'jointoken', 'label')
   const owner = await chooseOwner(queries, actor, wanted.organization, 'jointoken')
   const maxUses = wanted.maxUses ?? 1
   if (!Number.isSafeInteger(maxUses) || maxUses < 1 || maxUses > maxUsesMost)
@@ -112,6 +112,6 @@ async function readTags(
   const byId = await requireAll(references, 'tags', 'jointoken', (ids) =>
     readUsableTagIds(queries, owner, ids),
   )
-  const parsed = names.map((name) => parseName(name, 'jointoken'))
+  const parsed = names.map((name) => parseName(name, 'jointoken', 'tags'))
   return [...new Set([...byId, ...(await keepTags(queries, owner, parsed, service.now()))])]
 }

@@ -38,7 +38,7 @@ export async function createApiToken(
   const { store, now } = service
   if (actor.limits)
     throw new FleetError('forbidden', 'session', 'an API token cannot make tokens; log in')
-  const label = parseName(wanted.label, 'session')
+  const label = parseName(wanted.label, 'session', 'label')
   const limits = toGrants(wanted.permissions)
   if (Object.keys(limits).length === 0)
     throw new FleetError('invalid', 'session', 'permissions allow nothing; name at least one type')

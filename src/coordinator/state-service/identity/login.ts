@@ -96,7 +96,7 @@ export async function changeOwnPassword(
   sourceAddress: string,
 ): Promise<void> {
   const { service, passwords, limits } = identity
-  checkNewPassword(fresh, 'new')
+  checkNewPassword(fresh, 'new', 'auth')
   const check = (): void => {
     limits.check(actor.accountName, sourceAddress)
   }

@@ -1,7 +1,7 @@
 /** Passwords as argon2id: few at a time, so that logins never take the machine from the other calls. */
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
-import { FleetError } from '../../../errors.js'
+import { FleetError, type ErrorKey } from '../../../errors.js'
 
 export interface Passwords {
   hash(password: string): Promise<string>
@@ -45,11 +45,15 @@ export function createPasswords(): Passwords {
 }
 
 /** Throws FleetError 'invalid' naming the key. */
-export function checkNewPassword(password: string, key: string): void {
+export function checkNewPassword(
+  password: string,
+  key: string,
+  errorKey: ErrorKey = 'account',
+): void {
   if (password.length < passwordLeast || password.length > passwordMost)
     throw new FleetError(
       'invalid',
-      'account',
+      errorKey,
       `${key} has ${password.length} characters; ${passwordLeast} to ${passwordMost} are right`,
     )
 }

@@ -23,9 +23,10 @@ import {
   type SetMember,
   type TargetAgent,
 } from '../../../store/invalidation-targets.js'
-import { ownerOf, type Scope } from '../../../store/scope.js'
+import { ownerOf, scopeOfOwner, type Scope } from '../../../store/scope.js'
 import type { Queries } from '../../../store/store.js'
-import { scopeOf, type StateService } from '../service.js'
+import { chooseOwner, type OwnerReference } from '../objects/references.js'
+import type { StateService } from '../service.js'
 import { tellInvalidationsLogged } from './invalidation-hints.js'
 import {
   findMembers,
@@ -48,6 +49,8 @@ export interface InvalidationRequest {
   readonly headers?: Readonly<Record<string, string>> | null | undefined
   /** Seconds. */
   readonly ttl?: number | null | undefined
+  /** Whose entry it is, and so whose objects it may name. */
+  readonly organization?: OwnerReference
 }
 
 /** Chosen by us: entries that wait for agents; a store holds as many at some 10 kB. */
@@ -68,8 +71,8 @@ export async function createInvalidation(
 ): Promise<InvalidationView> {
   const content = parseContent(request)
   const ttlSeconds = parseTtl(request.ttl)
-  const scope = scopeOf(actor)
   const view = await service.store.decide(async (queries) => {
+    const scope = await chooseScope(queries, actor, request.organization)
     if (await hasOpen(queries, openLimit))
       throw new FleetError(
         'limited',
@@ -124,7 +127,7 @@ export async function previewInvalidation(
 ): Promise<InvalidationPreview> {
   const content = parseContent(request)
   parseTtl(request.ttl)
-  const scope = scopeOf(actor)
+  const scope = await chooseScope(queries, actor, request.organization)
   const { target, agents, reached } = await findReached(queries, scope, request, content)
   const ids = new Set(reached.map(({ agentId }) => agentId))
   return {
@@ -133,6 +136,15 @@ export async function previewInvalidation(
     away: agents.filter((agent) => ids.has(agent.id) && toUntold(agent).isAway).length,
     warnings: await listWarnings(queries, scope, target, content),
   }
+}
+
+/** The system administrator may make one for an organization: it reaches what that one's own would. */
+async function chooseScope(
+  queries: Queries,
+  actor: Actor,
+  organization: OwnerReference,
+): Promise<Scope> {
+  return scopeOfOwner(await chooseOwner(queries, actor, organization, 'invalidation'))
 }
 
 async function findReached(
