@@ -144,6 +144,7 @@ void t.test('an ID token that is not whole lets nobody in', async (t) => {
     { iss: 'https://other.example' },
     { exp: seconds - 60 },
     { sub: undefined },
+    { sub: '' },
   ])
     t.match(await come(tell(changes)), { status: 400 }, JSON.stringify(changes))
   t.match(await come(tell({}, other.privateKey)), { status: 400 }, 'signed by somebody else')

@@ -192,6 +192,8 @@ async function finishLogin(
   const proven = tokens.claims()
   if (!proven) throw new ProviderFault('it answers without an ID token')
   const { iss: issuer, sub: subject } = proven
+  // All whom the provider does not name would be one account; the library checks only that it is a text.
+  if (subject === '') throw new Error('the ID token names nobody')
   const isWhole =
     'preferred_username' in proven &&
     (provider.roleClaim === '' || findClaim(proven, provider.roleClaim) !== undefined)
