@@ -112,11 +112,15 @@ function printCompilerText(pieces: readonly Piece[], sourceMap: SourceMap, main:
   const below = before.length > 0 ? undefined : behind.find(isWords)
   const [headline = below?.text ?? 'refused', ...rest] = before
   const after = behind.filter((piece) => piece !== below)
-  const lines = [...rest, ...showExcerpt(first, sourceMap), ...toLines(after, sourceMap)]
   // The built-in VCL is read behind the author's: what is missing at the end shows there.
-  const place =
-    first.file === '<builtin>' ? `${main}, behind its end` : describeEnginePlace(first, sourceMap)
-  return [`${place}: ${headline}`, ...lines].join('\n')
+  const isBehind = first.file === '<builtin>'
+  const lines = [...rest, ...showExcerpt(first, sourceMap), ...toLines(after, sourceMap)]
+  const place = isBehind ? describeEnd(main, sourceMap) : describeEnginePlace(first, sourceMap)
+  return [`${place}: ${headline}`, ...(isBehind ? ['behind its end:'] : []), ...lines].join('\n')
+}
+
+function describeEnd(main: string, { end }: SourceMap): string {
+  return end ? describePlace({ file: main, ...end }) : main
 }
 
 function isWords(piece: Piece): piece is Piece & { kind: 'line' } {

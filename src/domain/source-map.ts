@@ -6,6 +6,8 @@ export interface SourceMap {
   readonly files: readonly string[]
   /** In the order of the flattened text; each is valid up to the next. */
   readonly segments: readonly SourceSegment[]
+  /** Behind the last word of the main file. Not in what builds before this one kept. */
+  readonly end?: TextPoint
 }
 
 /**

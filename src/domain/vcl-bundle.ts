@@ -73,7 +73,8 @@ export function bundleVcl(
   }
   appendFile(flat, main, [{ name: main.name, place: { file: main.name, ...textStart } }])
   const text = flat.chunks.join('')
-  const sourceMap = { files: [...flat.files.keys()], segments: flat.segments }
+  const end = advancePoint(textStart, main.text.trimEnd())
+  const sourceMap = { files: [...flat.files.keys()], segments: flat.segments, end }
   if (flat.errors.size === 0) {
     const rules = { allowedExternal, modules, amongOthers: prologue !== undefined }
     for (const error of refuseFlattened({ text, sourceMap }, rules)) flat.errors.add(error)

@@ -109,7 +109,8 @@ import nosuch;
 missing closing parenthesis
 sub vcl_recv { if (req.url ~ "(") { } }
 ---------------------------------------`,
-  'end-of-input': `main.vcl, behind its end: Expected ';' got 'vcl'
+  'end-of-input': `main.vcl line 3 pos 29: Expected ';' got 'vcl'
+behind its end:
 vcl 4.0;
 ###-----`,
   'version-in-include': `lib.vcl line 1 pos 1: VCL version 4.1 higher than the top level version 4.0
