@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
+import { placeGroup } from './placed-group.js'
 
 const vcl = 'vcl 4.1;\nbackend default none;\n'
 const unknownId = 987654321
@@ -238,6 +239,27 @@ void t.test('the verbs of a group answer for themselves', async (t) => {
 
   await client.expect(200, 'PUT', `${at}/undeploy?wait=5`)
   await client.expect(204, 'DELETE', at)
+})
+
+void t.test('what is under its min is in error, and no orphan, when an agent fits', async (t) => {
+  const client = await startClient(t)
+  const { group, deployment } = await placeGroup(client, ['edge-1'])
+  await enrol(client, 'reader', { tags: ['next'], description: { capabilities: ['report'] } })
+  const [next] = await client.list('/tags?name=next')
+  const later = await makeDeployment(client, { tags: [{ id: next?.['id'] }] })
+  const at = `/vclgroups/${String(group['id'])}`
+  const error = { state: 4, stateName: 'Error' }
+
+  await client.expect(200, 'PUT', at, { deployments: [{ id: later['id'] }] })
+  await client.expect(503, 'PUT', `${at}/deploy?wait=1s`)
+  t.same(await client.expect(200, 'GET', `${at}/state`), error, 'its places are of another')
+  t.match(await client.expect(200, 'GET', `/deployments/${String(later['id'])}`), error)
+
+  const shared = `/deployments/${String(deployment['id'])}`
+  await client.expect(200, 'PUT', `${shared}?force=true`, { min: 2, max: 2 })
+  const other = await makeGroup(client, { deployments: [{ id: deployment['id'] }] })
+  await client.expect(503, 'PUT', `/vclgroups/${String(other['id'])}/deploy?wait=1s`)
+  t.match(await client.expect(200, 'GET', shared), error, 'one group has a place by it')
 })
 
 void t.test('placement is told for each agent', async (t) => {

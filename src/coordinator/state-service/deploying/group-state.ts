@@ -60,8 +60,12 @@ export async function readGroupStatuses(
       deployment,
     ]),
   )
-  // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place.
-  const empty = groups.filter((group) => group.deployed && !places.has(group.id))
+  // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place by the wish.
+  const empty = groups.filter((group) => {
+    const wished = deploymentIdsOf(group)
+    const isPlaced = places.get(group.id)?.some((place) => wished.includes(place.deploymentId))
+    return group.deployed && isPlaced !== true
+  })
   const fitting = new Set(await readFittingDeployments(queries, empty.flatMap(deploymentIdsOf)))
   return new Map(
     groups.map((group) => [

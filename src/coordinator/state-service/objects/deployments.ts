@@ -115,7 +115,7 @@ async function viewDeployments(
     viewOf(deployment, {
       uses: uses.get(deployment.id) ?? [],
       places: places.get(deployment.id) ?? [],
-      anyAgentFits: fitting.has(deployment.id),
+      anyAgentFits: places.has(deployment.id) || fitting.has(deployment.id),
     }),
   )
 }
