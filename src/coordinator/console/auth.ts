@@ -8,6 +8,7 @@ import { route, type Route } from '../http/route.js'
 import type { ConsoleLogins } from '../state-service/console/console-logins.js'
 import type { ConsoleSessions } from '../state-service/console/console-sessions.js'
 import { unauthenticated } from '../state-service/identity/sessions.js'
+import { requireOwnOrigin } from './own-origin.js'
 
 export const cookieName = 'JSESSIONID'
 const errorKey = 'auth'
@@ -20,9 +21,11 @@ const sessionSchema = Type.Object({ username: Type.String(), role: Type.Enum(con
 export interface ConsoleAuthParts {
   readonly logins: ConsoleLogins
   readonly sessions: ConsoleSessions
+  readonly readBaseUrl: () => string
 }
 
-export function consoleAuthRoutes({ logins, sessions }: ConsoleAuthParts): readonly Route[] {
+export function consoleAuthRoutes(parts: ConsoleAuthParts): readonly Route[] {
+  const { logins, sessions, readBaseUrl } = parts
   const answerTo = (actor: Actor): object => ({
     username: actor.accountName,
     role: actor.console?.role,
@@ -61,7 +64,10 @@ export function consoleAuthRoutes({ logins, sessions }: ConsoleAuthParts): reado
       handle: async ({ headers, secure }) => {
         const cookie = readCookie(headers, cookieName)
         const actor = cookie === undefined ? undefined : await sessions.recognize(cookie)
-        if (actor) await sessions.end(actor)
+        if (actor) {
+          requireOwnOrigin({ headers, secure, method: 'POST' }, readBaseUrl())
+          await sessions.end(actor)
+        }
         return { status: 200, headers: { 'set-cookie': `${cookieOf('', secure)}; Max-Age=0` } }
       },
     }),

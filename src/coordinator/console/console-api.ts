@@ -3,6 +3,7 @@ import type { Actor } from '../../domain/permission.js'
 import { FleetError } from '../../errors.js'
 import type { Api, Caller } from '../http/api.js'
 import { readBasic, readCookie } from '../http/credentials.js'
+import type { Route } from '../http/route.js'
 import type { Licensing } from '../state-service/console/license.js'
 import { createConsoleLogins, type ConsoleLogins } from '../state-service/console/console-logins.js'
 import {
@@ -14,6 +15,7 @@ import { unauthenticated } from '../state-service/identity/sessions.js'
 import { consoleAuthRoutes, cookieName } from './auth.js'
 import { describeConsoleError } from './error-body.js'
 import { graceHeaders } from './license.js'
+import { requireOwnOrigin } from './own-origin.js'
 import { consoleRoutes } from './routes.js'
 
 export interface ConsoleParts {
@@ -36,12 +38,13 @@ export function openConsole(parts: ConsoleParts): Console {
   const { identity, licensing, onAnswered, readBaseUrl } = parts
   const logins = createConsoleLogins(identity)
   const sessions = createConsoleSessions(identity)
+  const routes = consoleRoutes(identity, licensing)
   return {
     api: {
       name: 'console',
       prefix: consolePrefix,
-      ground: `${consolePrefix}/rest`,
-      routes: [...consoleAuthRoutes({ logins, sessions }), ...consoleRoutes(identity, licensing)],
+      grounds: [`${consolePrefix}/rest`, ...listNouns(routes)],
+      routes: [...consoleAuthRoutes({ logins, sessions, readBaseUrl }), ...routes],
       authenticate: (caller) => authenticate({ logins, sessions, readBaseUrl }, caller),
       admit: () => licensing.requireLicense(),
       // A store that is away is said by the answer itself.
@@ -57,6 +60,12 @@ export function openConsole(parts: ConsoleParts): Console {
       sessions.close()
     },
   }
+}
+
+/** `/api/v1/cache`: whatever is below it is the console's, and a wrong path there is refused as its calls are. */
+function listNouns(routes: readonly Route[]): readonly string[] {
+  const nouns = routes.map(({ path }) => path.split('/').slice(0, 3).join('/'))
+  return [...new Set(nouns)].map((path) => consolePrefix + path)
 }
 
 interface Doorkeepers {
@@ -86,17 +95,4 @@ async function authenticate(
   const actor = await logins.recognize({ ...credentials, sourceAddress })
   if (cookie === undefined) return actor
   throw new FleetError('forbidden', 'auth', 'the session of the cookie has ended; log in again')
-}
-
-/** Browsers send the cookie for pages of the same site; a write counts only from pages of this service itself. */
-function requireOwnOrigin({ headers, method, secure }: Caller, baseUrl: string): void {
-  const { origin, host = '' } = headers
-  if (origin === undefined || method === 'GET' || method === 'HEAD') return
-  const own = [`${secure ? 'https' : 'http'}://${host}`, baseUrl]
-  if (own.includes(origin)) return
-  throw new FleetError(
-    'forbidden',
-    'auth',
-    `a page of ${origin.slice(0, 100)} may not write with the session's cookie`,
-  )
 }

@@ -11,7 +11,7 @@ export interface Api {
   /** What every path begins with: `/api/v1`, or nothing. */
   readonly prefix: string
   /** Below which an unknown path is this API's to refuse; `prefix` unless given. */
-  readonly ground?: string
+  readonly grounds?: readonly string[]
   readonly routes: readonly Route[]
   /**
    * Who calls; throws FleetError 'unauthenticated'. Null: the API has public routes only, and its unknown paths are

@@ -28,6 +28,8 @@ export interface Target {
   /** Prefix and template, for the metrics. */
   readonly template: string
   readonly methods: ReadonlyMap<string, PreparedRoute>
+  /** Some of its calls are public, or all around an unknown path: nobody logs in to learn what is not there. */
+  readonly isPublic: boolean
 }
 
 export interface PreparedRoute {
@@ -127,16 +129,14 @@ async function decideAnswer(
 }
 
 async function admitCall(
-  target: Target,
+  { api, methods, isPublic }: Target,
   exchange: Exchange,
   method: string,
 ): Promise<PreparedRoute> {
-  const { api, methods } = target
   const found = methods.get(method === 'HEAD' ? 'GET' : method)
   if (found) exchange.route = found.route
   if (found?.route.permission === 'public') return found
-  const isPublicPath = [...methods.values()].some(({ route }) => route.permission === 'public')
-  if (api.authenticate && !(isPublicPath && !found))
+  if (api.authenticate && !(isPublic && !found))
     exchange.actor = await api.authenticate(exchange.caller)
   if (methods.size === 0) throw nothingHere()
   if (!found) throw methodNotAllowed(methods.keys())

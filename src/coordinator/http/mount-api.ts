@@ -11,7 +11,7 @@ import {
   type PreparedRoute,
   type Target,
 } from './dispatch.js'
-import { prepareTargets, type MountedApi } from './find-target.js'
+import { isBelow, prepareTargets, type Ground, type MountedApi } from './find-target.js'
 import type { Metrics } from './metrics.js'
 import { sendEventStream } from './event-stream.js'
 import { sendAnswer } from './send-answer.js'
@@ -33,14 +33,24 @@ const commonMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS
 
 export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundings): MountedApi {
   const targets = collectTargets(api)
-  const unknown: Target = { api, template: 'unknown', methods: new Map() }
   for (const target of targets)
     mountTarget(app, toRouterPath(target.template), { findTarget: () => target, surroundings })
-  const elsewhere = { findTarget: prepareElsewhere(api, unknown), surroundings }
-  const ground = api.ground ?? api.prefix
-  mountTarget(app, `${ground}/*`, elsewhere)
-  if (ground !== '') mountTarget(app, ground, elsewhere)
-  return { ground, targets, unknown }
+  const grounds = (api.grounds ?? [api.prefix]).map((path) => describeGround(api, path, targets))
+  for (const { path, unknown } of grounds) {
+    const elsewhere = { findTarget: prepareElsewhere(api, unknown), surroundings }
+    mountTarget(app, `${path}/*`, elsewhere)
+    const isTaken = path === '' || targets.some(({ template }) => template === path)
+    if (!isTaken) mountTarget(app, path, elsewhere)
+  }
+  return { grounds, targets }
+}
+
+function describeGround(api: Api, path: string, targets: readonly Target[]): Ground {
+  const isPublic = targets
+    .filter(({ template }) => isBelow(template, path))
+    .flatMap(({ methods }) => [...methods.values()])
+    .every(isPublicRoute)
+  return { path, unknown: { api, template: 'unknown', methods: new Map(), isPublic } }
 }
 
 /** One entry of the router for all paths of all APIs: each call is refused by the API that has its path. */
@@ -59,8 +69,7 @@ function prepareElsewhere(api: Api, unknown: Target): (request: FastifyRequest) 
   const { elsewhere } = api
   if (!elsewhere) return () => unknown
   const { route, leadsHere } = elsewhere
-  const methods = new Map([['GET', prepareRoute(route)]])
-  const target: Target = { api, template: `${api.prefix}${route.path}`, methods }
+  const target = prepareTarget(api, route.path, new Map([['GET', prepareRoute(route)]]))
   return (request) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     return isRead && leadsHere(pathOf(request), request.headers) ? target : unknown
@@ -78,7 +87,16 @@ function collectTargets(api: Api): Target[] {
     methods.set(route.method, prepareRoute(route))
     paths.set(route.path, methods)
   }
-  return [...paths].map(([path, methods]) => ({ api, template: `${api.prefix}${path}`, methods }))
+  return [...paths].map(([path, methods]) => prepareTarget(api, path, methods))
+}
+
+function prepareTarget(api: Api, path: string, methods: Target['methods']): Target {
+  const isPublic = [...methods.values()].some(isPublicRoute)
+  return { api, template: `${api.prefix}${path}`, methods, isPublic }
+}
+
+function isPublicRoute({ route }: PreparedRoute): boolean {
+  return route.permission === 'public'
 }
 
 function toRouterPath(template: string): string {

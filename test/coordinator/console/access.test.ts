@@ -1,7 +1,7 @@
 /** Who may call the console, and how it says no (choices: 6). */
 import t from 'tap'
 import { administrator, basic } from '../../support/start-controller.js'
-import { startConsole } from './console-client.js'
+import { root, startConsole } from './console-client.js'
 
 const form = 'application/x-www-form-urlencoded'
 
@@ -64,6 +64,19 @@ void t.test(
   },
 )
 
+void t.test('a right password is no answer to an address that guessed too often', async (t) => {
+  const { call } = await startConsole(t, { http: { trustedProxies: ['127.0.0.1'] } })
+  const from = (address: string, as = root) =>
+    call('GET', '/v1/cache', { as, headers: { 'x-forwarded-for': address } })
+  t.equal((await from('192.0.2.1')).status, 200, 'it is remembered of its own caller')
+  for (let guess = 0; guess < 10; guess++)
+    t.equal((await from('198.51.100.7', `root:wrong ${guess}`)).status, 401)
+  const late = await from('198.51.100.7')
+  t.equal(late.status, 429)
+  t.match(late.headers.get('retry-after'), /^[1-9][0-9]{0,2}$/)
+  t.equal((await from('192.0.2.1')).status, 200, 'other addresses still reach the account')
+})
+
 void t.test('Basic is of the console only, Bearer of the controller only', async (t) => {
   const { call, controller } = await startConsole(t)
   const token = await controller.login()
@@ -87,6 +100,39 @@ void t.test('a write with the cookie counts only from pages of this service', as
   for (const origin of ['http://evil.example', 'null', `${controller.base}.evil.example`])
     t.equal((await from(origin)).status, 403, origin)
   t.equal((await from(controller.base)).status, 405, 'it gets as far as the method')
+
+  const logOut = (origin: string) =>
+    call('POST', '/rest/logout', { as: null, cookie, headers: { origin } })
+  t.equal((await logOut('http://evil.example')).status, 403, 'nor does it end the session')
+  t.equal((await call('GET', '/rest/checkcookie', { as: null, cookie })).status, 200)
+  t.equal((await logOut(controller.base)).status, 200)
+  t.equal((await logOut('http://evil.example')).status, 200, 'there is no session to end')
+})
+
+void t.test('a wrong path below a path of the console is refused by the console', async (t) => {
+  const { call } = await startConsole(t)
+  const id = 'c00000000000000000000001'
+  const paths = [
+    ...[`/v1/cache/${id}/status/`, `/v1/cache/${id}/setbackend/default`, '/v1/cache/1/2/3'],
+    ...[`/v1/group/${id}/vcl/${id}/deploy/now`, '/v1/license/upload/it', '/v1/schema/cache/x/y'],
+  ]
+  for (const path of paths)
+    for (const method of ['GET', 'PUT', 'PROPFIND']) {
+      const answer = await call(method, path)
+      t.equal(answer.status, 404, `${method} ${path}`)
+      t.same(Object.keys(answer.body), ['message'], path)
+      t.equal((await call(method, path, { as: null })).status, 401, `${method} ${path} by nobody`)
+    }
+})
+
+void t.test('nobody logs in to learn that a call without credentials is not there', async (t) => {
+  const { call } = await startConsole(t)
+  for (const path of ['/rest', '/rest/', '/rest/nothing', '/rest/version/', '/rest/status/all'])
+    for (const method of ['GET', 'POST', 'PROPFIND']) {
+      const answer = await call(method, path, { as: null })
+      t.equal(answer.status, 404, `${method} ${path}`)
+      t.same(Object.keys(answer.body), ['message'], path)
+    }
 })
 
 void t.test('refusals are {message}: wrong type, method, page, path', async (t) => {

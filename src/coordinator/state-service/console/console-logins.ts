@@ -55,9 +55,10 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
   })
   return {
     recognize: async (credentials) => {
-      const { user, password } = credentials
+      const { user, password, sourceAddress } = credentials
+      // An address that guesses learns nothing from what is remembered of another one.
       const key = createHmac('sha256', secret)
-        .update(JSON.stringify([user, password]))
+        .update(JSON.stringify([user, password, sourceAddress]))
         .digest('hex')
       const known = remembered.get(key)
       if (known && known.untilMs > service.now()) return known.actor
