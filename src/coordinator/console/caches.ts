@@ -1,9 +1,8 @@
 /** `/v1/cache`: the caches as the console lists, names and forgets them. */
 import { Type } from 'typebox'
 import { route, type Route } from '../http/route.js'
-import { deleteAgent } from '../state-service/agents/agent-removal.js'
 import { mapRows } from '../state-service/objects/long-list.js'
-import { changeCache, listCaches } from '../state-service/console/caches.js'
+import { changeCache, deleteCache, listCaches } from '../state-service/console/caches.js'
 import type { StateService } from '../state-service/service.js'
 import { changingCache, readingCache } from './cache-object.js'
 import { cacheSchema, toCacheView } from './cache-views.js'
@@ -76,11 +75,11 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       path: '/v1/cache/{id}',
       operationId: 'deleteCache',
       summary:
-        'Forgets the cache and revokes the key of its agent; 409 while something is deployed',
+        'Forgets the cache and revokes the key of its agent; 409 while it is in a group, or something is deployed',
       query: Type.Object({ force: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
       answers: { 204: null },
       handle: async ({ object, query }) => {
-        await deleteAgent(service, object.agent, { force: query.force ?? false })
+        await deleteCache(service, object, { force: query.force ?? false })
         return { status: 204 }
       },
     }),

@@ -38,6 +38,20 @@ void t.test('caches join and leave, seen from both sides', async (t) => {
   await expect(404, 'PUT', `/v1/group/${toObjectId('group', 4711)}/cache/${two}`)
 })
 
+void t.test('a cache in a group is in use, be anything deployed there or not', async (t) => {
+  const desk = await startDesk(t)
+  const { expect, makeGroup, makeCache } = desk
+  const bb = await makeGroup('bb')
+  const [one, two] = [await makeCache('one'), await makeCache('two')]
+  for (const cache of [one, two]) await expect(204, 'PUT', `${bb.path}/cache/${cache}`)
+  const kept = await expect(409, 'DELETE', `/v1/cache/${one}`)
+  t.match(kept['message'], /is in the group "bb"; take it out there first/)
+  await expect(204, 'DELETE', `${bb.path}/cache/${one}`)
+  await expect(204, 'DELETE', `/v1/cache/${one}`)
+  await expect(204, 'DELETE', `/v1/cache/${two}?force=true`)
+  t.same(await cachesOf(desk, bb), [])
+})
+
 void t.test('a cache that a group of the controller holds stays out', async (t) => {
   const desk = await startDesk(t)
   const { expect, fleet, makeGroup, service } = desk

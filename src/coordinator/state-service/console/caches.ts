@@ -16,6 +16,7 @@ import {
   type GroupOfAgent,
 } from '../../../store/group-members.js'
 import type { Queries } from '../../../store/store.js'
+import { deleteAgent } from '../agents/agent-removal.js'
 import { readByIds } from '../objects/long-list.js'
 import { requireOwner } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -81,6 +82,21 @@ export async function changeCache(
   const changed = await findCache(service, actor, id)
   if (!changed) throw new FleetError('not-found', 'cache', 'the cache was deleted meanwhile')
   return changed
+}
+
+/** Forgets its agent. Throws 'conflict' for one that is in a group, or holds something of the controller, unless forced. */
+export async function deleteCache(
+  service: StateService,
+  { agent, group }: ConsoleCache,
+  options: { readonly force: boolean },
+): Promise<void> {
+  if (group && !options.force)
+    throw new FleetError(
+      'conflict',
+      'cache',
+      `it is in the group ${JSON.stringify(group.name)}; take it out there first, or ?force=true forgets it all the same`,
+    )
+  await deleteAgent(service, agent, options)
 }
 
 /** Of agents, by id. */
