@@ -38,6 +38,8 @@ export interface ApiAnswer {
 }
 
 export interface Api {
+  /** Of all calls of this command. */
+  readonly traceId: string
   call(request: ApiRequest): Promise<ApiAnswer>
   readObject(path: string): Promise<Fields>
   readList(path: string, query?: Readonly<Record<string, string>>): Promise<readonly Fields[]>
@@ -78,6 +80,7 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
       server,
     )
   return {
+    traceId: server.traceId,
     call,
     listen: async (path, headers) => {
       const { incoming } = await withToken((authorization) =>

@@ -51,6 +51,9 @@ export function unanswered(errorMsg: string, traceId: string | undefined): CliEr
   return new CliError(exitCodes.refused, errorMsg, { status: 0, body })
 }
 
+/** choices: 2: VCL does not compile. */
+const compilerStatus = 422
+
 /**
  * One line, with the trace id when there is one; with `--json` the error body (choices: 8). Compiler texts keep their
  * lines.
@@ -62,5 +65,8 @@ export function describeError(error: unknown, json: boolean): string {
   if (json && !isUsage)
     return JSON.stringify(refusal?.body ?? { errorKey: 'client', errorMsg: message })
   const traceId = refusal?.body['traceId']
-  return `cachefleet: ${message}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`
+  // A cache says in two lines why it refuses a parameter.
+  const isOneLine = refusal !== null && refusal.status !== compilerStatus
+  const told = isOneLine ? message.trim().replaceAll(/\s*\n\s*/g, ' ') : message
+  return `cachefleet: ${told}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`
 }

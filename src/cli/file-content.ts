@@ -19,6 +19,8 @@ const versionColumns = [
 
 export async function addFile(invocation: Invocation, file: NounParts): Promise<undefined> {
   const [path] = invocation.words
+  if (path !== undefined && textFlag(invocation, 'source') !== undefined)
+    throw usageError('the content is given twice: a PATH (- is standard input) and --source')
   const api = await invocation.openApi()
   const content = path === undefined ? {} : toSource(await readBytes(path, invocation.surroundings))
   const name = path === undefined || path === '-' ? {} : { name: basename(path) }
@@ -38,8 +40,7 @@ export async function getFile(invocation: Invocation, file: NounParts): Promise<
 
 export async function listVersions(invocation: Invocation, file: NounParts): Promise<undefined> {
   const [, version] = invocation.words
-  if (version !== undefined && !isId(version))
-    throw usageError(`${JSON.stringify(version)} is no version; a number from 1 is right`)
+  if (version !== undefined) requireVersion(version)
   if (version === undefined && isSet(invocation, 'content'))
     throw usageError('--content shows one version: its number is missing')
   const api = await invocation.openApi()
@@ -57,12 +58,19 @@ export async function diffVersions(invocation: Invocation, file: NounParts): Pro
   const to = textFlag(invocation, 'to')
   if (from === undefined || to === undefined)
     throw usageError('two versions are compared: --from N --to M; a folder without either')
+  for (const version of [from, to]) requireVersion(version)
   const api = await invocation.openApi()
   const id = await findId(api, file, word(invocation, 0))
   const query = { from, to }
   const { body } = await api.call({ method: 'GET', path: `${file.path}/${id}/diff`, query })
   const { diff } = requireFields(body)
   showText(invocation.output, typeof diff === 'string' ? diff : '', body)
+}
+
+/** Throws CliError. */
+function requireVersion(text: string): void {
+  if (!isId(text))
+    throw usageError(`${JSON.stringify(text)} is no version; a number from 1 is right`)
 }
 
 /** With `--content` its bytes; a terminal gets no character that acts. */

@@ -87,8 +87,7 @@ async function chooseId(
   name: string,
   found: readonly Fields[],
 ): Promise<string> {
-  if (found.length === 0)
-    throw new CliError(exitCodes.refused, `${singular} ${JSON.stringify(name)} was not found`)
+  if (found.length === 0) throw notFound(api, singular, name)
   const own = found.length === 1 ? found : await keepOwn(api, found)
   if (own.length === 1) return String(own[0]?.['id'])
   const places = found.map((row) => {
@@ -100,6 +99,13 @@ async function chooseId(
     exitCodes.refused,
     `${JSON.stringify(name)} is the name of several: ${singular} ${places.join(' and ')}; give the id`,
   )
+}
+
+/** In the form in which the API says it of an id (choices: 2). */
+function notFound({ traceId }: Api, singular: string, name: string): CliError {
+  const errorMsg = `${singular} ${JSON.stringify(name)} was not found`
+  const body = { traceId, errorKey: singular, errorMsg }
+  return new CliError(exitCodes.refused, errorMsg, { status: 404, body })
 }
 
 async function keepOwn(api: Api, found: readonly Fields[]): Promise<readonly Fields[]> {

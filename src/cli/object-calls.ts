@@ -65,7 +65,13 @@ function afterOthers({ exitCode, message, refusal }: CliError, gone: number): Cl
   )
 }
 
-/** Throws CliError for a filter without a pattern. */
+/** What the API takes (choices: 2); its own bounds it says itself. */
+const listForms = {
+  sort: { form: /^[^:]+(?::(?:asc|desc))?$/, right: 'FIELD or FIELD:desc' },
+  take: { form: /^\d+(?:,\d+)?$/, right: 'LIMIT or LIMIT,OFFSET, like 20 or 20,40' },
+} as const
+
+/** Throws CliError for a filter without a pattern, and for what is no order or no part of a list. */
 export function readListQuery(invocation: Invocation): Readonly<Record<string, string>> {
   const query: Record<string, string> = {}
   const filters: unknown = invocation.flags['filter']
@@ -78,9 +84,12 @@ export function readListQuery(invocation: Invocation): Readonly<Record<string, s
     if (field in query) throw usageError(`--filter has ${field} twice; comma is any-of`)
     query[field] = pattern
   }
-  for (const name of ['sort', 'take']) {
+  for (const [name, { form, right }] of Object.entries(listForms)) {
     const value = textFlag(invocation, name)
-    if (value !== undefined) query[name] = value
+    if (value === undefined) continue
+    if (!form.test(value))
+      throw usageError(`--${name} is ${JSON.stringify(value)}; ${right} is right`)
+    query[name] = value
   }
   return query
 }

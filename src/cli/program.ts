@@ -90,6 +90,7 @@ function addNoun(program: Command, noun: Noun | LocalNoun, making: Making): void
 function addVerb(parent: Command, verb: Verb, making: Making): void {
   const command = parent
     .command(verb.name, { hidden: verb.isHidden === true })
+    .aliases(verb.aliases ?? [])
     .description(verb.summary)
     .helpGroup('Verbs:')
     .addHelpText('after', describeExample(verb.example))

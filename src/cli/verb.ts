@@ -10,6 +10,7 @@ import type { Environment } from './session-file.js'
 
 export interface Verb {
   readonly name: string
+  readonly aliases?: readonly string[]
   readonly summary: string
   /** As commander writes them: `<id>`, `[path]`, `<id...>`. */
   readonly arguments?: readonly string[]

@@ -69,6 +69,15 @@ void t.test('without access to counters, or with another child, it is unconfirme
   t.same(await purge(order('/')), confirmed, 'of the next child')
 })
 
+void t.test(
+  'where a cache is only simulated nobody is asked, and nothing is left to do',
+  async (t) => {
+    const unread: CounterReader = { read: () => Promise.reject(new Error('nothing is counted')) }
+    const outcome = await sendPurges({ host: '127.0.0.1', port: 0 }, order('/'), unread)
+    t.same(outcome, confirmed)
+  },
+)
+
 /** The child is another one from that reading on. */
 function restartingBefore(reading: number, cache: Varnishd, counter: CounterReader): CounterReader {
   let readings = 0

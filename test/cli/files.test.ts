@@ -87,6 +87,9 @@ void t.test('files', async (t) => {
     t.match(await desk.cli(['files', 'versions', 'a.vcl', '9']), { code: 1, err: /not found/ })
     t.match(await desk.cli(['files', 'versions', 'a.vcl', 'x']), { code: 2, err: /no version/ })
     t.match(await desk.cli(['files', 'versions', 'a.vcl', '--content']), { code: 2 })
+    t.match(await desk.cli(['files', 'diff', 'a.vcl', '--from', 'x', '--to', '2']), {
+      ...{ code: 2, err: /"x" is no version/ },
+    })
   })
 
   await t.test('that the folder lost are deleted only when asked, and never in use', async (t) => {

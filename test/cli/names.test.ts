@@ -34,7 +34,14 @@ void t.test('names stand for ids', async (t) => {
 
   await t.test('one that is not there is told', async (t) => {
     const unknown = await desk.cli(['deployments', 'add', '--name', 'x', '--tags', 'nosuch,web'])
-    t.match(unknown, { code: exitCodes.refused, err: /tag "nosuch" was not found/ })
+    t.match(unknown, {
+      code: exitCodes.refused,
+      err: /^cachefleet: tag "nosuch" was not found \(trace \w{32}\)\n$/,
+    })
+    const asJson = await desk.cli(['tags', 'get', 'nosuch', '--json'])
+    t.match(JSON.parse(asJson.err), {
+      ...{ traceId: /^\w{32}$/, errorKey: 'tag', errorMsg: 'tag "nosuch" was not found' },
+    })
   })
 
   await t.test('one that looks like an id has a backslash before it', async (t) => {

@@ -149,6 +149,12 @@ void t.test('lists are filtered, sorted and cut by the coordinator', async (t) =
   t.equal(await names('--filter', 'name=x-a,x-b', '--filter', 'static=false'), 'ab')
   const unknown = await desk.cli(['tags', 'list', '--filter', 'nosuch=1'])
   t.match(unknown, { code: exitCodes.refused, err: /nosuch/ })
+  for (const words of [
+    ['--take', 'some'],
+    ['--take', '2,'],
+    ['--sort', 'name:up'],
+  ])
+    t.match(await desk.cli(['tags', 'list', ...words]), { code: exitCodes.usage, err: /is right/ })
 })
 
 void t.test('what is printed', async (t) => {

@@ -106,6 +106,11 @@ void t.test('an error is one line with its trace id, or the body as JSON', (t) =
   const error = new CliError(exitCodes.refused, '9 was not found', { status: 404, body })
   t.equal(describeError(error, false), 'cachefleet: 9 was not found (trace trace-0001)')
   t.strictSame(JSON.parse(describeError(error, true)), body)
+  const lines = { status: 400, body: { ...body, errorMsg: 'Invalid number (x)\n\n(of y)' } }
+  t.equal(
+    describeError(new CliError(exitCodes.refused, lines.body.errorMsg, lines), false),
+    'cachefleet: Invalid number (x) (of y) (trace trace-0001)',
+  )
   t.equal(
     describeError(new Error('odd'), true),
     '{"errorKey":"client","errorMsg":"odd"}',

@@ -43,6 +43,9 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
   const json = await stats('client_req', '--from', '1h', '--json')
   t.equal((JSON.parse(json.out) as { stats: unknown[] }).stats.length, 1)
 
+  const singular = await call(['stats', 'agent', 'edge-1', 'client_req'], { environment })
+  t.match(singular, { code: 0, out: /^client_req +6\.00k/m })
+
   const wrong = await stats('client_req', '--from', 'yesterday')
   t.equal(wrong.code, 2)
   t.match(wrong.err, /--from "yesterday" is no time; right are 30m/)

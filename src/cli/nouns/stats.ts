@@ -1,6 +1,6 @@
 /** `cachefleet stats`: how caches and groups do, now and in the past. */
 import { ofGroup, ofOneCache, statsVerb } from '../stats-verb.js'
-import type { Noun, NounParts } from '../verb.js'
+import type { Noun, NounParts, Verb } from '../verb.js'
 import { agents } from './agents.js'
 import { vclGroups } from './vclgroups.js'
 
@@ -19,8 +19,8 @@ const stats = {
 export const statistics: Noun = {
   ...stats,
   verbs: [
-    statsVerb(agents, { words: ['stats', 'agents'], whose: ofOneCache }),
-    statsVerb(vclGroups, { words: ['stats', 'vclgroups'], whose: ofGroup }),
+    makeStatsVerb(agents, ofOneCache),
+    makeStatsVerb(vclGroups, ofGroup),
     {
       name: 'counters',
       summary: 'the counters that are sampled of every cache that has them',
@@ -28,4 +28,10 @@ export const statistics: Noun = {
       run: async (invocation) => (await import('../stats.js')).listCounters(invocation),
     },
   ],
+}
+
+/** Spelled as the noun is. */
+function makeStatsVerb(noun: NounParts, whose: string): Verb {
+  const verb = statsVerb(noun, { words: ['stats', noun.name], whose })
+  return { ...verb, aliases: noun.aliases }
 }
