@@ -26,8 +26,9 @@ export function createSeriesReader(
   async function readSeries(query: SeriesQuery): Promise<SeriesAnswer> {
     const { caches: asked, names, consolidation, nowMs } = query
     const rowsEach = Math.max(1, Math.floor(rowsMost / Math.max(1, asked.length)))
-    const archive = chooseArchive(grid, query, Math.min(grid.rows, rowsEach))
+    // What is yet to come has no rows, and takes none of the finest archive's.
     const range = { startMs: query.startMs, endMs: Math.min(query.endMs, nowMs) }
+    const archive = chooseArchive(grid, { ...range, nowMs }, Math.min(grid.rows, rowsEach))
     const sums = names.map(() => createSums())
     const known = await findKnown(asked, names)
     for await (const some of inChunks(asked))

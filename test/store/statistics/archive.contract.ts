@@ -89,6 +89,9 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     t.same(show(await read(archive, [7], { steps: 3 })), wanted)
     await archive.commit()
     t.same(show(await read(archive, [7], { steps: 3 })), wanted)
+    const endMs = begin + 100_000 * stepMs
+    const beyond = await read(archive, [7], { steps: 3, endMs })
+    t.same(show(beyond), wanted, 'as fine when the range ends in the future')
     const other = await read(archive, [7], { steps: 3, names: ['MAIN.nothing'] })
     t.equal(other.isKnown, false)
     t.same(show(await read(archive, [8], { steps: 3 })), [], 'of another cache nothing')
