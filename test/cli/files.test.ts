@@ -47,6 +47,8 @@ void t.test('files', async (t) => {
       })
       t.match(await desk.cli(['files', 'add', '-'], { input }), { code: 2, err: /--name/ })
       t.match(await desk.cli(['files', 'add', '/no/such/file']), { code: 2, err: /no such file/ })
+      const twice = await desk.cli(['files', 'add', 'x.vcl', '--source', main])
+      t.match(twice, { code: 2, err: /given twice/ })
       t.match(await desk.cli(['files', 'get', 'piped.vcl']), {
         out: /\nsource:\nsub piped|sub piped/,
       })
