@@ -110,10 +110,10 @@ void t.test('the administration', async (t) => {
     await box('Write Files').check()
     t.ok(await box('Read Files').isChecked(), 'to write is to read too')
     await box('Read API log').check()
-    await page.getByRole('button', { name: 'Save the permissions' }).click()
-    await page.getByText('Saved.').waitFor()
     await keepScreenshot(page, 'user')
     t.same(await findBarriers(page), [])
+    await page.getByRole('button', { name: 'Save the permissions' }).click()
+    await page.getByText('Saved.').waitFor()
     const where = `/permissions?account.id=${helper}&sort=type`
     const given = JSON.parse((await api.call('GET', where)).text) as object[]
     t.match(given, [

@@ -94,6 +94,7 @@ void t.test('a trace is found in the whole log, and questions are told from chan
   await page.evaluate(`history.pushState(null, '', '?entry=${id}')`)
   await page.getByRole('dialog').getByText(oldTrace).waitFor()
   await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
 
   const question = page.getByRole('link', { name: 'POST /invalidations/preview' })
   await page.getByRole('searchbox').fill('/preview')

@@ -3,7 +3,7 @@
  * `together` show the same moment.
  */
 import { useSignal } from '@preact/signals'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Time } from '../parts/time.js'
 import { theme } from '../shell/theme.js'
 import type { Columns } from './align-series.js'
@@ -36,7 +36,8 @@ export function Chart(props: ChartProps) {
   const newest = useRef(props)
   newest.current = props
 
-  useEffect(() => {
+  // Before it is painted: what is seen can be dragged.
+  useLayoutEffect(() => {
     if (!place.current) return
     const drawn = drawPlot(place.current, newest, (row) => {
       pointed.value = row
@@ -47,7 +48,7 @@ export function Chart(props: ChartProps) {
       drawn.stop()
     }
   }, [labels.join('\n'), unit])
-  useEffect(() => {
+  useLayoutEffect(() => {
     plot.current?.show(columns)
   }, [columns, range.from, range.to])
   const chosen = theme.value

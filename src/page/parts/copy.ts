@@ -12,9 +12,11 @@ async function writeText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
+    // Outside of an open dialog nothing can be selected.
     const area = document.createElement('textarea')
     area.value = text
-    document.body.append(area)
+    const place = document.querySelector('dialog[open]') ?? document.body
+    place.append(area)
     area.select()
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way without HTTPS
     const isCopied = document.execCommand('copy')

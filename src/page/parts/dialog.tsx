@@ -1,6 +1,6 @@
 /** A dialog over the page: focus goes in, stays in and comes back; Escape closes it. */
 import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useCallback, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.js'
 import { Toasts } from './toasts.js'
 
@@ -15,18 +15,27 @@ export interface DialogProps {
 export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  // Before the fields in it ask for the focus.
-  useLayoutEffect(() => {
-    const before = document.activeElement
-    place.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement) before.focus()
-    }
+  const before = useRef<Element | null>(null)
+  // As a reference: effects come after it, and there the fields in it ask for the focus.
+  const open = useCallback((dialog: HTMLDialogElement | null) => {
+    place.current = dialog
+    if (!dialog) return
+    before.current = document.activeElement
+    dialog.showModal()
   }, [])
+  useLayoutEffect(
+    () => () => {
+      const focused = document.activeElement
+      // Closed by its key it has given the focus back already, and somebody may be elsewhere by now.
+      const isHere = focused === document.body || place.current?.contains(focused)
+      if (isHere && before.current instanceof HTMLElement) before.current.focus()
+    },
+    [],
+  )
   return (
     <dialog
       class={`dialog${isWide ? ' dialog-wide' : ''}`}
-      ref={place}
+      ref={open}
       aria-labelledby={titleId}
       onClose={onClose}
     >

@@ -1,7 +1,7 @@
 /** Fields of forms: a label, what goes wrong with them in the API's words, a hint. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
 import { isAbout } from './is-about.js'
 import type { Mark } from './mark.js'
@@ -42,12 +42,13 @@ export function TextField(props: TextFieldProps) {
     mark,
   } = props
   const place = useRef<HTMLInputElement & HTMLTextAreaElement>(null)
-  useEffect(() => {
+  // Before it is painted, as all that moves the focus: later somebody may write elsewhere.
+  useLayoutEffect(() => {
     if (autoFocus) place.current?.focus()
   }, [])
   const { error, name } = props
   // What was refused is selected: the next letter replaces it.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (mark && isAbout(error, name)) place.current?.setSelectionRange(mark.from, mark.to)
   }, [error])
   return (
@@ -134,7 +135,7 @@ function Framed(props: FramedProps) {
   const isRefused = isAbout(error, name)
   const wrong = [error, advice].find((one) => isAbout(one, name))?.errorMsg
   const note = wrong ?? hint
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isRefused) document.getElementById(id)?.focus()
   }, [isRefused, error])
   return (

@@ -1,5 +1,5 @@
 /** The parts of one object's view, each with its own path: `/caches/5`, `/caches/5/params`. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 
 export interface Section {
@@ -17,7 +17,7 @@ export function Sections({
   const [path] = useLocation()
   const place = useRef<HTMLElement>(null)
   // Where it is narrow they scroll sideways.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = place.current?.querySelector('[aria-current]')
     shown?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [path])

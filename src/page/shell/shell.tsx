@@ -1,6 +1,6 @@
 /** What stands around every view: navigation, search, and what may come over it. */
 import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { liveState } from '../api/live.js'
 import { Button } from '../parts/button.js'
@@ -82,8 +82,11 @@ function skipTo(event: Event): void {
 function useFocusOnArrival(): void {
   const [path] = useLocation()
   const before = useRef(path)
-  useEffect(() => {
-    if (before.current !== path) focusView()
+  const focused = document.activeElement
+  useLayoutEffect(() => {
+    const now = document.activeElement
+    // A field of the new view may have asked for it.
+    if (before.current !== path && (now === focused || now === document.body)) focusView()
     before.current = path
   }, [path])
 }

@@ -1,6 +1,6 @@
 /** The head of each view of the administration: its title, its buttons, and the way to the other ones. */
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import type { PermissionType } from '../../api/whoami.js'
 import { Sections } from '../../parts/sections.js'
 import { ViewHead } from '../../parts/view-head.js'
@@ -14,7 +14,7 @@ export interface AdministrationHeadProps {
 
 export function AdministrationHead({ title, beside, children }: AdministrationHeadProps) {
   // On a narrow screen they scroll sideways, and each view draws them anew.
-  useEffect(() => {
+  useLayoutEffect(() => {
     document
       .querySelector('.sections [aria-current]')
       ?.scrollIntoView({ block: 'nearest', inline: 'center' })

@@ -69,6 +69,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
             <HealthSelect
               backend={row.name}
               value={readHealthSet(row)}
+              isBusy={deed.isBusy}
               onChoose={(health) => {
                 set(row, health)
               }}
@@ -78,7 +79,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
         sortBy: readHealthSet,
       },
     ],
-    [isChangeable, agent.id],
+    [isChangeable, agent.id, reload, deed.isBusy],
   )
 
   return (
@@ -143,15 +144,18 @@ const shownColumns: readonly Column<BackendRow>[] = [
 interface HealthSelectProps {
   readonly backend: string
   readonly value: Health
+  /** A choice before is on its way. */
+  readonly isBusy: boolean
   readonly onChoose: (health: Health) => void
 }
 
-function HealthSelect({ backend, value, onChoose }: HealthSelectProps) {
+function HealthSelect({ backend, value, isBusy, onChoose }: HealthSelectProps) {
   return (
     <select
       class="field-input cache-health"
       aria-label={`Health of ${backend}`}
       value={value}
+      aria-disabled={isBusy ? true : undefined}
       onChange={({ currentTarget }) => {
         onChoose(currentTarget.value as Health) // one of the options
         // What is shown is what the cache says, not what was wished.

@@ -20,7 +20,7 @@ interface Row extends FleetFile {
 
 export function View() {
   const list = useList<FleetFile>('/files', { follow: ['file'] })
-  const { rows } = list
+  const { rows, phase } = list
   const text = useSearchText()
   const [type, setType] = useAddressField('type')
   const users = useUsers()
@@ -33,7 +33,9 @@ export function View() {
   return (
     <>
       <ViewHead title="VCL">
-        {mayWrite('file') && <MakeFiles known={rows} onMade={list.reload} />}
+        {mayWrite('file') && (
+          <MakeFiles known={phase === 'ready' ? rows : null} onMade={list.reload} />
+        )}
       </ViewHead>
       {rows.length > 0 && (
         <Choices

@@ -9,8 +9,8 @@ import { NewFile } from './new-file.js'
 import { Upload } from './upload.js'
 
 export interface MakeFilesProps {
-  /** Whose names are taken. */
-  readonly known: readonly FleetFile[]
+  /** Whose names are taken; null: not read yet. */
+  readonly known: readonly FleetFile[] | null
   readonly onMade: () => void
 }
 
@@ -39,7 +39,7 @@ export function MakeFiles({ known, onMade }: MakeFilesProps) {
           }}
         />
       )}
-      {chosen.value.length > 0 && (
+      {chosen.value.length > 0 && known && (
         <Upload
           files={chosen.value}
           known={known}

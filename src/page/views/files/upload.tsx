@@ -27,6 +27,7 @@ export function Upload({ files, known, onClose }: UploadProps) {
   const isDone = results.value.some((result) => result !== null) && !isBusy.value
 
   const send = async (): Promise<void> => {
+    if (isBusy.peek()) return
     isBusy.value = true
     for (const [place, file] of files.entries()) {
       const result = await sendFile(file, known)

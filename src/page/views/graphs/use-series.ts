@@ -1,6 +1,6 @@
 /** The counters of a cache or group over a range; a live one is read again as it moves. */
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
 import { rereadAfter, type GraphRange } from './graph-range.js'
@@ -18,7 +18,7 @@ export function useSeries(subject: string, range: GraphRange): ReadSeries {
   const state = useSignal<ReadSeries>(nothing)
   const key = JSON.stringify([subject, range])
   const shownOf = useRef('')
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Another range takes the place of the one before it when it is there; what is of another subject goes at once.
     if (shownOf.current !== subject) state.value = nothing
     shownOf.current = subject
