@@ -57,6 +57,7 @@ void t.test('parameters that differ are told apart, and undone to what they were
     default_ttl: { ...parameter, value: '60.000' },
     default_grace: { ...parameter, value: '120.000' },
   })
+  const [flag] = toParameterRows({ ban_dups: { ...parameter, value: 'on', unit: 'bool' } })
   const names = (text: string, isChanged: boolean) =>
     pickParameters(rows, { text, isChanged }).map(({ id }) => id)
 
@@ -64,6 +65,10 @@ void t.test('parameters that differ are told apart, and undone to what they were
   t.same(names('grace', false), ['default_grace'])
   t.same(names('ttl assigned', false), ['default_ttl', 'default_grace'])
   t.same(rows.map(toUndoValue), ['60.000', null])
+  t.same(
+    [...rows, flag].map((row) => row?.unit),
+    ['seconds', 'seconds', ''],
+  )
   t.end()
 })
 

@@ -1,5 +1,5 @@
 /** Files and their editor, in a browser on a coordinator with a real cache: make, edit, check, save, compare, delete. */
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import t from 'tap'
 import {
   findBarriers,
@@ -185,10 +185,17 @@ void t.test('files', async (t) => {
     await page.getByLabel('Type plain.vcl to go on').fill('plain.vcl')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('plain.vcl is deleted.').waitFor()
+    let goOn = (): void => undefined
+    const mayGoOn = new Promise<void>((resolve) => (goOn = resolve))
+    const held = async (route: Route): Promise<void> => mayGoOn.then(() => route.continue())
+    await page.route('**/api/v1/files?*', held, { times: 1 })
+    await page.goto('/files')
     await page.getByLabel('Files to upload').setInputFiles([
       { name: 'shop.vcl', mimeType: 'text/plain', buffer: Buffer.from(`# up\n${main}`) },
       { name: 'logo.bin', mimeType: 'image/png', buffer: Buffer.from([0, 255, 1]) },
     ])
+    // Before it is known which names there are.
+    goOn()
     await page.getByRole('dialog').getByRole('button', { name: 'Upload' }).click()
     await page.getByText('version 7').waitFor()
     await press('Done')

@@ -45,7 +45,7 @@ export function SearchBox() {
           if (key === 'Escape') currentTarget.blur()
         }}
       />
-      <kbd class="search-key">/</kbd>
+      <kbd class="search-key from-medium">/</kbd>
     </form>
   )
 }

@@ -119,7 +119,7 @@ function findUndo(before: Account, { password, memberOf }: ReturnType<typeof use
 }
 
 function OrganizationsField({ value }: { readonly value: Signal<readonly number[]> }) {
-  const { rows } = useList<Organization>('/organizations')
+  const { rows } = useList<Organization>('/organizations', { query: { sort: 'name' } })
   return (
     <PickField
       label="Organizations"

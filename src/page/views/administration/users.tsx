@@ -90,11 +90,13 @@ interface UserDialogProps {
   readonly onClose: () => void
 }
 
+const byName = { query: { sort: 'name' } }
+
 /** For the system administrator, who sees accounts of no organization. */
 function UserDialog({ onSaved, onClose }: UserDialogProps) {
   const deed = useDeed()
-  const { rows: accounts } = useList<Account>('/accounts')
-  const { rows: organizations } = useList<Organization>('/organizations')
+  const { rows: accounts } = useList<Account>('/accounts', byName)
+  const { rows: organizations } = useList<Organization>('/organizations', byName)
   const account = useSignal<readonly number[]>([])
   const organization = useSignal<readonly number[]>([])
   const role = useSignal('regular')

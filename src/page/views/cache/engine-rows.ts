@@ -37,6 +37,8 @@ export function toParameterRows(
 ): readonly ParameterRow[] {
   return Object.entries(parameters).map(([id, parameter]) => ({
     ...{ ...parameter, id },
+    // It is `on` or `off`: the word says nothing more.
+    unit: parameter.unit === 'bool' ? '' : parameter.unit,
     isChanged: parameter.value !== parameter.default,
   }))
 }

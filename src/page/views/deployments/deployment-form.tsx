@@ -35,7 +35,7 @@ export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFo
   const max = useSignal(String(start.max))
   const tags = useSignal<readonly number[]>(start.tags.map(({ id }) => id))
   const isForced = useSignal(false)
-  const { rows } = useList<Tag>('/tags')
+  const { rows } = useList<Tag>('/tags', { query: { sort: 'name' } })
   const options = pickOwned(rows, owner, { shared: true })
   const { error } = deed
   const isShort = was !== undefined && error?.status === 409 && error.errorMsg.includes('force')
