@@ -99,7 +99,7 @@ void t.test('the page', async (t) => {
   })
 
   await t.test('keys search, help and go back to where they came from', async (t) => {
-    const { page, wrongs } = await openPage(browser, base)
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
     await logInPage(page)
     const search = page.getByRole('searchbox', { name: 'Search caches' })
     await search.waitFor()
