@@ -14,7 +14,7 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   })
   provider.person = 'person-1'
   provider.claims.set('person-1', { preferred_username: 'ines' })
-  const made = await api.call('POST', '/organizations', { name: 'red', accessTTL: 2 })
+  const made = await api.call('POST', '/organizations', { name: 'red', accessTTL: 6 })
   const organization = JSON.parse(made.text) as { id: number } // as the API's document says
   const idp = await api.call('POST', '/idps', {
     ...{ organization: { id: organization.id }, baseURL: provider.issuer },
