@@ -134,7 +134,7 @@ void t.test('the example folder, from nothing to a site and back', lane(), async
     await edit('fleet.yaml', 'kind: domain', 'kind: tag\nname: nowhere\n---\nkind: domain')
     const { code, out, err } = await apply()
     t.match({ code, out }, { code: 1, out: 'make tag "nowhere": done\n' })
-    t.match(err, /change deployment "news": .*min.*\n1 of 2 steps were done\. A second run goes on/)
+    t.match(err, /change deployment "news": .*min.*; 1 of 2 steps were done\. A second run goes on/)
     await edit('fleet.yaml', 'tags: [web, nowhere]', 'tags: [web]')
     t.match(await apply(), { code: 0, out: 'nothing to change\n' })
   })

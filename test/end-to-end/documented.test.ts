@@ -23,7 +23,11 @@ interface Stand {
 
 void t.test('live answers are what the document says', { timeout: 220_000 }, async (t) => {
   const coordinator = await startCoordinator(t, {
-    words: ['--no-agent', '--simulate', '2', '--name', 'edge'],
+    words: [
+      ...['--name', 'edge', '--simulate', '1'],
+      // Nobody serves there.
+      ...['--engine', 'simulate', '--engine-http', '127.0.0.1:1'],
+    ],
   })
   const { api, base } = coordinator
   const documented = await openDocument(base, api.token)
@@ -227,7 +231,7 @@ async function tryStatistics(
 }
 
 async function tryInvalidations({ done, made }: Stand): Promise<void> {
-  // A simulated cache serves nobody: a purge is tried again and again.
+  // Where nobody serves, a purge is tried again and again.
   const at = {
     id: await made('createInvalidation', {
       ...{ type: 'purge', urls: ['http://www.example.com/'], target: { all: true } },

@@ -146,9 +146,10 @@ function describeEnding(
   const what = failed ? describeStep(failed) : ''
   const left = nameSome(rest.map(describeStep), { most: stepsNamed })
   const more = rest.length === 0 ? '' : `; not done: ${left}`
+  const behind = error.message.includes('\n') ? '\n' : '; '
   return new CliError(
     error.exitCode,
-    `${what}: ${error.message}\n${done} of ${steps.length} steps were done${more}. A second run goes on from here`,
+    `${what}: ${error.message}${behind}${done} of ${steps.length} steps were done${more}. A second run goes on from here`,
     error.refusal,
   )
 }
