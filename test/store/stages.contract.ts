@@ -184,7 +184,7 @@ export async function checkTablesAnew(t: Test, database: Database): Promise<void
   t.match(await readPlacements(queries, {}), [
     {
       ...{ groupId: 1, agentId: 1, deploymentId: 1, position: 7, state: 'applied' },
-      ...{ keptDown: true, stage: false, leaving: false },
+      ...{ keptDown: true, stage: false, leaving: false, replacedBy: null },
       current: { name: 'cf-1-x', sha: 'aa', fqdns: ['a.example'] },
     },
   ])
