@@ -33,7 +33,7 @@ export function findShortages(
   return slots
     .filter(({ chosen, min }) => chosen.length < min)
     .map(({ id, min, tagIds, chosen }) => {
-      const fitting = findFitting(input.agents, tagIds)
+      const fitting = findFitting(input.agents, tagIds).toSorted((a, b) => a.id - b.id)
       const conflicts = fitting.flatMap((agent) => {
         const isOpen = agent.state === agentStates.Running && !taken.has(agent.id)
         if (!isOpen || input.exclude?.has(agent.id) === true) return []

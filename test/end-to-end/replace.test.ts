@@ -4,9 +4,16 @@
  */
 import t, { type Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
-import { makeStateDir, startAgent, startCoordinator } from '../support/daemon.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type AgentSetup,
+  type CoordinatorProcess,
+  type Daemon,
+} from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-import { startVarnishd } from '../support/varnishd.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import {
   agentName,
   deploySite,
@@ -169,15 +176,10 @@ async function checkUnlock(t: Test, takeover: string): Promise<void> {
     makeStateDir(t),
   ])
   const setup = { name: agentName, stateDir, tags: ['web'], words: ['--takeover', takeover] }
-  const earlier = startAgent(t, cache, {
-    ...{ ...setup, coordinatorUrl: before.url },
-    joinToken: await before.api.makeJoinToken(),
-  })
-  await untilAgent(before, 'Running')
-  await deploySite(before, await makeSite(before, 'earlier'))
+  const earlier = await enrolForWaiting(t, before, { ...setup, cache })
   await earlier.stop()
   startAgent(t, cache, {
-    ...{ ...setup, coordinatorUrl: after.url },
+    ...{ ...setup, coordinatorUrl: `ws://127.0.0.1:${after.port}` },
     joinToken: await after.api.makeJoinToken(),
   })
   const { id } = await untilAgent(after, 'Locked')
@@ -193,4 +195,25 @@ async function checkUnlock(t: Test, takeover: string): Promise<void> {
       (name) => name.startsWith(`cf-${site.id}-`) || name === 'cf-idle',
     ),
   )
+}
+
+/** A new agent, too, is told what its group wants before anything else. */
+async function enrolForWaiting(
+  t: Test,
+  coordinator: CoordinatorProcess,
+  { cache, ...setup }: Omit<AgentSetup, 'coordinatorUrl'> & { readonly cache: Varnishd },
+): Promise<Daemon> {
+  const { api, port } = coordinator
+  await api.makeTag('web')
+  const site = await makeSite(coordinator, 'earlier')
+  t.match(readRefusal(await api.act(site.id, 'deploy', '?wait=0'), 503), 'no agent has them')
+  const joinToken = await api.makeJoinToken()
+  const start = () =>
+    startAgent(t, cache, { ...setup, coordinatorUrl: `ws://127.0.0.1:${port}`, joinToken })
+  const agents: Daemon[] = []
+  await underTraffic(t, { cache }, ['foreign', 'earlier-first'], async () => {
+    agents.push(start())
+    await untilServing(cache, 'earlier-first')
+  })
+  return agents[0] ?? start()
 }
