@@ -300,6 +300,7 @@ class Agent {
         sources,
         settings,
         reconciler: this.#reconciler,
+        takeover: this.#config.takeover,
         look: () => this.#watch.lookNow(),
       }),
       report: (report) => {

@@ -15,6 +15,7 @@ import type { SettingsTools } from './setting-steps.js'
 import type { SettingsMemory } from './settings-memory.js'
 import { compileSource } from './compile-check.js'
 import type { Sources } from './sources.js'
+import type { Takeover } from './takeover.js'
 
 export interface HandlerParts {
   readonly agentName: string
@@ -23,6 +24,7 @@ export interface HandlerParts {
   readonly sources: Sources
   readonly settings: SettingsMemory
   readonly reconciler: Reconciler
+  readonly takeover: Takeover
   /** A look at the cache, whose result counts from then on. */
   readonly look: () => Promise<void>
 }
@@ -102,7 +104,7 @@ async function checkSource(
 
 /** From now on this coordinator's word counts; what an earlier coordinator loaded is foreign. */
 async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutcome> {
-  const { state, reconciler } = parts
+  const { state, reconciler, takeover } = parts
   const { record } = state
   const { seenCoordinatorId } = record
   if (record.lockedBecause === null || seenCoordinatorId === null) return done(null)
@@ -115,9 +117,10 @@ async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutc
     heldRevision: 0,
     goodRevision: 0,
     desired: null,
+    // It is taken over anew, as --takeover says; what is our own is not adopted.
+    takenOver: isSame && takeover === 'adopt' && record.takenOver,
     // What it stored is for nobody of ours.
-    // It is taken over anew, as --takeover says.
-    ...(isSame ? {} : { ours: [], takenOver: false, tenancy: 'of an earlier coordinator' }),
+    ...(isSame ? {} : { ours: [], tenancy: 'of an earlier coordinator' }),
   })
   reconciler.forget()
   context.log.warn({ coordinatorId: seenCoordinatorId }, 'unlocked')

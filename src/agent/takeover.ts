@@ -6,13 +6,17 @@ import type { VclStep } from '../domain/vcl-plan.js'
 /** When what a cache served before gives way: at once, at the first deploy, or never, because it is made a group itself. */
 export type Takeover = 'registration' | 'first-deploy' | 'adopt'
 
-/** Whether what served before still serves: the first deploy of an agent that waits for one is still to come. */
+/**
+ * Whether what served before still serves: the first deploy of an agent that waits for one is still to come, or its VCL is
+ * being loaded; the idle VCL never serves between the two.
+ */
 export function isHeldForFirstDeploy(
   takeover: Takeover,
   takenOver: boolean,
   desired: DesiredEngine,
 ): boolean {
-  return takeover !== 'registration' && !takenOver && desired.active === idleVclName
+  const isComing = takeover !== 'registration' || desired.load.length > 0
+  return isComing && !takenOver && desired.active === idleVclName
 }
 
 /**

@@ -34,7 +34,14 @@ interface Wait {
 }
 
 export function deployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
-  return callDeploy(invocation, group, { verb: 'deploy', doing: 'deploying' })
+  const isReplacing = isSet(invocation, 'replace')
+  const isForced = isSet(invocation, 'force')
+  if (isForced && !isReplacing) throw usageError('--force goes with --replace')
+  const query = {
+    ...(isReplacing && { replace: 'true' }),
+    ...(isForced && { force: 'true' }),
+  }
+  return callDeploy(invocation, group, { verb: 'deploy', doing: 'deploying', query })
 }
 
 export function reloadGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
@@ -65,12 +72,13 @@ interface DeployCall {
   readonly verb: string
   readonly doing: string
   readonly body?: Fields
+  readonly query?: Readonly<Record<string, string>>
 }
 
 async function callDeploy(
   invocation: Invocation,
   group: Named,
-  { verb, doing, body: sent }: DeployCall,
+  { verb, doing, body: sent, query }: DeployCall,
 ): Promise<ExitCode> {
   const wait = readWait(invocation)
   const api = await invocation.openApi()
@@ -79,7 +87,12 @@ async function callDeploy(
   const { stderr } = invocation.surroundings
   const describe = (group: GroupSight): string | null => describeDeploying(group, revisionBefore)
   const progress = wait.seconds > 0 ? showProgress(api, path, { stderr, doing, describe }) : null
-  const call = { path: `${path}/${verb}`, wait, ...(sent && { body: sent }) }
+  const call = {
+    path: `${path}/${verb}`,
+    wait,
+    ...(sent && { body: sent }),
+    ...(query && { query }),
+  }
   announceWait(invocation)
   const answer = await callVerb(api, call).finally(() => {
     progress?.stop()
@@ -163,15 +176,16 @@ interface VerbCall {
   readonly path: string
   readonly wait: Wait
   readonly body?: Fields
+  readonly query?: Readonly<Record<string, string>>
 }
 
-function callVerb(api: Api, { path, wait, body }: VerbCall): Promise<ApiAnswer> {
+function callVerb(api: Api, { path, wait, body, query }: VerbCall): Promise<ApiAnswer> {
   const { seconds, percent } = wait
   return api.call({
     method: 'PUT',
     path,
     ...(body && { body }),
-    query: { wait: `${seconds}s`, percent: String(percent) },
+    query: { ...query, wait: `${seconds}s`, percent: String(percent) },
     timeoutMs: seconds * 1000 + answerTimeMs,
   })
 }

@@ -13,7 +13,8 @@ export async function showState(invocation: Invocation, group: Named): Promise<u
 export async function showPlacement(invocation: Invocation, group: Named): Promise<undefined> {
   const api = await invocation.openApi()
   const id = await findId(api, group, word(invocation, 0))
-  const rows = await api.readList(`${group.path}/${id}/placement`)
+  const query = isSet(invocation, 'replace') ? '?replace=true' : ''
+  const rows = await api.readList(`${group.path}/${id}/placement${query}`)
   await showList(invocation.output, rows, [
     { field: 'agent' },
     { field: 'deployment' },
@@ -49,5 +50,7 @@ export async function showHistory(invocation: Invocation, group: Named): Promise
     { field: 'mainVCL.name', title: 'main VCL' },
     { field: 'mainVCL.version', title: 'version' },
     { field: 'result' },
+    { field: 'replaced' },
+    { field: 'replacedBy', title: 'replaced by' },
   ])
 }

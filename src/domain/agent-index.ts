@@ -13,6 +13,8 @@ export interface PlacementAgent {
   readonly groupIds: readonly number[]
   /** The one of them whose VCL is the whole VCL there. */
   readonly rootGroupId: number | null
+  /** Of those that are placed there the ones whose place another takes, and which; undefined: none. */
+  readonly replacedBy?: ReadonlyMap<number, number> | undefined
   /** What its cache runs is to be adopted: nothing new is placed there before. */
   readonly adopting?: boolean
   /** The group of the console that it is in: its cache is that group's, deployed or not. */
@@ -45,6 +47,7 @@ export interface IndexedAgent {
   readonly tagIds: ReadonlySet<number>
   readonly groupIds: Set<number>
   rootGroupId: number | null
+  readonly replacedBy?: ReadonlyMap<number, number> | undefined
   readonly adopting?: boolean
   readonly memberOf?: number | null
   /** Name → the group that has it here, as far as `noteDomains` was told. */

@@ -48,8 +48,8 @@ export interface PlacedPrograms {
   readonly organizationId: number | null
   /** It is the group's stage. */
   readonly stage?: boolean
-  /** A stage whose place its group takes at the next switch. */
-  readonly leaving?: boolean
+  /** The group that takes this place at its next switch here; null, absent: none. */
+  readonly replacedBy?: number | null
   /** What serves now; null before the first switch. */
   readonly current: PlacedProgram | null
   /** What a deploy in phase one loads beside it. */
@@ -98,11 +98,15 @@ function composeActive(
 }
 
 function isRoutingChanged(groups: readonly PlacedPrograms[]): boolean {
-  return groups.some(({ candidate, current, leaving }) =>
-    leaving === true
-      ? (current?.fqdns ?? null) !== null
-      : candidate !== null && !hasSameNames(candidate, current),
-  )
+  return groups.some((group) => {
+    const { candidate, current } = group
+    if (isTaken(group)) return (current?.fqdns ?? null) !== null
+    return candidate !== null && !hasSameNames(candidate, current)
+  })
+}
+
+function isTaken({ replacedBy }: Pick<PlacedPrograms, 'replacedBy'>): boolean {
+  return typeof replacedBy === 'number'
 }
 
 /** What routes now; null where no group has domains. */
@@ -112,9 +116,7 @@ export function composeRouting(groups: readonly PlacedPrograms[]): RoutingVcl | 
 
 /** What will route when the groups that load something have switched, so that it is compiled before that. */
 export function composeNextRouting(groups: readonly PlacedPrograms[]): RoutingVcl | null {
-  return routeTo(groups, ({ candidate, current, leaving }) =>
-    leaving === true ? null : (candidate ?? current),
-  )
+  return routeTo(groups, (group) => (isTaken(group) ? null : (group.candidate ?? group.current)))
 }
 
 /** Both the same VCL and the same names. */

@@ -1,9 +1,11 @@
 /** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (choices: 3). */
 import { isFitting, type IndexedAgent } from './agent-index.js'
 import { agentStateName, agentStates } from './agent-state.js'
+import { findConflict } from './placement-conflict.js'
+import { groupBy } from './group-by.js'
 import {
-  findConflict,
   unfitReason,
+  type HeldPlace,
   type PlacementDecision,
   type PlacementInput,
 } from './placement.js'
@@ -54,6 +56,7 @@ export function explainPlacement(
   )
   for (const { agentId } of decision.waiting)
     removed.set(agentId, 'the agent is Down; its place waits for it until another takes it')
+  const replaced = groupBy(decision.replaced, ({ agentId }) => agentId)
   const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
   return [...input.agents.byId.values()]
     .toSorted((a, b) => a.id - b.id)
@@ -61,7 +64,9 @@ export function explainPlacement(
       const agentId = agent.id
       const deploymentId = kept.get(agentId) ?? added.get(agentId)
       if (deploymentId !== undefined) {
-        const reason = kept.has(agentId) ? describeStay(input, agent) : chosen
+        const reason =
+          describeTaking(input, replaced.get(agentId)) ??
+          (kept.has(agentId) ? describeStay(input, agent) : chosen)
         return { agentId, deploymentId, chosen: true, reason }
       }
       const fitting = deployments.find(({ tagIds }) => isFitting(agent, tagIds))?.id ?? null
@@ -69,6 +74,16 @@ export function explainPlacement(
         removed.get(agentId) ?? describeRefusal(input, agent, fitting !== null) ?? unfit
       return { agentId, deploymentId: fitting, chosen: false, reason }
     })
+}
+
+/** Undefined where nobody makes way. */
+function describeTaking(
+  { nameOf }: PlacementInput,
+  replaced: readonly HeldPlace[] | undefined,
+): string | undefined {
+  if (replaced === undefined) return undefined
+  const names = replaced.map(({ holder }) => JSON.stringify(nameOf?.(holder) ?? String(holder)))
+  return `it takes the place of group ${names.join(' and ')} there`
 }
 
 function describeStay({ failed }: PlacementInput, { id, state }: IndexedAgent): string {

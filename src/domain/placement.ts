@@ -4,15 +4,11 @@
  * Who is there stays as long as it fits; new ones are Running agents, those with the fewest groups first. A deployment
  * gets its min before any gets more, and passes an agent that another needs on to it.
  */
-import {
-  findBearers,
-  findFitting,
-  isFitting,
-  type AgentIndex,
-  type IndexedAgent,
-} from './agent-index.js'
+import { findBearers, isFitting, type AgentIndex, type IndexedAgent } from './agent-index.js'
 import { agentStateName, agentStates } from './agent-state.js'
+import { findConflict, findReplaced } from './placement-conflict.js'
 import { chooseBest } from './placement-rank.js'
+import { findShortages, type Shortage } from './placement-shortage.js'
 
 export interface PlacementDeployment {
   readonly id: number
@@ -30,6 +26,8 @@ export interface PlacementGroup {
   readonly deployments: readonly PlacementDeployment[]
   /** Where this one is, it makes way: the stage that is promoted. */
   readonly supersedes?: number
+  /** Those whose places it may take, where too few agents are free: they make way for it (`holderId`). */
+  readonly replaces?: ReadonlySet<number> | undefined
   /** Never on an agent with this one, whatever domains they have: a stage and its group. */
   readonly apartFrom?: number
 }
@@ -54,6 +52,8 @@ export interface PlacementInput {
   readonly failed?: ReadonlySet<number>
   /** Down agents that keep their places: it is not known yet what they went with, or more than half of the fleet did. */
   readonly keepDown?: ReadonlySet<number>
+  /** For reasons: the name of a group or stage that the reader may know of, by `holderId`. */
+  readonly nameOf?: ((holder: number) => string | undefined) | undefined
 }
 
 export interface PlacementDecision {
@@ -69,14 +69,14 @@ export interface PlacementDecision {
   /** The one that was placed last goes first. */
   readonly remove: readonly (Place & { readonly reason: string })[]
   readonly shortages: readonly Shortage[]
+  /** Whose places on which of its agents the group takes. */
+  readonly replaced: readonly HeldPlace[]
 }
 
-export interface Shortage {
-  readonly deploymentId: number
-  readonly min: number
-  readonly placed: number
-  /** The agents that were passed over for a conflict would fill it: 409 rather than 503. */
-  readonly wouldReachWithConflicting: boolean
+/** The place of a group, or of a stage (`holderId`), on an agent. */
+export interface HeldPlace {
+  readonly agentId: number
+  readonly holder: number
 }
 
 export function placeGroup(input: PlacementInput): PlacementDecision {
@@ -86,50 +86,6 @@ export function placeGroup(input: PlacementInput): PlacementDecision {
   for (const slot of work.slots)
     while (slot.chosen.length < slot.max && takeFree(work, slot)) continue
   return toDecision(work)
-}
-
-/** Why an agent cannot hold this group at all; null when it can. Whether it fits by its tags is another question. */
-export function findConflict(input: PlacementInput, agent: IndexedAgent): string | null {
-  if (agent.adopting === true && !agent.groupIds.has(input.group.id))
-    return 'what its cache runs is to be adopted first'
-  if (typeof agent.memberOf === 'number' && agent.memberOf !== input.group.id)
-    return 'it is in a group of the console'
-  return findOtherHolder(input.group, agent)
-}
-
-function findOtherHolder(group: PlacementGroup, agent: IndexedAgent): string | null {
-  if (group.apartFrom !== undefined && agent.groupIds.has(group.apartFrom))
-    return 'the group itself is placed there'
-  const root = agent.rootGroupId
-  if (root !== null && isOther(group, root))
-    return nameOwnOther(group, root) ?? 'a root group is placed there'
-  if (group.root && countOthers(group, agent) > 0)
-    return 'other groups are placed there, and a root group must be alone'
-  return findDomainHolder(group, agent)
-}
-
-function findDomainHolder(group: PlacementGroup, { domains }: IndexedAgent): string | null {
-  for (const fqdn of group.fqdns ?? []) {
-    const holder = domains.get(fqdn)
-    if (holder !== undefined && isOther(group, holder))
-      return nameOwnOther(group, holder) ?? 'another group has one of the domains there'
-  }
-  return null
-}
-
-function isOther({ id, supersedes }: PlacementGroup, holder: number): boolean {
-  return holder !== id && holder !== supersedes
-}
-
-/** A group and its stage are in each other's way (`holderId`). */
-function nameOwnOther({ id }: PlacementGroup, holder: number): string | null {
-  if (holder !== -id) return null
-  return holder < 0 ? 'the stage of the group is placed there' : 'the group itself is placed there'
-}
-
-function countOthers({ id, supersedes }: PlacementGroup, { groupIds }: IndexedAgent): number {
-  const superseded = supersedes !== undefined && groupIds.has(supersedes) ? 1 : 0
-  return groupIds.size - superseded - (groupIds.has(id) ? 1 : 0)
 }
 
 /** A deployment while it is being filled. */
@@ -175,12 +131,16 @@ function beginPlacement(input: PlacementInput): PlacementWork {
   const slots = deployments.map((deployment): Slot => {
     const chosen = keeping.get(deployment.id) ?? []
     const returning = spare.filter(({ agent }) => isFitting(agent, deployment.tagIds))
-    const fresh = findNewAgents(input, deployment, countOpen(deployments, keeping))
+    const open = countOpen(deployments, keeping)
+    const free = { ...input, group: { ...input.group, replaces: undefined } }
+    const fresh = findNewAgents(free, deployment, open)
+    // Where another makes way: after those that are free.
+    const held = input.group.replaces ? findNewAgents(input, deployment, open) : []
     const own = failed.get(deployment.id) ?? []
     const last = [...failed.values()]
       .flat()
       .filter(({ agent }) => isFitting(agent, deployment.tagIds))
-    const candidates = [...returning, ...fresh, ...last]
+    const candidates = [...returning, ...fresh, ...held, ...last]
     return { ...deployment, chosen, candidates, next: 0, failed: own }
   })
   return { input, slots, taken, leaving }
@@ -300,7 +260,8 @@ function toDecision(work: PlacementWork): PlacementDecision {
     .map((place) => ({ ...place, reason: leaving.get(place.agentId) ?? reasonToGo(work, place) }))
     .toSorted((a, b) => b.position - a.position)
   keep.sort((a, b) => a.position - b.position)
-  return { keep, add, waiting, remove, shortages: findShortages(work) }
+  const replaced = findAllReplaced(input, [...keep, ...add])
+  return { keep, add, waiting, remove, shortages: findShortages(input, slots, taken), replaced }
 }
 
 /** The earliest first, as many as the deployment has room for. */
@@ -332,18 +293,10 @@ function reasonToGo({ input, slots }: PlacementWork, place: Place): string {
   return fits === true ? fullReason : unfitReason
 }
 
-function findShortages({ input, slots, taken }: PlacementWork): Shortage[] {
-  return slots
-    .filter(({ chosen, min }) => chosen.length < min)
-    .map(({ id, min, tagIds, chosen }) => {
-      const conflicting = findFitting(input.agents, tagIds).filter(
-        (agent) =>
-          agent.state === agentStates.Running &&
-          !taken.has(agent.id) &&
-          input.exclude?.has(agent.id) !== true &&
-          findConflict(input, agent) !== null,
-      )
-      const reached = chosen.length + conflicting.length >= min
-      return { deploymentId: id, min, placed: chosen.length, wouldReachWithConflicting: reached }
-    })
+function findAllReplaced({ group, agents }: PlacementInput, chosen: readonly Place[]): HeldPlace[] {
+  if (group.replaces === undefined) return []
+  return chosen.flatMap(({ agentId }) => {
+    const agent = agents.byId.get(agentId)
+    return agent ? findReplaced(group, agent).map((holder) => ({ agentId, holder })) : []
+  })
 }

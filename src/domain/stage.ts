@@ -4,7 +4,8 @@
  */
 import { findFitting } from './agent-index.js'
 import { agentStates } from './agent-state.js'
-import { findConflict, type PlacementDeployment, type PlacementInput } from './placement.js'
+import { findConflict } from './placement-conflict.js'
+import type { PlacementDeployment, PlacementInput } from './placement.js'
 import type { StageTarget, WishedSources } from './vcl-group.js'
 
 /** What a stage puts on caches; JSON in `stages.sources`, and as sources of a deploy that stages. */

@@ -48,7 +48,8 @@ export async function writeConditions(
         state = given.state, "engineState" = given."engineState", "engineError" = given."engineError",
         "effectiveRevision" = given."effectiveRevision", "lockedBecause" = given."lockedBecause",
         "cacheRestarted" = case when agents."cachePid" <> given."cachePid" then 1 else agents."cacheRestarted" end,
-        "cachePid" = coalesce(given."cachePid", agents."cachePid")
+        "cachePid" = coalesce(given."cachePid", agents."cachePid"),
+        "awaitsPlacement" = case when agents."lockedBecause" is not null and given."lockedBecause" is null then 1 else agents."awaitsPlacement" end
       from given where agents.id = given.id returning ${heardColumns}`.execute(queries)
     return heard
   })
@@ -82,6 +83,27 @@ export async function forgetRestarts(queries: Queries, ids: readonly number[]): 
     .set({ cacheRestarted: 0 })
     .where('id', 'in', [...ids])
     .execute()
+}
+
+/** Placement has looked at these, and what they are to hold is known. Those that are Locked or Down wait on. Answers which. */
+export async function endPlacementWaits(
+  queries: Queries,
+  but: ReadonlySet<number>,
+): Promise<number[]> {
+  const waiting = await queries
+    .selectFrom('agents')
+    .select('id')
+    .where('awaitsPlacement', '=', 1)
+    .where('state', 'not in', [agentStates.Locked, agentStates.Down])
+    .execute()
+  const ids = waiting.map(({ id }) => id).filter((id) => !but.has(id))
+  for (let start = 0; start < ids.length; start += rowsPerStatement)
+    await queries
+      .updateTable('agents')
+      .set({ awaitsPlacement: 0 })
+      .where('id', 'in', ids.slice(start, start + rowsPerStatement))
+      .execute()
+  return ids
 }
 
 /** Answers the agents that became Down by this call: each is answered to one caller only. */

@@ -106,6 +106,7 @@ export async function insertAgent(queries: Queries, agent: NewAgent, now: number
     .insertInto('agents')
     .values({
       ...agent,
+      awaitsPlacement: 1,
       createdAt: now,
       updatedAt: now,
       lastHeartbeatAt: now,
@@ -138,6 +139,7 @@ export async function replaceAgent(
       attemptedError: null,
       attemptedAt: null,
       adopting: 0,
+      awaitsPlacement: 1,
     })
     .where('id', '=', id)
     .where('state', '=', agentStates.Down)
@@ -194,6 +196,8 @@ export interface DesiredRow {
   readonly desired: string
   readonly attemptedRevision: number | null
   readonly attemptedResult: string | null
+  readonly state: number
+  readonly awaitsPlacement: 0 | 1
 }
 
 /** Ids a statement: far below what either database takes as parameters. */
@@ -209,6 +213,7 @@ export async function readDesiredRows(
       ...(await queries
         .selectFrom('agents')
         .select(['id', 'desiredRevision', 'desired', 'attemptedRevision', 'attemptedResult'])
+        .select(['state', 'awaitsPlacement'])
         .where('id', 'in', ids.slice(start, start + idsPerStatement))
         .execute()),
     )

@@ -20,6 +20,8 @@ export interface FleetAgent {
   /** The groups and stages (`holderId`) that have a place on it. */
   readonly groupIds: readonly number[]
   readonly rootGroupId: number | null
+  /** Of those the ones whose place another group takes, and which; undefined: none. */
+  readonly replacedBy?: ReadonlyMap<number, number> | undefined
   /** The group of the console that it is in. */
   readonly memberOf: number | null
 }
@@ -50,7 +52,7 @@ export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAg
     await queries
       .selectFrom('placements')
       .select(['placements.agentId', 'placements.groupId', 'placements.stage'])
-      .select(['currentName', 'currentFqdns', 'candidateName', 'candidateFqdns'])
+      .select(['currentName', 'currentFqdns', 'candidateName', 'candidateFqdns', 'replacedBy'])
       // What failed before it ever served holds no place.
       .where((e) =>
         e.or([
@@ -74,7 +76,8 @@ export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAg
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
       tagIds,
       groupIds: held.map(({ holder }) => holder),
-      rootGroupId: held.find(isRoot)?.holder ?? null,
+      rootGroupId: findRoot(held),
+      replacedBy: findReplaced(held),
       memberOf: findGroupOf(tagIds, groupOfTag),
     }
   })
@@ -100,13 +103,33 @@ function findGroupOf(
   return hidden === undefined ? null : (groupOfTag.get(hidden) ?? null)
 }
 
-/** What the group's own fields say takes effect at its next deploy; here it counts what is on the cache. */
-function isRoot(place: {
+/** Beside one that leaves stands the one that takes its place: that one counts. */
+function findRoot(held: readonly (RootPlace & Held)[]): number | null {
+  const roots = held.filter(isRoot)
+  return (roots.find(({ replacedBy }) => replacedBy === null) ?? roots[0])?.holder ?? null
+}
+
+function findReplaced(held: readonly Held[]): ReadonlyMap<number, number> | undefined {
+  const replaced = held.flatMap(({ holder, replacedBy }) =>
+    replacedBy === null ? [] : [[holder, replacedBy] as const],
+  )
+  return replaced.length === 0 ? undefined : new Map(replaced)
+}
+
+interface Held {
+  readonly holder: number
+  readonly replacedBy: number | null
+}
+
+interface RootPlace {
   readonly currentName: string | null
   readonly currentFqdns: string | null
   readonly candidateName: string | null
   readonly candidateFqdns: string | null
-}): boolean {
+}
+
+/** What the group's own fields say takes effect at its next deploy; here it counts what is on the cache. */
+function isRoot(place: RootPlace): boolean {
   const { currentName, currentFqdns, candidateName, candidateFqdns } = place
   return (
     (currentName !== null && currentFqdns === null) ||

@@ -1,6 +1,7 @@
 /** What happened to a group: one entry for each deploy, also a failed one (choices: 3, `/history`). */
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { parseSources, type WishedSources } from '../domain/vcl-group.js'
+import type { NamedReference } from './owner.js'
 import type { HistoryTable } from './schema.js'
 import type { Queries } from './store.js'
 
@@ -27,13 +28,23 @@ export interface HistoryEntry {
   /** 'ok' or the error text. */
   readonly result: string
   readonly sources: WishedSources
+  /** The groups whose places it took. */
+  readonly replaced?: readonly NamedReference[]
+  /** The group that took its last place. */
+  readonly replacedBy?: NamedReference
 }
 
 export async function addHistory(queries: Queries, entry: HistoryEntry): Promise<void> {
   if (await isRepeated(queries, entry)) return
   const { id } = await queries
     .insertInto('history')
-    .values({ ...entry, sources: JSON.stringify(entry.sources), sha: entry.sources.sha })
+    .values({
+      ...entry,
+      sources: JSON.stringify(entry.sources),
+      sha: entry.sources.sha,
+      replaced: entry.replaced ? JSON.stringify(entry.replaced) : null,
+      replacedBy: entry.replacedBy ? JSON.stringify(entry.replacedBy) : null,
+    })
     .returning('id')
     .executeTakeFirstOrThrow()
   const oldest = queries
@@ -125,5 +136,8 @@ function fromRow(row: Selectable<HistoryTable>): HistoryEntry {
     action: row.action as GroupAction, // written by addHistory only
     result: row.result,
     sources: parseSources(row.sources),
+    // Written by addHistory only.
+    ...(row.replaced !== null && { replaced: JSON.parse(row.replaced) as NamedReference[] }),
+    ...(row.replacedBy !== null && { replacedBy: JSON.parse(row.replacedBy) as NamedReference }),
   }
 }

@@ -20,8 +20,8 @@ interface DomainRow extends PlaceHolder {
 const rowsPerStatement = 1000
 
 /**
- * A unique violation when another group has one of the names there. What a group's own stage has there stays the stage's:
- * placement puts them together only for a promote, by which the stage ends.
+ * A unique violation when another group has one of the names there. What stands in a place that the group takes stays that
+ * one's until the switch: its place goes then, and the names are written with it.
  */
 export async function savePlacementDomains(
   queries: Queries,
@@ -36,7 +36,7 @@ export async function savePlacementDomains(
     rows.filter(({ stage }) => stage),
   )
   const own = rows.filter(({ stage }) => !stage)
-  const taken = await readStageNames(queries, new Set(own.map(({ groupId }) => groupId)))
+  const taken = await readReplacedNames(queries, new Set(own.map(({ groupId }) => groupId)))
   await insertRows(
     queries,
     own.filter((row) => !taken.has(keyOf(row))),
@@ -104,8 +104,8 @@ async function insertRows(queries: Queries, rows: readonly DomainRow[]): Promise
       .execute()
 }
 
-/** Where the stages of these groups have which names. */
-async function readStageNames(
+/** Where these groups are to take places, and which names are held there until then. */
+async function readReplacedNames(
   queries: Queries,
   groupIds: ReadonlySet<number>,
 ): Promise<ReadonlySet<string>> {
@@ -114,11 +114,17 @@ async function readStageNames(
   for (let start = 0; start < ids.length; start += rowsPerStatement) {
     const rows = await queries
       .selectFrom('placementDomains')
-      .select(['groupId', 'agentId', 'fqdn'])
-      .where('groupId', 'in', ids.slice(start, start + rowsPerStatement))
-      .where('stage', '=', 1)
+      .innerJoin('placements', (join) =>
+        join
+          .onRef('placements.groupId', '=', 'placementDomains.groupId')
+          .onRef('placements.agentId', '=', 'placementDomains.agentId')
+          .onRef('placements.stage', '=', 'placementDomains.stage'),
+      )
+      .select(['placements.replacedBy', 'placementDomains.agentId', 'placementDomains.fqdn'])
+      .where('placements.replacedBy', 'in', ids.slice(start, start + rowsPerStatement))
+      .$narrowType<{ replacedBy: number }>()
       .execute()
-    for (const row of rows) keys.add(keyOf(row))
+    for (const { replacedBy, ...row } of rows) keys.add(keyOf({ ...row, groupId: replacedBy }))
   }
   return keys
 }

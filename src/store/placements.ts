@@ -31,11 +31,13 @@ export interface PlacementRecord {
   readonly keptDown: boolean
   /** It is that of the group's stage, which may stand beside the group's own. */
   readonly stage: boolean
-  /** Of a stage: a promote in phase one takes its place here. */
+  /** The agent fits no more: the place goes, whether or not what takes it serves there. */
   readonly leaving: boolean
+  /** The group that takes this place when it switches here; until then both are loaded, and this one serves. */
+  readonly replacedBy: number | null
 }
 
-/** Rows a statement: 23 columns each, far below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
+/** Rows a statement: 24 columns each, far below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
 const rowsPerStatement = 500
 
 /** `stage`: those of stages only, or of none; without it both. */
@@ -98,6 +100,7 @@ export async function savePlacementStates(
           deployedAt: e.ref('excluded.deployedAt'),
           keptDown: e.ref('excluded.keptDown'),
           leaving: e.ref('excluded.leaving'),
+          replacedBy: e.ref('excluded.replacedBy'),
         })),
       )
       .execute()
@@ -150,6 +153,7 @@ function fromRow(row: Selectable<PlacementsTable>): PlacementRecord {
     keptDown: row.keptDown === 1,
     stage: row.stage === 1,
     leaving: row.leaving === 1,
+    replacedBy: row.replacedBy,
   }
 }
 
@@ -183,5 +187,6 @@ function toRow(placement: PlacementRecord): Insertable<PlacementsTable> {
     keptDown: placement.keptDown ? 1 : 0,
     stage: placement.stage ? 1 : 0,
     leaving: placement.leaving ? 1 : 0,
+    replacedBy: placement.replacedBy,
   }
 }

@@ -34,8 +34,10 @@ export interface PlacementsTable {
   keptDown: Flag
   /** It is that of the group's stage, which may stand beside the group's own. */
   stage: Flag
-  /** Of a stage: a promote in phase one takes its place here. */
+  /** The agent fits no more: the place goes, whether or not what takes it serves there. */
   leaving: Flag
+  /** The group that takes this place when it switches here; null: none. */
+  replacedBy: number | null
 }
 
 /** What is staged of a group; at most one each. */

@@ -71,6 +71,8 @@ export interface AgentsTable {
   cacheRestarted: Generated<Flag>
   /** The VCL that its cache runs shall be adopted and was not yet: no group is placed there meanwhile. */
   adopting: Generated<Flag>
+  /** It is new or was unlocked: a desired state of nothing is not sent before placement has looked at it. */
+  awaitsPlacement: Generated<Flag>
   /** JSON of AdoptionRecord; null: it never asked for one. */
   adoption: string | null
   /** JSON of Drift, the last one. */
@@ -283,6 +285,10 @@ export interface HistoryTable {
   sources: string
   /** Theirs, so that unused sources are found; empty when they could not be flattened. */
   sha: string
+  /** JSON of NamedReference[]: whose places it took. */
+  replaced: string | null
+  /** JSON of NamedReference: who took its last place. */
+  replacedBy: string | null
 }
 
 export interface Tables extends ConsoleTables, InvalidationTables {

@@ -37,12 +37,13 @@ const anyAgent: fc.Arbitrary<readonly PlacedPrograms[]> = fc
         const kind = isStage ? 'stage' : 'own'
         const fqdns = [`${kind}.g${groupId}.example`]
         const named = (step: string) => program(`cf-${groupId}-${kind}-${step}`, fqdns)
-        const isLeaving = isStage && promoting && (what === 'serving' || what === 'both')
+        const isTaken = isStage && promoting && (what === 'serving' || what === 'both')
+        const replacedBy = isTaken ? groupId : null
         return what === 'none'
           ? []
           : [
               {
-                ...{ groupId, organizationId: null, stage: isStage, leaving: isLeaving },
+                ...{ groupId, organizationId: null, stage: isStage, replacedBy },
                 current: what === 'serving' || what === 'both' ? named('now') : null,
                 candidate: what === 'loading' || what === 'both' ? named('next') : null,
                 previous: null,
@@ -81,15 +82,15 @@ void t.test('a desired state with stages', async (t) => {
       fc.property(anyAgent, (placed) => {
         const { desired } = composeDesired(placed)
         const switched = placed
-          .filter(({ leaving }) => leaving !== true)
+          .filter(({ replacedBy }) => replacedBy === null)
           .map((one) => ({ ...one, current: one.candidate ?? one.current, candidate: null }))
         const now = composeRouting(placed)
         const next = composeNextRouting(placed)
         t.equal(next?.name, composeRouting(switched)?.name)
         const loaded = desired.load.map(({ name }) => name)
         if (next && next.name !== now?.name) t.ok(loaded.includes(next.name))
-        for (const { leaving, groupId } of placed)
-          if (leaving === true) t.notMatch(next?.text ?? '', `cf-s-${groupId})`)
+        for (const { replacedBy, groupId } of placed)
+          if (replacedBy !== null) t.notMatch(next?.text ?? '', `cf-s-${groupId})`)
         return now === null || loaded.includes(now.name)
       }),
     )

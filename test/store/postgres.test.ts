@@ -15,6 +15,7 @@ import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
+import { replacedPlacesContract } from './replaced-places.contract.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 
@@ -35,6 +36,7 @@ void t.test('as every store', (t) => {
   settingsContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  replacedPlacesContract(t, factory)
   consoleGroupsContract(t, factory)
   const analyze = (queries: Queries) => sql`analyze "apiLogs"`.execute(queries)
   apiLogsContract(t, { ...factory, explain: 'explain', analyze })

@@ -118,6 +118,7 @@ export async function addPlacement(
       keptDown: 0,
       stage: 0,
       leaving: 0,
+      replacedBy: null,
     })
     .execute()
 }

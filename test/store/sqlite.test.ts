@@ -20,6 +20,7 @@ import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
+import { replacedPlacesContract } from './replaced-places.contract.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 
@@ -52,6 +53,7 @@ void t.test('in memory', (t) => {
   leasesContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  replacedPlacesContract(t, factory)
   consoleGroupsContract(t, factory)
   apiLogsContract(t, { ...factory, explain: 'explain query plan' })
   t.end()

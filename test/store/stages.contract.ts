@@ -92,11 +92,12 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     t.strictSame(await holders(false), [{ agentId, fqdn: 'b.example', groupId: -group }])
   })
 
-  void t.test('what a stage answers for its group takes over, and nobody else', async (t) => {
+  void t.test('what a replaced place answers for its taker takes over, and nobody else', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const { group, other, agentId, place } = await prepare({ queries })
-    const [own, staged] = [place(group, false, ['a.example']), place(group, true, ['a.example'])]
+    const own = place(group, false, ['a.example'])
+    const staged = { ...place(group, true, ['a.example']), replacedBy: group }
     const holderOf = async () =>
       queries.selectFrom('placementDomains').select(['groupId', 'stage', 'fqdn']).execute()
     await store.decide((queries) => savePlacements(queries, [staged]))

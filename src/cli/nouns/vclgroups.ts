@@ -96,6 +96,15 @@ export const waitFlags: readonly Flag[] = [
   { form: '--detach', summary: 'do not wait; done once the wish is accepted' },
 ]
 
+const replaceFlags: readonly Flag[] = [
+  {
+    form: '--replace',
+    summary:
+      'take the places of other groups where they hold its agents, without a pause; who has none left is undeployed',
+  },
+  { form: '--force', summary: 'with --replace: also where it brings such a group below its min' },
+]
+
 export const vclGroups: Noun = {
   ...group,
   verbs: [
@@ -109,7 +118,7 @@ export const vclGroups: Noun = {
       name: 'deploy',
       summary: 'puts the group on its caches: all load it, then all switch to it',
       arguments: ['<id|name>'],
-      flags: waitFlags,
+      flags: [...waitFlags, ...replaceFlags],
       example: 'vclgroups deploy site --wait 60s --percent 90',
       run: async (invocation) => (await import('../deploy.js')).deployGroup(invocation, group),
     },
@@ -187,6 +196,7 @@ export const vclGroups: Noun = {
       name: 'placement',
       summary: 'shows which agents are chosen for a group, which are not, and why',
       arguments: ['<id|name>'],
+      flags: [{ form: '--replace', summary: 'as a deploy with --replace would choose' }],
       example: 'vclgroups placement site',
       run: async (invocation) =>
         (await import('../group-views.js')).showPlacement(invocation, group),

@@ -22,6 +22,7 @@ import type { StateService } from '../state-service/service.js'
 import { undeployVclGroup } from '../state-service/deploying/undeploy.js'
 import { validateVclGroup } from '../state-service/deploying/validate.js'
 import { findGroup, viewGroup, viewGroupAgain } from '../state-service/deploying/vcl-groups.js'
+import { placementQuery, readReplace, replaceQuery } from './group-replacing.js'
 import { domainsSchema, includesSchema, mainSchema, requireReferences } from './group-bodies.js'
 import { orNull, referencesTo } from './references.js'
 import {
@@ -79,11 +80,7 @@ type Verb = (
 
 export function groupVerbRoutes(service: StateService): readonly Route[] {
   return [
-    changeRoute(service, {
-      name: 'deploy',
-      summary: 'Puts the group on caches in two phases: all load it, then all switch to it',
-      run: deployVclGroup,
-    }),
+    deployRoute(service),
     changeRoute(service, {
       name: 'undeploy',
       summary: 'Takes the group from all caches',
@@ -130,6 +127,21 @@ function changeRoute(
     query: waitQuery,
     handle: async ({ context, actor, object, query }) => {
       const { completed } = await verb.run(service, context, actor, toRequest(object.id, query))
+      return answerGroup(service, actor, object.id, completed ? 200 : 202)
+    },
+  })
+}
+
+function deployRoute(service: StateService): Route {
+  return route({
+    ...verbOf(service, 'deploy'),
+    summary: 'Puts the group on caches in two phases: all load it, then all switch to it',
+    query: Type.Object({ ...waitQuery.properties, ...replaceQuery }, closed),
+    handle: async ({ context, actor, object, query }) => {
+      const { completed } = await deployVclGroup(service, context, actor, {
+        ...toRequest(object.id, query),
+        replace: readReplace(query),
+      })
       return answerGroup(service, actor, object.id, completed ? 200 : 202)
     },
   })
@@ -238,9 +250,12 @@ function readingRoutes(service: StateService): readonly Route[] {
       errorKey: 'vclgroup',
       permission: read,
       find,
+      query: placementQuery,
       answers: { 200: Type.Array(placementSchema) },
-      handle: async ({ actor, object }) => {
-        const rows = await explainGroupPlacement(service, actor, object)
+      handle: async ({ actor, object, query }) => {
+        const rows = await explainGroupPlacement(service, actor, object, {
+          replace: query.replace === true,
+        })
         return answerList(rows.map(toPlacementView), rows.length)
       },
     }),

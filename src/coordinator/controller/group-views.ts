@@ -183,6 +183,13 @@ export const historySchema = Type.Object(
     result: Type.String({ description: 'ok, or the error text' }),
     mainVCL: fileVersionSchema,
     includes: Type.Array(fileVersionSchema),
+    replaced: Type.Array(referenceSchema, { description: 'Groups whose places it took' }),
+    replacedBy: orNull(
+      Type.Object(referenceSchema.properties, {
+        ...closed,
+        description: 'The group that took the last place of this one, which ended it',
+      }),
+    ),
   },
   closed,
 )
@@ -198,6 +205,8 @@ export function toHistoryView(entry: HistoryEntry) {
     result: entry.result,
     mainVCL: entry.sources.mainVCL,
     includes: entry.sources.includes,
+    replaced: entry.replaced ?? [],
+    replacedBy: entry.replacedBy ?? null,
   }
 }
 

@@ -47,6 +47,9 @@ const plannedGroupSchema = Type.Object(
       maxItems: referencesMost,
       description: 'Names of the deployments beside',
     }),
+    replace: Type.Optional(
+      orNull(Type.Boolean({ description: 'Deployed with replace=true; false unless given' })),
+    ),
   },
   { ...closed, description: 'As it is to be deployed; without an id it is to be made' },
 )
@@ -61,6 +64,9 @@ const foreseenSchema = Type.Object(
           deployment: orNull(Type.String({ description: 'null: the group leaves this agent' })),
           held: Type.Boolean({ description: 'The group is there already' }),
           reason: orNull(Type.String({ description: 'Why it leaves' })),
+          replaces: Type.Array(referenceSchema, {
+            description: 'Groups that make way for it there; some with replace only',
+          }),
         },
         closed,
       ),
@@ -102,7 +108,8 @@ export function placementPlanRoutes(service: StateService): readonly Route[] {
       answers: { 200: Type.Object({ groups: Type.Array(foreseenSchema) }, closed) },
       handle: async ({ actor, body }) => {
         requireAccess(actor, 'deployment', 'read', errorKey)
-        const plan = { ...body, undeployed: body.undeployed ?? [] }
+        const groups = body.groups.map((group) => ({ ...group, replace: group.replace === true }))
+        const plan = { ...body, groups, undeployed: body.undeployed ?? [] }
         return { status: 200, body: { groups: await planPlacement(service, actor, plan) } }
       },
     }),

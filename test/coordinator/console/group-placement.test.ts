@@ -32,7 +32,7 @@ async function wishDeployed({ service }: Desk, { number }: MadeGroup): Promise<v
 async function follow({ service }: Desk, { number }: MadeGroup): Promise<readonly number[]> {
   const judge = createTextJudge(service, () => undefined)
   await service.leases.run('placement', (term) =>
-    followPlacements(service, { patientUntil: 0, term, judge }),
+    followPlacements(service, { patientUntil: 0, term, judge, isDue: () => true }),
   )
   const places = await readPlacements(service.store.queries, { groupIds: [number] })
   return places.map(({ agentId }) => agentId).sort()

@@ -151,7 +151,7 @@ void t.test('what is deployed and refused now goes to no other agent', async (t)
     const judge = createTextJudge(service, (_owner, error) => refused.push(error))
     for (let count = 0; count < 2; count++)
       await service.leases.run('placement', (term) =>
-        followPlacements(service, { patientUntil: 0, term, judge }),
+        followPlacements(service, { patientUntil: 0, term, judge, isDue: () => true }),
       )
     t.equal(refused.length <= 1, true, 'it is judged once')
     const places = await readPlacements(service.store.queries, { groupIds: [groupId] })

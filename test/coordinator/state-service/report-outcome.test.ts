@@ -31,7 +31,7 @@ const served: PlacementRecord = {
   previous: null,
   error: null,
   deployedAt: 1000,
-  ...{ keptDown: false, stage: false, leaving: false },
+  ...{ keptDown: false, stage: false, leaving: false, replacedBy: null },
 }
 const loading: PlacementRecord = { ...served, candidate: newProgram, candidateState: 'pending' }
 const switching: PlacementRecord = {

@@ -40,7 +40,7 @@ export async function reportsContract(
         previous: null,
         error: null,
         deployedAt: null,
-        ...{ keptDown: false, stage: false, leaving: false },
+        ...{ keptDown: false, stage: false, leaving: false, replacedBy: null },
       })),
     )
     for (const [n, agentId] of ids.entries())

@@ -1,5 +1,6 @@
 /** What the gateway sends to agents: their desired states, for many in one query, and the texts that these name. */
-import type { DesiredEngine } from '../../../domain/desired-engine.js'
+import { agentStates } from '../../../domain/agent-state.js'
+import { idleVclName, type DesiredEngine } from '../../../domain/desired-engine.js'
 import { readDesiredRows } from '../../../store/agent-rows.js'
 import { isSourceGranted } from '../../../store/source-grants.js'
 import { findSource } from '../../../store/sources.js'
@@ -13,17 +14,21 @@ export interface DesiredState {
   readonly attemptedResult: string | null
 }
 
-/** Agents that are gone are left out. */
+/**
+ * Agents that are gone are left out, and those of which it is not known yet what they are to hold: a cache that was unlocked
+ * or is new serves on until placement has looked at it.
+ */
 export async function readDesiredStates(
   service: StateService,
   agentIds: readonly number[],
 ): Promise<DesiredState[]> {
   const rows = await readDesiredRows(service.store.queries, agentIds)
-  return rows.map(({ id, desired, ...revisions }) => ({
-    agentId: id,
-    ...revisions,
-    desired: JSON.parse(desired) as DesiredEngine, // written by registration and recomposeDesired only
-  }))
+  return rows.flatMap(({ id, desired: text, state, awaitsPlacement, ...revisions }) => {
+    const desired = JSON.parse(text) as DesiredEngine // written by registration and recomposeDesired only
+    const isEmpty = desired.active === idleVclName && desired.load.length === 0
+    const isUnseen = awaitsPlacement === 1 || state === agentStates.Locked
+    return isEmpty && isUnseen ? [] : [{ agentId: id, ...revisions, desired }]
+  })
 }
 
 /** The text, when this agent's own desired state names it, or when it may be compiled there; undefined otherwise. */

@@ -2,7 +2,6 @@
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
-import { readDeploys } from '../../../store/deploys.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
 import { addHistory } from '../../../store/history.js'
 import type { Queries } from '../../../store/store.js'
@@ -11,6 +10,7 @@ import { tellDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
 import type { VerbAnswer } from './deploy.js'
 import { endStage, requireStage } from './stage-end.js'
+import { isInDeploy } from '../placing/replacing.js'
 import { scopeOf, type StateService } from '../service.js'
 import { isGone } from './switch-wait.js'
 
@@ -47,7 +47,7 @@ async function removeStage(
 ): Promise<readonly number[] | undefined> {
   const group = await findGroup(queries, scopeOf(actor), groupId)
   if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
-  if ((await readDeploys(queries, [groupId])).length > 0) return undefined
+  if (await isInDeploy(queries, groupId)) return undefined
   const { sources } = await requireStage(queries, groupId)
   const agentIds = await endStage(queries, groupId)
   await addHistory(queries, {

@@ -2,13 +2,15 @@
 import type { Context } from '../../../context.js'
 import { programOf, type WishedFile, type WishedSources } from '../../../domain/vcl-group.js'
 import { FleetError } from '../../../errors.js'
-import { indexAgents } from '../../../domain/agent-index.js'
+import { indexAgents, recordPlacement } from '../../../domain/agent-index.js'
+import type { HeldPlace } from '../../../domain/placement.js'
 import { relateBranch } from '../../../store/branches.js'
 import { readDeploymentsOf } from '../../../store/deployments.js'
-import { insertDeploy, readDeploys, type DeployRecord } from '../../../store/deploys.js'
+import { insertDeploy, type DeployRecord } from '../../../store/deploys.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
 import { readFleet } from '../../../store/fleet.js'
 import { readPlacements, savePlacements } from '../../../store/placements.js'
+import { markReplaced, readReplaceable } from '../../../store/replaced-places.js'
 import { scopeOfOwner } from '../../../store/scope.js'
 import { keepSource } from '../../../store/sources.js'
 import type { Queries } from '../../../store/store.js'
@@ -19,11 +21,16 @@ import { beginInTurn, type Begun, type Refused, type TurnRequest } from './deplo
 import { markLeaving, promoteInPlace } from './stage-end.js'
 import { leaseMs } from '../leases.js'
 import { decidePlacement } from '../placing/placing.js'
+import { isInDeploy, judgeReplacing, readNamesOf } from '../placing/replacing.js'
 import { scopeOf, type StateService } from '../service.js'
 import { describeShortages, type Shortage } from '../placing/shortage.js'
 
 export interface BeginRequest extends TurnRequest {
   readonly choose: Choose
+  /** It takes the places of other groups of its owner; with force also where that brings them below min. */
+  readonly replace?: { readonly force: boolean } | undefined
+  /** Places that their groups leave for this one: their agents have lost the tags. */
+  readonly freed?: readonly HeldPlace[]
 }
 
 /** Answers the deploy that now runs, or 'unchanged' when every cache serves this already, 'switching' when it will. */
@@ -46,7 +53,7 @@ async function tryBegin(
   const { actor, groupId } = request
   const group = await findGroup(queries, scopeOf(actor), groupId)
   if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
-  if ((await readDeploys(queries, [group.id])).length > 0) return { kind: 'busy' }
+  if (await isInDeploy(queries, group.id)) return { kind: 'busy' }
 
   const { gathered, naming } = await request.choose(queries, group)
   if ('error' in gathered) return refuse('uncompilable', gathered.error, { group, gathered })
@@ -54,11 +61,14 @@ async function tryBegin(
   const promoting = request.action === 'promote'
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
   const deployments = await readDeploymentsOf(queries, gathered.deploymentIds)
+  const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
+  const agents = indexAgents(fleet)
+  for (const { agentId, holder } of request.freed ?? [])
+    recordPlacement(agents, { id: holder, root: false }, { add: [], remove: [{ agentId }] })
+  const replaces = request.replace && (await readReplaceable(queries, group))
+  const target = { id: group.id, domains: gathered.domains, promoting, replaces }
   const decision = await decidePlacement(queries, {
-    group: { id: group.id, domains: gathered.domains, promoting },
-    deployments,
-    agents: indexAgents(await readFleet(queries, scopeOfOwner(group.organizationId))),
-    placements,
+    ...{ group: target, deployments, agents, placements },
     wanted: group.wish ? programOf(group.wish) : undefined,
   })
   const same = findServing(group, choice)
@@ -72,8 +82,14 @@ async function tryBegin(
 
   await keepSource(queries, gathered.source, service.now())
   const sources = await nameChoice(queries, group, choice, placements)
-  const shortage = describeShortages(decision, deployments)
-  if (shortage) return refuseShort(queries, shortage, { group, gathered, sources, promoting })
+  if (deployments.length === 0 || decision.shortages.length > 0) {
+    const names = { agents: fleet, nameOf: await readNamesOf(queries, group.organizationId) }
+    const shortage = describeShortages(decision, deployments, names)
+    if (shortage) return refuseShort(queries, shortage, { group, gathered, sources, promoting })
+  }
+  const { force = false } = request.replace ?? {}
+  const hindrance = await judgeReplacing(queries, { group: target, decision, agents, force })
+  if (hindrance !== undefined) return refuse('conflict', hindrance, { group, gathered })
   const deploy = {
     groupId: group.id,
     organizationId: group.organizationId,
@@ -89,6 +105,10 @@ async function tryBegin(
   const id = await insertDeploy(queries, deploy, service.now() + leaseMs)
   const candidates = toCandidates(deploy, placements, decision)
   if (promoting) await markLeaving(queries, group.id, candidates)
+  await markReplaced(queries, group.id, decision.replaced)
+  const chosen = new Set(candidates.map(({ agentId }) => agentId))
+  const freed = request.freed?.filter(({ agentId }) => chosen.has(agentId)) ?? []
+  await markReplaced(queries, group.id, freed, { leaving: true })
   await savePlacements(queries, candidates)
   const agentIds = await recomposeDesired(
     queries,

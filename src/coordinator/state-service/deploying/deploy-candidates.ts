@@ -19,7 +19,9 @@ export function compareWithPlaces(
   if (decision.shortages.length > 0) return 'other'
   const stays = [...decision.keep, ...decision.waiting]
   const kept = new Map(stays.map((place) => [place.agentId, place.deploymentId]))
-  const isSame = placements.every(
+  // A place that another group takes is that one's.
+  const own = placements.filter(({ replacedBy }) => replacedBy === null)
+  const isSame = own.every(
     ({ agentId, deploymentId, state, current, candidate }) =>
       kept.get(agentId) === deploymentId &&
       (state === 'applied' || state === 'applying') &&
@@ -27,7 +29,7 @@ export function compareWithPlaces(
       isSameProgram(current, programOf(sources)),
   )
   if (!isSame) return 'other'
-  return placements.every(({ state }) => state === 'applied') ? 'in-place' : 'switching'
+  return own.every(({ state }) => state === 'applied') ? 'in-place' : 'switching'
 }
 
 /** The placements of phase one: those that stay with their candidate, and the new ones. Who is Down loads it on return. */

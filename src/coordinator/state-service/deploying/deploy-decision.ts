@@ -17,6 +17,7 @@ import {
   savePlacements,
   type PlacementRecord,
 } from '../../../store/placements.js'
+import { readReplaced, releaseReplaced, takeReplaced } from '../../../store/replaced-places.js'
 import { findStage, replaceUses, writeStage } from '../../../store/stages.js'
 import type { Queries } from '../../../store/store.js'
 import { findGroup, writeWish, type GroupRecord } from '../../../store/vcl-groups.js'
@@ -28,7 +29,8 @@ import {
   holdsPlace,
   switchPlacement,
 } from '../placing/placing.js'
-import { markLeaving, promoteStage } from './stage-end.js'
+import { undeployPlaceless } from '../placing/replacing.js'
+import { promoteStage } from './stage-end.js'
 import type { StateService } from '../service.js'
 
 export type LoadVerdict =
@@ -67,13 +69,21 @@ export async function decideDeploy(
         ? await switchAll(queries, deploy, { group, placements, now })
         : dropAll(placements)
     if (verdict.kind !== 'switch') await keepWhatWas(queries, deploy, { group, verdict })
+    const isSwitch = verdict.kind === 'switch' && deploy.action !== 'stage'
+    const ids = isSwitch ? await takeReplaced(queries, group.id, findSwitched(changes.save)) : []
     await savePlacements(queries, changes.save)
     await deletePlacements(queries, holderOf(deploy), changes.leave)
+    // Where it is not to be loaded any more the others keep their places.
+    await releaseReplaced(queries)
+    const by = { id: group.id, name: group.name }
+    const replaced = isSwitch ? await readReplaced(queries, group.id, ids) : []
+    await undeployPlaceless(queries, { ids, by, account: deploy.account, now })
     const revision = deploy.action === 'stage' ? group.revision : deploy.revision
     await addHistory(queries, {
       ...historyOf(deploy, now),
       revision: verdict.kind === 'switch' ? revision : null,
       result: verdict.kind === 'switch' ? 'ok' : verdict.message,
+      ...(replaced.length > 0 && { replaced }),
     })
     const agentIds = [...placements.map(({ agentId }) => agentId), ...changes.freed]
     return recomposeDesired(queries, [...new Set(agentIds)])
@@ -146,9 +156,18 @@ async function switchAll(
         state: 'wanted',
       }
     }),
-    leave: placements.filter(({ candidate }) => candidate === null).map(({ agentId }) => agentId),
+    leave: placements
+      .filter(({ candidate, replacedBy }) => candidate === null && replacedBy === null)
+      .map(({ agentId }) => agentId),
     freed,
   }
+}
+
+/** The agents on which the group has switched, and takes the places of others. */
+export function findSwitched(placements: readonly PlacementRecord[]): number[] {
+  return placements
+    .filter(({ candidate, current, state }) => !candidate && current && state !== 'failed')
+    .map(({ agentId }) => agentId)
 }
 
 interface Dropped {
@@ -156,7 +175,7 @@ interface Dropped {
   readonly verdict: Exclude<LoadVerdict, { readonly kind: 'switch' }>
 }
 
-/** A stage that fails leaves the one before it; a promote that fails, the stage. */
+/** A stage that fails leaves the one before it; a promote that fails keeps no wish. */
 async function keepWhatWas(
   queries: Queries,
   { action, groupId, sources }: DeployRecord,
@@ -165,8 +184,7 @@ async function keepWhatWas(
   if (action === 'stage') {
     const stage = await findStage(queries, groupId)
     await replaceUses(queries, groupId, stage ? [stage.sources] : [])
-  } else if (action === 'promote') await markLeaving(queries, groupId, [])
-  else if (verdict.keepsWish === true)
+  } else if (action !== 'promote' && verdict.keepsWish === true)
     await writeWish(queries, groupId, { sources, pending: true, revision: group.revision })
 }
 

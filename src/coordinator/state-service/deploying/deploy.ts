@@ -35,6 +35,8 @@ export interface VerbRequest {
 export interface DeployRequest extends VerbRequest {
   /** In place of the group's own files. */
   readonly files?: ChosenFiles
+  /** It takes the places of other groups of its owner (`BeginRequest`). */
+  readonly replace?: BeginRequest['replace']
 }
 
 export interface VerbAnswer {
@@ -63,6 +65,7 @@ export async function deployVclGroup(
     groupId: group.id,
     action: 'deploy',
     choose: () => Promise.resolve({ gathered, naming: 'kept' }),
+    replace: request.replace,
     untilMs,
   })
 }

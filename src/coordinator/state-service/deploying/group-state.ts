@@ -13,8 +13,10 @@ import { readFleet, type FleetAgent } from '../../../store/fleet.js'
 import { readGroupPlaces, type GroupPlace } from '../../../store/group-places.js'
 import type { NamedReference } from '../../../store/owner.js'
 import { readPlacements } from '../../../store/placements.js'
+import { readReplaceable } from '../../../store/replaced-places.js'
 import type { GroupRecord } from '../../../store/vcl-groups.js'
 import { noteOtherHolders, toPlacementInput } from '../placing/placing.js'
+import { readNamesOf } from '../placing/replacing.js'
 import { scopeOf, type StateService } from '../service.js'
 
 export interface GroupAgentState {
@@ -80,11 +82,15 @@ export async function readGroupStatuses(
   )
 }
 
-/** One row for each agent that the caller may see, by what is deployed; else by what a deploy would do now. */
+/**
+ * One row for each agent that the caller may see, by what is deployed; else by what a deploy would do now. `replace`: by what
+ * a deploy that replaces would do.
+ */
 export async function explainGroupPlacement(
   service: StateService,
   actor: Actor,
   group: GroupRecord,
+  { replace = false }: { readonly replace?: boolean } = {},
 ): Promise<PlacementExplanation[]> {
   const { queries } = service.store
   const owner = group.organizationId
@@ -93,9 +99,11 @@ export async function explainGroupPlacement(
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
   const kept = placements.filter(({ keptDown }) => keptDown)
   const agents = indexAgents(fleet)
-  const target = { id: group.id, domains: group.wish?.domains ?? group.domains }
+  const shown = replace ? { ...group, wish: null } : group
+  const replaces = replace ? await readReplaceable(queries, group) : undefined
+  const target = { id: group.id, domains: shown.wish?.domains ?? group.domains, replaces }
   await noteOtherHolders(queries, { group: target, agents })
-  const deployments = await readDeploymentsOf(queries, deploymentIdsOf(group))
+  const deployments = await readDeploymentsOf(queries, deploymentIdsOf(shown))
   const input = toPlacementInput({
     group: target,
     deployments,
@@ -103,6 +111,7 @@ export async function explainGroupPlacement(
     placements,
     wanted: group.wish ? programOf(group.wish) : undefined,
     keepDown: new Set(kept.map(({ agentId }) => agentId)),
+    nameOf: await readNamesOf(queries, owner),
   })
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
   const listed = deployments.filter(({ groupId }) => groupId === null)

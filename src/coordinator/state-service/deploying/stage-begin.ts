@@ -5,7 +5,7 @@ import { placeGroup, type PlacementDecision } from '../../../domain/placement.js
 import { findStageConflicts, stageDeployment, type StagedSources } from '../../../domain/stage.js'
 import type { StageTarget } from '../../../domain/vcl-group.js'
 import { FleetError } from '../../../errors.js'
-import { insertDeploy, readDeploys } from '../../../store/deploys.js'
+import { insertDeploy } from '../../../store/deploys.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
 import { readFleet } from '../../../store/fleet.js'
 import { readPlacements, savePlacements, type PlacementRecord } from '../../../store/placements.js'
@@ -16,6 +16,7 @@ import type { Queries } from '../../../store/store.js'
 import { findGroup, type GroupRecord } from '../../../store/vcl-groups.js'
 import { leaseMs } from '../leases.js'
 import { noteOtherHolders, toPlacementInput, type PlacingInput } from '../placing/placing.js'
+import { isInDeploy } from '../placing/replacing.js'
 import { scopeOf, type StateService } from '../service.js'
 import { compareWithPlaces, findUnasked, toCandidates } from './deploy-candidates.js'
 import type { GatheredSources } from './deploy-sources.js'
@@ -38,7 +39,7 @@ export async function beginStage(
   const { actor, groupId, gathered, target } = request
   const group = await findGroup(queries, scopeOf(actor), groupId)
   if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
-  if ((await readDeploys(queries, [groupId])).length > 0) return { kind: 'busy' }
+  if (await isInDeploy(queries, groupId)) return { kind: 'busy' }
 
   const placements = await readPlacements(queries, { groupIds: [groupId], stage: true })
   const decision = await chooseAgents(queries, { group, gathered, target, placements })

@@ -2,15 +2,16 @@
  * How a stage ends: dropped, or promoted by a deploy of its sources. Until that deploy switches, the stage serves on; where
  * its group takes its place, both are loaded, and the routing VCL of the switch is compiled without the stage.
  */
+import { holderId } from '../../../domain/agent-index.js'
 import { FleetError } from '../../../errors.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
 import { addHistory } from '../../../store/history.js'
 import {
   deletePlacements,
   readPlacements,
-  savePlacementStates,
   type PlacementRecord,
 } from '../../../store/placements.js'
+import { markReplaced } from '../../../store/replaced-places.js'
 import { deleteStage, findStage, type StageRecord } from '../../../store/stages.js'
 import type { Queries } from '../../../store/store.js'
 import { updateGroup, type GroupRecord } from '../../../store/vcl-groups.js'
@@ -91,11 +92,10 @@ export async function markLeaving(
   groupId: number,
   candidates: readonly Pick<PlacementRecord, 'agentId'>[],
 ): Promise<void> {
-  const agentIds = new Set(candidates.map(({ agentId }) => agentId))
-  const staged = await readPlacements(queries, { groupIds: [groupId], stage: true })
-  const leaving = staged.filter((place) => place.leaving !== agentIds.has(place.agentId))
-  await savePlacementStates(
+  const holder = holderId({ groupId, stage: true })
+  await markReplaced(
     queries,
-    leaving.map((place) => ({ ...place, leaving: !place.leaving })),
+    groupId,
+    candidates.map(({ agentId }) => ({ agentId, holder })),
   )
 }

@@ -2,14 +2,15 @@
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
-import { readDeploys } from '../../../store/deploys.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
 import { addHistory } from '../../../store/history.js'
 import { deletePlacements, readPlacements } from '../../../store/placements.js'
+import { releaseReplaced } from '../../../store/replaced-places.js'
 import type { Queries } from '../../../store/store.js'
 import { findGroup, writeWish } from '../../../store/vcl-groups.js'
 import { tellDesiredChanged } from '../agents/agent-hints.js'
 import type { VerbAnswer, VerbRequest } from './deploy.js'
+import { isInDeploy } from '../placing/replacing.js'
 import { scopeOf, type StateService } from '../service.js'
 import { isGone } from './switch-wait.js'
 import { watchAgents } from '../agents/watch-agents.js'
@@ -50,7 +51,7 @@ async function removeAll(
 ): Promise<readonly number[] | undefined> {
   const group = await findGroup(queries, scopeOf(actor), groupId)
   if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
-  if ((await readDeploys(queries, [groupId])).length > 0) return undefined
+  if (await isInDeploy(queries, groupId)) return undefined
   await alsoWrite?.(queries)
   if (!group.deployed || !group.wish) return []
   await writeWish(queries, groupId, { sources: null, pending: false, revision: group.revision })
@@ -67,5 +68,6 @@ async function removeAll(
   const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
   const agentIds = placements.map(({ agentId }) => agentId)
   await deletePlacements(queries, { groupId, stage: false }, agentIds)
+  await releaseReplaced(queries)
   return recomposeDesired(queries, agentIds)
 }

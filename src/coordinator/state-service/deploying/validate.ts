@@ -13,6 +13,7 @@ import { compileOnAgents } from './compile-on-agents.js'
 import { gatherSources } from './deploy-sources.js'
 import { decidePlacement } from '../placing/placing.js'
 import { scopeOf, type StateService } from '../service.js'
+import { readNamesOf } from '../placing/replacing.js'
 import { describeShortages } from '../placing/shortage.js'
 
 /** `one`: the first that a deploy would use. `all`: every running agent that fits one of the deployments. */
@@ -53,7 +54,10 @@ async function chooseAgents(
   const agents = indexAgents(fleet)
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
   const decision = await decidePlacement(queries, { group, deployments, agents, placements })
-  const shortage = describeShortages(decision, deployments)
+  const shortage = describeShortages(decision, deployments, {
+    agents: fleet,
+    nameOf: await readNamesOf(queries, group.organizationId),
+  })
   if (shortage) throw new FleetError(shortage.kind, 'deploy', shortage.message)
   const [first] = [...decision.keep, ...decision.add]
   const fitting = deployments.flatMap(({ tags }) =>

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { agentChangedSubject, placementInputsSubject } from '../../../bus/bus.js'
 import { createContext, type Context } from '../../../context.js'
+import type { HeldPlace } from '../../../domain/placement.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import { placementAccount } from '../../../store/history.js'
@@ -14,6 +15,7 @@ import { missedHeartbeats } from '../agents/heartbeat.js'
 import { renewEveryMs } from '../leases.js'
 import { createKeptWishes, type KeptWishes } from './kept-wishes.js'
 import { followPlacements, type PassLimits } from './placement-following.js'
+import type { ReadyGroup } from './placement-pass.js'
 import type { StateService } from '../service.js'
 
 export interface PlacementFollower {
@@ -105,7 +107,7 @@ export function startPlacementFollower(service: StateService, log: Logger): Plac
 }
 
 interface PassTools {
-  readonly limits: PassLimits
+  readonly limits: Omit<PassLimits, 'isDue'>
   readonly keptWishes: KeptWishes
 }
 
@@ -115,14 +117,16 @@ async function runPass(
   context: Context,
   { limits, keptWishes }: PassTools,
 ): Promise<number | null> {
-  const { agentIds, ready, againAt } = await followPlacements(service, limits)
+  const isDue = (group: GroupRecord): boolean =>
+    keptWishes.isDue(group.id, describeWish(group), service.now())
+  const { agentIds, ready, againAt } = await followPlacements(service, { ...limits, isDue })
   tellDesiredChanged(service, agentIds, context.traceId)
   if (agentIds.length > 0) context.log.info({ agents: agentIds.length }, 'placement followed')
-  for (const group of ready) {
-    if (!keptWishes.isDue(group.id, describeWish(group), service.now())) continue
-    await service.background.follow(context, tryWish(service, context, group, keptWishes), 0)
-  }
-  return againAt
+  const tried = ready.filter(({ isTried }) => isTried)
+  for (const one of tried)
+    await service.background.follow(context, tryWish(service, context, one, keptWishes), 0)
+  // Who was left where he is for a deploy that did not come goes then.
+  return tried.length > 0 ? service.now() + gatherMs : againAt
 }
 
 /** What is another wish is worth another try. */
@@ -135,11 +139,11 @@ function describeWish({ wish }: GroupRecord): string {
 async function tryWish(
   service: StateService,
   context: Context,
-  group: GroupRecord,
+  { group, freed = [] }: ReadyGroup,
   keptWishes: KeptWishes,
 ): Promise<void> {
   try {
-    await deployWish(service, context, group)
+    await deployWish(service, context, group, freed)
     keptWishes.forget(group.id)
   } catch (error) {
     const now = service.now()
@@ -157,6 +161,7 @@ async function deployWish(
   service: StateService,
   context: Context,
   group: GroupRecord,
+  freed: readonly HeldPlace[],
 ): Promise<void> {
   const { wish } = group
   if (!wish) return
@@ -171,6 +176,7 @@ async function deployWish(
         throw new FleetError('conflict', 'deploy', 'the kept wish is wanted no longer')
       return { gathered: await recallSources(service, queries, group, wish), naming: 'kept' }
     },
+    freed,
     untilMs: service.now(),
   })
   if (deploy === 'unchanged' || deploy === 'switching') return

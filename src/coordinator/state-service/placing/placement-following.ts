@@ -5,6 +5,7 @@
 import {
   holderId,
   indexAgents,
+  isFitting,
   recordPlacement,
   type AgentIndex,
   type PlaceHolder,
@@ -15,33 +16,30 @@ import { judgeLoss, type LossJudgement } from '../../../domain/mass-loss.js'
 import { fullReason, type PlacementDecision } from '../../../domain/placement.js'
 import { stageDeployment } from '../../../domain/stage.js'
 import { programOf, type WishedSources } from '../../../domain/vcl-group.js'
-import { forgetRestarts } from '../../../store/agent-conditions.js'
+import { endPlacementWaits, forgetRestarts } from '../../../store/agent-conditions.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../../../store/deployments.js'
 import { readDeploys } from '../../../store/deploys.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
 import { readFleet, type FleetAgent } from '../../../store/fleet.js'
 import type { Term } from '../../../store/leases.js'
-import {
-  deletePlacements,
-  readPlacements,
-  savePlacements,
-  type PlacementRecord,
-} from '../../../store/placements.js'
+import { readPlacements, type PlacementRecord } from '../../../store/placements.js'
+import { readBeingReplaced } from '../../../store/replaced-places.js'
 import { readStages, type StageRecord } from '../../../store/stages.js'
 import type { Queries } from '../../../store/store.js'
 import { readGroups, type GroupRecord } from '../../../store/vcl-groups.js'
 import type { TextJudge } from '../deploying/recall-sources.js'
 import { requireTerm } from '../leases.js'
+import { savePass, type GoingPlace, type ReadyGroup, type SavedPass } from './placement-pass.js'
 import { settlePlacement } from './placement-settling.js'
 import { createPlacement, decideFollowing, holdsPlace, type PlacingInput } from './placing.js'
 import type { StateService } from '../service.js'
 
 export interface FollowedPlacements {
-  /** Agents whose desired state changed. */
+  /** Agents whose desired state changed, or is to be sent now. */
   readonly agentIds: readonly number[]
   /** Groups whose kept wish can be deployed now: enough agents are there. */
-  readonly ready: readonly GroupRecord[]
-  /** When Down agents are to be judged again; null: no need. */
+  readonly ready: readonly ReadyGroup[]
+  /** When it must be looked at again; null: no need. */
   readonly againAt: number | null
 }
 
@@ -51,40 +49,74 @@ export interface PassLimits {
   readonly judge: TextJudge
   /** Of the duty `placement`: a pass that is no longer this process's writes nothing. */
   readonly term: Term
+  /** Whether a kept wish that can be deployed is. */
+  readonly isDue: (group: GroupRecord) => boolean
 }
 
 export function followPlacements(
   service: StateService,
-  { patientUntil, term, judge }: PassLimits,
+  { patientUntil, term, judge, isDue }: PassLimits,
 ): Promise<FollowedPlacements> {
   return service.store.decide(async (queries) => {
     await requireTerm(queries, term)
-    const pass = await readPass(service, queries, { patientUntil, judge })
-    const changed: number[] = []
-    const ready: GroupRecord[] = []
-    for (const group of pass.groups) {
-      const followed = followedGroup(pass, group)
-      const changes = followed && (await follow(queries, pass, followed))
-      if (changes === 'ready') ready.push(group)
-      else if (changes) changed.push(...changes)
-    }
+    const pass = await readPass(service, queries, { patientUntil, judge, isDue })
+    for (const group of pass.groups) await followGroup(queries, pass, group)
     // After all groups: what is only tried takes no place from them.
-    for (const stage of pass.stages) {
-      const changes = await follow(queries, pass, followedStage(stage))
-      if (changes !== 'ready') changed.push(...changes)
-    }
+    for (const stage of pass.stages) await follow(queries, pass, followedStage(stage))
+    await offerFreed(queries, pass)
+    const { agentIds, released } = await savePass(queries, pass, service.now())
     await forgetRestarts(queries, [...pass.restarted])
-    const agentIds = await recomposeDesired(queries, [...new Set(changed)])
-    return { agentIds, ready, againAt: pass.loss.againAt }
+    const waited = await endPlacementWaits(queries, findAwaited(pass))
+    const composed = await recomposeDesired(queries, agentIds)
+    return {
+      agentIds: [...new Set([...composed, ...waited])],
+      ready: pass.ready,
+      againAt: released ? service.now() : pass.loss.againAt,
+    }
   })
 }
 
-interface Pass {
+/** Groups that come before those that leave an agent have not seen it free. */
+async function offerFreed(queries: Queries, pass: Pass): Promise<void> {
+  if (pass.going.length === 0) return
+  const freed = pass.going.map(({ agentId }) => agentId)
+  for (const group of pass.groups) {
+    const followed = followedGroup(pass, group)
+    const agents = followed && agentsOf(pass, followed)
+    const mayCome = freed.some((agentId) => {
+      const agent = agents?.byId.get(agentId)
+      return (
+        agent !== undefined &&
+        !agent.groupIds.has(group.id) &&
+        followed?.deployments.some(({ tags }) =>
+          isFitting(
+            agent,
+            tags.map(({ id }) => id),
+          ),
+        ) === true
+      )
+    })
+    if (mayCome) await followGroup(queries, pass, group)
+  }
+}
+
+async function followGroup(queries: Queries, pass: Pass, group: GroupRecord): Promise<void> {
+  const followed = followedGroup(pass, group)
+  const decision = followed && (await follow(queries, pass, followed))
+  if (!decision || pass.ready.some((one) => one.group.id === group.id)) return
+  const isTried = pass.isDue(group)
+  pass.ready.push({ group, isTried, agentIds: decision.add.map(({ agentId }) => agentId) })
+}
+
+/** Agents that a group with a kept wish is about to be deployed on: they are told nothing before. */
+function findAwaited({ ready }: Pass): ReadonlySet<number> {
+  return new Set(ready.filter(({ isTried }) => isTried).flatMap(({ agentIds }) => agentIds))
+}
+
+interface Pass extends SavedPass {
   readonly groups: readonly GroupRecord[]
   readonly stages: readonly StageRecord[]
   readonly deployments: ReadonlyMap<number, DeploymentRecord>
-  /** By `holderId`. */
-  readonly placements: ReadonlyMap<number, PlacementRecord[]>
   /** By the groups' owners; kept true as groups are decided, so that two never choose one agent at once. */
   readonly agents: ReadonlyMap<number | null, AgentIndex>
   /** Running agents whose cache restarted: what failed there is tried again (choices: 3, Deploy). */
@@ -93,6 +125,7 @@ interface Pass {
   /** Whose places nobody takes in this pass, whatever the group. */
   readonly keepDown: ReadonlySet<number>
   readonly judge: TextJudge
+  readonly isDue: PassLimits['isDue']
 }
 
 /** What a pass looks after: a deployed group, or a stage. */
@@ -108,40 +141,43 @@ interface Followed extends PlaceHolder {
 async function readPass(
   service: StateService,
   queries: Queries,
-  { patientUntil, judge }: Pick<PassLimits, 'patientUntil' | 'judge'>,
+  { patientUntil, judge, isDue }: Pick<PassLimits, 'patientUntil' | 'judge' | 'isDue'>,
 ): Promise<Pass> {
-  const busy = new Set((await readDeploys(queries)).map((deploy) => deploy.groupId))
+  const busy = new Set([
+    ...(await readDeploys(queries)).map((deploy) => deploy.groupId),
+    ...(await readBeingReplaced(queries)),
+  ])
   const groups = (await readGroups(queries, { kind: 'all' }, { deployed: true })).filter(
     (group) => !busy.has(group.id),
   )
   const stages = (await readStages(queries)).filter(({ groupId }) => !busy.has(groupId))
-  if (groups.length + stages.length === 0) return { ...emptyPass, judge }
+  const started = { ready: [], going: [], before: new Map(), takers: nobody, judge, isDue }
+  if (groups.length + stages.length === 0)
+    return { ...emptyPass, ...started, placements: new Map() }
   const deploymentIds = new Set(groups.flatMap((group) => group.wish?.deploymentIds ?? []))
   const deployments = await readDeploymentsOf(queries, [...deploymentIds])
   const groupIds = new Set([...groups.map(({ id }) => id), ...stages.map((one) => one.groupId)])
-  const placements = await readPlacements(queries, { groupIds: [...groupIds] })
+  const before = groupBy(await readPlacements(queries, { groupIds: [...groupIds] }), holderId)
   const fleet = await readFleet(queries, { kind: 'all' })
   const { heartbeatMs } = service.settings
   const loss = judgeLoss({ agents: fleet, now: service.now(), heartbeatMs, patientUntil })
   return {
-    groups,
-    stages,
+    ...started,
+    ...{ groups, stages, before, placements: new Map(before) },
+    takers: new Set(fleet.flatMap(({ replacedBy }) => [...(replacedBy?.values() ?? [])])),
     deployments: new Map(deployments.map((deployment) => [deployment.id, deployment])),
-    placements: groupBy(placements, holderId),
     agents: indexByOwner([...groups, ...stages], fleet),
     restarted: findRestarted(fleet),
     loss,
     keepDown: new Set([...loss.lost, ...loss.settling]),
-    judge,
   }
 }
 
 const nobody: ReadonlySet<number> = new Set()
-const emptyPass: Omit<Pass, 'judge'> = {
+const emptyPass: Omit<Pass, keyof SavedPass | 'judge' | 'isDue'> = {
   groups: [],
   stages: [],
   deployments: new Map(),
-  placements: new Map(),
   agents: new Map(),
   restarted: nobody,
   loss: { lost: nobody, settling: nobody, againAt: null },
@@ -168,18 +204,19 @@ function followedStage(stage: StageRecord): Followed {
   }
 }
 
-/** Answers the agents that changed. */
+/** Answers the decision for a kept wish that can be deployed now; otherwise places follow, and are saved with the pass. */
 async function follow(
   queries: Queries,
   pass: Pass,
   followed: Followed,
-): Promise<readonly number[] | 'ready'> {
+): Promise<PlacementDecision | undefined> {
   const { groupId, stage, organizationId, wish } = followed
   const program = programOf(wish)
   const holder = holderId(followed)
-  const before = pass.placements.get(holder) ?? []
   const agents = agentsOf(pass, followed)
-  const settled = before.map((placement) => {
+  const settled = (pass.placements.get(holder) ?? []).map((placement) => {
+    // It is that of another group now.
+    if (placement.replacedBy !== null) return placement
     const state = agents.byId.get(placement.agentId)?.state
     const isRestarted = pass.restarted.has(placement.agentId)
     const isLost = pass.loss.lost.has(placement.agentId)
@@ -197,11 +234,11 @@ async function follow(
     keepDown: followed.wishPending ? nobody : keepPlaces(pass, settled),
   }
   let decision = await decideFollowing(queries, input)
-  if (followed.wishPending) return decision.shortages.length === 0 ? 'ready' : []
+  if (followed.wishPending) return decision.shortages.length === 0 ? decision : undefined
   if (decision.add.length > 0 && !(await pass.judge.isTaken(queries, followed, wish)))
     decision = await decideFollowing(queries, { ...input, exclude: addNewcomers(input, exclude) })
   const remove = findLeaving(decision, settled, agents)
-  const leave = remove.map(({ agentId }) => agentId)
+  const leave = new Set(remove.map(({ agentId }) => agentId))
   const group = { id: groupId, organizationId }
   const added = decision.add.map((place) =>
     createPlacement({ ...place, group, stage, revision: followed.revision, program }),
@@ -209,13 +246,14 @@ async function follow(
   const placed = { id: holder, root: program.fqdns === null, fqdns: program.fqdns ?? [] }
   for (const index of pass.agents.values())
     recordPlacement(index, placed, { add: decision.add, remove })
-  const kept = settled.filter(
-    (placement, index) => placement !== before[index] && !leave.includes(placement.agentId),
-  )
-  const save = [...kept, ...added]
-  await savePlacements(queries, save)
-  await deletePlacements(queries, followed, leave)
-  return [...save.map(({ agentId }) => agentId), ...leave]
+  const kept = settled.filter(({ agentId }) => !leave.has(agentId))
+  pass.placements.set(holder, [...kept, ...added])
+  pass.going.push(...settled.filter((place) => leave.has(place.agentId)).map(withState))
+  return undefined
+
+  function withState(place: PlacementRecord): GoingPlace {
+    return { ...place, agentState: agents.byId.get(place.agentId)?.state }
+  }
 }
 
 /** Who fills the place of another stays until that one serves what it failed to load before. */

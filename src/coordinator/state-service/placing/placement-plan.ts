@@ -20,12 +20,14 @@ import { readFleet } from '../../../store/fleet.js'
 import { readUsableIds, type NamedReference } from '../../../store/owner.js'
 import { readOtherHolders } from '../../../store/placement-domains.js'
 import { readPlacements, type PlacementRecord } from '../../../store/placements.js'
+import { readReplaceable } from '../../../store/replaced-places.js'
 import { scopeOfOwner } from '../../../store/scope.js'
 import { readUsableTagIds } from '../../../store/tags.js'
 import { readGroups, readNewestGroupId, type GroupRecord } from '../../../store/vcl-groups.js'
 import { notThere, requireAll } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { holdsPlace, toPlacementInput } from './placing.js'
+import { readNamesOf, takePlaces } from './replacing.js'
 import { describeShortages } from './shortage.js'
 
 export interface PlannedDeployment {
@@ -45,6 +47,8 @@ export interface PlannedGroup {
   readonly domains: readonly string[]
   /** Names of planned deployments. */
   readonly deployments: readonly string[]
+  /** It takes the places of other groups. */
+  readonly replace?: boolean | undefined
 }
 
 export interface PlacementPlan {
@@ -62,6 +66,8 @@ export interface PlannedPlace {
   /** The group has been there before. */
   readonly held: boolean
   readonly reason: string | null
+  /** The groups that make way for it there. */
+  readonly replaces: readonly NamedReference[]
 }
 
 export interface ForeseenGroup {
@@ -95,23 +101,30 @@ export async function planPlacement(
     recordPlacement(agents, { id, root: false }, { add: [], remove: places.get(id) ?? [] })
   const deployments = await numberDeployments(service, actor, plan.deployments)
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
+  const nameOf = await readNamesOf(queries, actor.organizationId)
+  const own = { id: 0, organizationId: actor.organizationId }
+  const others = groups.some(({ replace }) => replace === true)
+    ? await readReplaceable(queries, own)
+    : undefined
   const foreseen: ForeseenGroup[] = []
   for (const group of groups) {
     const targets = group.deployments.map((name) => findByName(deployments, name))
     const wish = present.get(group.id)?.wish
     const input = toPlacementInput({
-      group,
+      group: { ...group, replaces: group.replace === true ? others : undefined },
       deployments: targets,
       agents,
       placements: places.get(group.id) ?? [],
       wanted: wish ? programOf(wish) : undefined,
+      nameOf,
     })
     const decision = placeGroup(input)
-    takePlaces(agents, group, { decision, before: places.get(group.id) ?? [] })
+    leavePlaces(agents, group, places.get(group.id) ?? [])
+    takePlaces(agents, group, decision)
     foreseen.push({
       name: group.name,
-      agents: describePlaces(decision, targets, names),
-      shortage: describeShortages(decision, targets)?.message ?? null,
+      agents: describePlaces(decision, targets, { agents: names, nameOf }),
+      shortage: describeShortages(decision, targets, { agents: fleet, nameOf })?.message ?? null,
     })
     await setImmediate() // many groups over a large fleet
   }
@@ -207,34 +220,32 @@ function findByName(deployments: readonly NumberedDeployment[], name: string): N
   )
 }
 
-/** Those that come later in the plan see what this one took and left. */
-function takePlaces(
+/** Those that come later in the plan see what this one left, and took. */
+function leavePlaces(
   agents: AgentIndex,
-  { id, domains }: WantedGroup,
-  {
-    decision,
-    before,
-  }: { readonly decision: PlacementDecision; readonly before: readonly PlacementRecord[] },
+  { id }: WantedGroup,
+  before: readonly PlacementRecord[],
 ): void {
-  const fqdns = domains.map(({ fqdn }) => fqdn)
-  recordPlacement(
-    agents,
-    { id, root: fqdns.length === 0, fqdns },
-    { add: [...decision.keep, ...decision.add], remove: before.filter(holdsPlace) },
-  )
+  recordPlacement(agents, { id, root: false }, { add: [], remove: before.filter(holdsPlace) })
 }
 
 function describePlaces(
-  { keep, add, remove }: PlacementDecision,
+  { keep, add, remove, replaced }: PlacementDecision,
   deployments: readonly NumberedDeployment[],
-  names: ReadonlyMap<number, string>,
+  names: {
+    readonly agents: ReadonlyMap<number, string>
+    readonly nameOf: (holder: number) => string | undefined
+  },
 ): PlannedPlace[] {
   const nameOf = new Map(deployments.map(({ id, name }) => [id, name]))
   const describe = (place: Place, held: boolean): PlannedPlace => ({
-    agent: { id: place.agentId, name: names.get(place.agentId) ?? '' },
+    agent: { id: place.agentId, name: names.agents.get(place.agentId) ?? '' },
     deployment: nameOf.get(place.deploymentId) ?? null,
     held,
     reason: null,
+    replaces: replaced
+      .filter(({ agentId }) => agentId === place.agentId)
+      .map(({ holder }) => ({ id: holder, name: names.nameOf(holder) ?? '' })),
   })
   return [
     ...keep.map((place) => describe(place, true)),

@@ -25,6 +25,8 @@ export interface GroupToPlace {
   readonly stage?: StageTarget | undefined
   /** Its stage makes way for it. */
   readonly promoting?: boolean
+  /** Groups whose places it may take. */
+  readonly replaces?: ReadonlySet<number> | undefined
 }
 
 type PlacedDeployment = Pick<DeploymentRecord, 'id' | 'min' | 'max'> & {
@@ -43,6 +45,8 @@ export interface PlacingInput {
   readonly wanted?: PlacedProgram | undefined
   /** Down agents whose places are not given to others. */
   readonly keepDown?: ReadonlySet<number>
+  /** For reasons: groups and stages that the reader may know of, by `holderId`. */
+  readonly nameOf?: ((holder: number) => string | undefined) | undefined
 }
 
 /** A group with domains passes over agents where another group has one of them. */
@@ -75,7 +79,13 @@ export async function noteOtherHolders(
 }
 
 export function toPlacementInput(input: PlacingInput): PlacementInput {
-  const { group, deployments, agents, placements, exclude, wanted, keepDown } = input
+  const { group, deployments, agents, placements, wanted, keepDown, nameOf } = input
+  // A place that another group takes is neither to be counted on nor to be given up.
+  const replaced = placements.filter(({ replacedBy }) => replacedBy !== null)
+  const exclude =
+    replaced.length === 0
+      ? input.exclude
+      : new Set([...(input.exclude ?? []), ...replaced.map(({ agentId }) => agentId)])
   return {
     group: {
       id: holderId(toHolder(group)),
@@ -85,6 +95,7 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
       ...(group.promoting === true
         ? { supersedes: holderId({ groupId: group.id, stage: true }) }
         : {}),
+      ...(group.replaces && { replaces: group.replaces }),
       deployments: deployments.map(({ id, min, max, tags }) => ({
         id,
         min,
@@ -97,6 +108,7 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
     ...(exclude ? { exclude } : {}),
     ...(wanted ? { failed: findFailed(placements, wanted) } : {}),
     ...(keepDown ? { keepDown } : {}),
+    ...(nameOf && { nameOf }),
   }
 }
 
@@ -151,6 +163,7 @@ export function createPlacement(place: NewPlace): PlacementRecord {
     keptDown: false,
     stage: place.stage ?? false,
     leaving: false,
+    replacedBy: null,
   }
 }
 

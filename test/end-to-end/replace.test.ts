@@ -1,0 +1,219 @@
+/**
+ * A cache that changes from one group to another answers from one of the two, whatever moves it: a deploy that replaces, tags
+ * that change, an unlock for which a group waits. Real caches under requests that never pause.
+ */
+import t, { type Test } from 'tap'
+import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type AgentSetup,
+  type CoordinatorProcess,
+  type Daemon,
+} from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import {
+  agentName,
+  deploySite,
+  expectDone,
+  lane,
+  makeSite,
+  readRefusal,
+  startStand,
+  startTraffic,
+  untilAgent,
+  untilServing,
+  ways,
+  type Site,
+  type Stand,
+  type Traffic,
+} from './stand.js'
+
+t.jobs = 3
+for (const [way, coordinators] of ways)
+  void t.test(`a change of groups, ${way}`, lane(), (t) => checkChanges(t, coordinators))
+for (const takeover of ['registration', 'first-deploy'])
+  void t.test(`an unlock for which a group waits, --takeover ${takeover}`, lane(), (t) =>
+    checkUnlock(t, takeover),
+  )
+
+interface HistoryRow {
+  readonly action: string
+  readonly replaced: readonly { readonly name: string }[]
+  readonly replacedBy: { readonly name: string } | null
+}
+
+const readJson = async <Answer>({ api }: Pick<Stand, 'api'>, path: string): Promise<Answer> =>
+  JSON.parse((await api.call('GET', path)).text) as Answer // the shapes that the caller names
+
+async function checkChanges(t: Test, coordinators: 1 | 2): Promise<void> {
+  const stand = await startStand(t, { coordinators })
+  await untilAgent(stand, 'Running')
+  const one = await makeSite(stand, 'one')
+  const two = await makeSite(stand, 'two')
+  await deploySite(stand, one)
+
+  await t.test('a deploy that replaces takes the place of a root group', async (t) => {
+    const refused = readRefusal(await stand.api.act(two.id, 'deploy'), 409)
+    t.match(refused, 'group "one" holds agent "edge"')
+    readRefusal(await stand.api.act(two.id, 'deploy', '?force=true'), 400)
+    const [row] = await readJson<{ chosen: boolean; reason: string }[]>(
+      stand,
+      `/vclgroups/${two.id}/placement?replace=true`,
+    )
+    t.match(row, { chosen: true, reason: 'it takes the place of group "one" there' })
+    await underTraffic(t, stand, ['one-first', 'two-first'], async () => {
+      expectDone(await stand.api.act(two.id, 'deploy', '?replace=true'))
+    })
+    t.match(await stand.api.readGroup(one.id), { deployed: false, stateName: 'Inactive' })
+    t.match(await readHistory(stand, two), [{ action: 'deploy', replaced: [{ name: 'one' }] }])
+    const [ended] = await readHistory(stand, one)
+    t.match(ended, { action: 'undeploy', replacedBy: { name: 'two' } })
+  })
+
+  await t.test('one that does not compile leaves it as it was', async (t) => {
+    const broken = await makeSite(stand, 'broken')
+    await stand.api.editFile(broken.file, `${answering('broken')} sub vcl_recv { nonsense; }`)
+    await underTraffic(t, stand, ['two-first'], async () => {
+      readRefusal(await stand.api.act(broken.id, 'deploy', '?replace=true'), 422)
+    })
+    t.match(await stand.api.readGroup(two.id), { stateName: 'Active' })
+  })
+
+  await t.test('a root group makes way for one with domains, and that for a root group', (t) =>
+    checkDomains(t, stand, two),
+  )
+  await t.test('tags move an agent from group to group, whichever was made first', (t) =>
+    checkTags(t, stand, [two, one]),
+  )
+}
+
+const readHistory = (stand: Stand, { id }: Site) =>
+  readJson<HistoryRow[]>(stand, `/vclgroups/${id}/history`)
+
+async function checkDomains(t: Test, stand: Stand, root: Site): Promise<void> {
+  const { api } = stand
+  const shop = await makeSite(stand, 'shop')
+  const domain = await api.make('/domains', { fqdn: 'shop.example' })
+  expectDone(await api.call('PUT', `/vclgroups/${shop.id}`, { domains: [{ id: domain }] }))
+  const host = 'shop.example'
+  const marks = ['two-first', 'shop-first']
+  await underTraffic(t, stand, marks, () => replace(stand, shop), host)
+  t.match(await listVcls(stand.cache), [/^cf-\d+-/, /^cf-idle|^cf-l-/])
+  await underTraffic(t, stand, marks.toReversed(), () => replace(stand, root), host)
+  t.notOk((await listVcls(stand.cache)).some((name) => name.startsWith('cf-r-')))
+}
+
+async function replace({ api }: Stand, { id }: Site): Promise<void> {
+  expectDone(await api.act(id, 'deploy', '?replace=true'))
+}
+
+/** Each way round; then to a group whose wish waits for the agent. */
+async function checkTags(t: Test, stand: Stand, [now, other]: [Site, Site]): Promise<void> {
+  const { api } = stand
+  const [red, blue] = [await api.makeTag('red'), await api.makeTag('blue')]
+  const { id: agentId } = await untilAgent(stand, 'Running')
+  const bear = async (tag: number) =>
+    expectDone(await api.call('PUT', `/agents/${agentId}?force=true`, { tags: [{ id: tag }] }))
+  const retag = async (site: Site, tag: number) => {
+    const [deployment] = (
+      await readJson<{ deployments: [{ id: number }] }>(stand, `/vclgroups/${site.id}`)
+    ).deployments
+    const path = `/deployments/${deployment.id}?force=true`
+    expectDone(await api.call('PUT', path, { tags: [{ id: tag }] }))
+  }
+  await bear(red)
+  await retag(now, red)
+  await retag(other, blue)
+  readRefusal(await api.act(other.id, 'deploy', '?wait=0'), 503)
+  await underTraffic(t, stand, ['two-first', 'one-first'], async () => {
+    await bear(blue)
+    await untilServing(stand.cache, 'one-first')
+  })
+  for (const [tag, marks] of [
+    [red, ['one-first', 'two-first']],
+    [blue, ['two-first', 'one-first']],
+  ] as const)
+    await underTraffic(t, stand, marks, async () => {
+      await bear(tag)
+      await untilServing(stand.cache, marks[1])
+    })
+  t.match(await api.readGroup(now.id), { deployed: true, stateName: 'Orphan' })
+}
+
+/** From the first to the last of these, and nothing else was ever served. */
+async function underTraffic(
+  t: Test,
+  { cache }: Pick<Stand, 'cache'>,
+  marks: readonly string[],
+  act: () => Promise<void>,
+  host?: string,
+): Promise<void> {
+  t.equal((await fetchMark(cache, host)).mark, marks[0])
+  const traffic = startTraffic(t, cache, host)
+  await act()
+  await settle(traffic, marks)
+  await traffic.stop()
+  t.same([...traffic.failures], [], 'it never pauses')
+  t.same([...traffic.marks], marks, 'one after the other')
+}
+
+/** Some answers more, so that what comes behind the switch is seen too. */
+async function settle(traffic: Traffic, marks: readonly string[]): Promise<void> {
+  await eventually('the last one serves', () => traffic.marks.has(marks.at(-1) ?? ''))
+  const until = traffic.count() + 30
+  await eventually('requests go on', () => traffic.count() >= until)
+}
+
+async function checkUnlock(t: Test, takeover: string): Promise<void> {
+  const words = ['--no-agent', '--heartbeat', '3']
+  const [cache, before, after, stateDir] = await Promise.all([
+    startVarnishd(t, { vcl: answering('foreign') }),
+    startCoordinator(t, { words }),
+    startCoordinator(t, { words }),
+    makeStateDir(t),
+  ])
+  const setup = { name: agentName, stateDir, tags: ['web'], words: ['--takeover', takeover] }
+  const earlier = await enrolForWaiting(t, before, { ...setup, cache })
+  await earlier.stop()
+  startAgent(t, cache, {
+    ...{ ...setup, coordinatorUrl: `ws://127.0.0.1:${after.port}` },
+    joinToken: await after.api.makeJoinToken(),
+  })
+  const { id } = await untilAgent(after, 'Locked')
+  const site = await makeSite(after, 'site')
+  const refused = readRefusal(await after.api.act(site.id, 'deploy', '?wait=0'), 503)
+  t.match(refused, '1 has its tags, 1 is Locked')
+  await underTraffic(t, { cache }, ['earlier-first', 'site-first'], async () => {
+    expectDone(await after.api.call('PUT', `/agents/${id}/unlock`))
+    await untilServing(cache, 'site-first')
+  })
+  await eventually('what was there is gone', async () =>
+    (await listVcls(cache)).every(
+      (name) => name.startsWith(`cf-${site.id}-`) || name === 'cf-idle',
+    ),
+  )
+}
+
+/** A new agent, too, is told what its group wants before anything else. */
+async function enrolForWaiting(
+  t: Test,
+  coordinator: CoordinatorProcess,
+  { cache, ...setup }: Omit<AgentSetup, 'coordinatorUrl'> & { readonly cache: Varnishd },
+): Promise<Daemon> {
+  const { api, port } = coordinator
+  await api.makeTag('web')
+  const site = await makeSite(coordinator, 'earlier')
+  t.match(readRefusal(await api.act(site.id, 'deploy', '?wait=0'), 503), 'no agent has them')
+  const joinToken = await api.makeJoinToken()
+  const start = () =>
+    startAgent(t, cache, { ...setup, coordinatorUrl: `ws://127.0.0.1:${port}`, joinToken })
+  const agents: Daemon[] = []
+  await underTraffic(t, { cache }, ['foreign', 'earlier-first'], async () => {
+    agents.push(start())
+    await untilServing(cache, 'earlier-first')
+  })
+  return agents[0] ?? start()
+}
