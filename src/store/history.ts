@@ -81,23 +81,22 @@ export async function readHistory(queries: Queries, groupId: number): Promise<Hi
   return rows.map(fromRow)
 }
 
-/** The entry that made a revision: that one, or without it the newest below `below`. */
-export async function findRevision(
+/** Entries that made a revision, the newest first; or the one that made this revision. */
+export async function readRevisions(
   queries: Queries,
   groupId: number,
-  which: { readonly revision: number } | { readonly below: number },
-): Promise<HistoryEntry | undefined> {
-  const made = queries
+  revision?: number,
+): Promise<HistoryEntry[]> {
+  let made = queries
     .selectFrom('history')
     .selectAll()
     .where('groupId', '=', groupId)
+    .where('revision', 'is not', null)
     .where('action', 'not in', withoutRevision)
-  const found =
-    'revision' in which
-      ? made.where('revision', '=', which.revision)
-      : made.where('revision', '<', which.below)
-  const row = await found.orderBy('revision', 'desc').limit(1).executeTakeFirst()
-  return row && fromRow(row)
+    .orderBy('revision', 'desc')
+    .orderBy('id', 'desc')
+  if (revision !== undefined) made = made.where('revision', '=', revision)
+  return (await made.execute()).map(fromRow)
 }
 
 /**

@@ -73,12 +73,16 @@ async function tryBegin(
   await keepSource(queries, gathered.source, service.now())
   const sources = await nameChoice(queries, group, choice, placements)
   const shortage = describeShortages(decision, deployments)
-  if (shortage) return refuseShort(queries, shortage, { group, gathered, sources, promoting })
+  if (shortage) {
+    const keepsWish = !promoting && !same
+    return refuseShort(queries, shortage, { group, gathered, sources, keepsWish })
+  }
   const deploy = {
     groupId: group.id,
     organizationId: group.organizationId,
     action: request.action,
-    revision: group.revision + 1,
+    // The same sources once more, where somebody failed or is to come: no other revision is made.
+    revision: same && !promoting ? group.revision : group.revision + 1,
     sources,
     traceId: context.traceId,
     account: actor.accountName,
@@ -118,17 +122,18 @@ function refuse(
   return { kind: 'refused', because, message, ...refused }
 }
 
-/** Late agents get what is wished. A promote that fails keeps the stage, and nothing else. */
+/** Late agents get what is wished. */
 async function refuseShort(
   queries: Queries,
   { kind, message }: Shortage,
   refused: Pick<Refused, 'group' | 'gathered'> & {
     readonly sources: WishedSources
-    readonly promoting: boolean
+    /** Not of a promote that fails, which keeps the stage; what is deployed goes to late agents anyway. */
+    readonly keepsWish: boolean
   },
 ): Promise<Refused> {
-  const { group, gathered, sources, promoting } = refused
-  if (kind === 'unavailable' && !promoting)
+  const { group, gathered, sources, keepsWish } = refused
+  if (kind === 'unavailable' && keepsWish)
     await writeWish(queries, group.id, { sources, pending: true, revision: group.revision })
   return refuse(kind, message, { group, gathered })
 }

@@ -70,11 +70,13 @@ export async function decideDeploy(
     await savePlacements(queries, changes.save)
     await deletePlacements(queries, holderOf(deploy), changes.leave)
     const revision = deploy.action === 'stage' ? group.revision : deploy.revision
-    await addHistory(queries, {
-      ...historyOf(deploy, now),
-      revision: verdict.kind === 'switch' ? revision : null,
-      result: verdict.kind === 'switch' ? 'ok' : verdict.message,
-    })
+    if (verdict.kind !== 'switch')
+      await addHistory(queries, {
+        ...{ ...historyOf(deploy, now), revision: null },
+        result: verdict.message,
+      })
+    else if (!isRepeated(deploy, group))
+      await addHistory(queries, { ...historyOf(deploy, now), revision, result: 'ok' })
     const agentIds = [...placements.map(({ agentId }) => agentId), ...changes.freed]
     return recomposeDesired(queries, [...new Set(agentIds)])
   })
@@ -159,14 +161,14 @@ interface Dropped {
 /** A stage that fails leaves the one before it; a promote that fails, the stage. */
 async function keepWhatWas(
   queries: Queries,
-  { action, groupId, sources }: DeployRecord,
+  { action, groupId, sources, revision }: DeployRecord,
   { group, verdict }: Dropped,
 ): Promise<void> {
   if (action === 'stage') {
     const stage = await findStage(queries, groupId)
     await replaceUses(queries, groupId, stage ? [stage.sources] : [])
   } else if (action === 'promote') await markLeaving(queries, groupId, [])
-  else if (verdict.keepsWish === true)
+  else if (verdict.keepsWish === true && !isRepeated({ action, revision }, group))
     await writeWish(queries, groupId, { sources, pending: true, revision: group.revision })
 }
 
@@ -179,6 +181,14 @@ function dropAll(placements: readonly PlacementRecord[]): Changes {
     leave: dropped.filter((placement) => !holdsPlace(placement)).map(({ agentId }) => agentId),
     freed: [],
   }
+}
+
+/** What is deployed already was to go where it is not: it makes no revision. */
+function isRepeated(
+  { action, revision }: Pick<DeployRecord, 'action' | 'revision'>,
+  group: Pick<GroupRecord, 'revision'>,
+): boolean {
+  return action !== 'stage' && revision === group.revision
 }
 
 function historyOf(deploy: DeployRecord, at: number) {
