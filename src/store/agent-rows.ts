@@ -137,6 +137,7 @@ export async function replaceAgent(
       attemptedResult: null,
       attemptedError: null,
       attemptedAt: null,
+      recordedRevision: null,
       adopting: 0,
     })
     .where('id', '=', id)
@@ -192,8 +193,7 @@ export interface DesiredRow {
   readonly desiredRevision: number
   /** JSON of DesiredEngine. */
   readonly desired: string
-  readonly attemptedRevision: number | null
-  readonly attemptedResult: string | null
+  readonly recordedRevision: number | null
 }
 
 /** Ids a statement: far below what either database takes as parameters. */
@@ -208,7 +208,7 @@ export async function readDesiredRows(
     rows.push(
       ...(await queries
         .selectFrom('agents')
-        .select(['id', 'desiredRevision', 'desired', 'attemptedRevision', 'attemptedResult'])
+        .select(['id', 'desiredRevision', 'desired', 'recordedRevision'])
         .where('id', 'in', ids.slice(start, start + idsPerStatement))
         .execute()),
     )

@@ -29,11 +29,19 @@ export interface HistoryEntry {
   readonly sources: WishedSources
 }
 
-export async function addHistory(queries: Queries, entry: HistoryEntry): Promise<void> {
+/** `deployId`: the deploy that ended so. */
+export async function addHistory(
+  queries: Queries,
+  entry: HistoryEntry,
+  deployId: number | null = null,
+): Promise<void> {
   if (await isRepeated(queries, entry)) return
   const { id } = await queries
     .insertInto('history')
-    .values({ ...entry, sources: JSON.stringify(entry.sources), sha: entry.sources.sha })
+    .values({
+      ...entry,
+      ...{ sources: JSON.stringify(entry.sources), sha: entry.sources.sha, deployId },
+    })
     .returning('id')
     .executeTakeFirstOrThrow()
   const oldest = queries
@@ -79,6 +87,20 @@ export async function readHistory(queries: Queries, groupId: number): Promise<Hi
     .orderBy('id', 'desc')
     .execute()
   return rows.map(fromRow)
+}
+
+/** How this deploy ended: 'ok' or the error text; undefined while it goes on. */
+export async function findDeployResult(
+  queries: Queries,
+  { id, groupId }: { readonly id: number; readonly groupId: number },
+): Promise<string | undefined> {
+  const row = await queries
+    .selectFrom('history')
+    .select('result')
+    .where('groupId', '=', groupId)
+    .where('deployId', '=', id)
+    .executeTakeFirst()
+  return row?.result
 }
 
 /** Entries that made a revision, the newest first; or the one that made this revision. */

@@ -98,6 +98,7 @@ export const columns: Columns = {
     desired: 1,
     attemptedRevision: 1,
     attemptedResult: 1,
+    recordedRevision: 1,
     attemptedError: 1,
     attemptedAt: 1,
     effectiveRevision: 1,
@@ -240,6 +241,7 @@ export const columns: Columns = {
     result: 1,
     sources: 1,
     sha: 1,
+    deployId: 1,
   },
   apiLogs: {
     id: 1,

@@ -73,16 +73,12 @@ async function tryBegin(
   await keepSource(queries, gathered.source, service.now())
   const sources = await nameChoice(queries, group, choice, placements)
   const shortage = describeShortages(decision, deployments)
-  if (shortage) {
-    const keepsWish = !promoting && !same
-    return refuseShort(queries, shortage, { group, gathered, sources, keepsWish })
-  }
+  if (shortage) return refuseShort(queries, shortage, { group, gathered, sources, promoting, same })
   const deploy = {
     groupId: group.id,
     organizationId: group.organizationId,
     action: request.action,
-    // The same sources once more, where somebody failed or is to come: no other revision is made.
-    revision: same && !promoting ? group.revision : group.revision + 1,
+    revision: findRevision(group, { same, promoting }),
     sources,
     traceId: context.traceId,
     account: actor.accountName,
@@ -100,6 +96,17 @@ async function tryBegin(
     { anew: findUnasked(placements, candidates) },
   )
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
+}
+
+interface Again {
+  readonly promoting: boolean
+  /** What is deployed already, when that is what is asked for. */
+  readonly same: WishedSources | undefined
+}
+
+/** The same sources once more, where somebody failed or is to come, make no other one. */
+function findRevision({ revision }: GroupRecord, { promoting, same }: Again): number {
+  return same && !promoting ? revision : revision + 1
 }
 
 /** Another branch, or another commit, with the text that the caches of a console's group serve already. */
@@ -122,18 +129,16 @@ function refuse(
   return { kind: 'refused', because, message, ...refused }
 }
 
-/** Late agents get what is wished. */
+/** Late agents get what is wished, and what is deployed anyway. A promote that fails keeps the stage, and nothing else. */
 async function refuseShort(
   queries: Queries,
   { kind, message }: Shortage,
   refused: Pick<Refused, 'group' | 'gathered'> & {
     readonly sources: WishedSources
-    /** Not of a promote that fails, which keeps the stage; what is deployed goes to late agents anyway. */
-    readonly keepsWish: boolean
-  },
+  } & Again,
 ): Promise<Refused> {
-  const { group, gathered, sources, keepsWish } = refused
-  if (kind === 'unavailable' && keepsWish)
+  const { group, gathered, sources, promoting, same } = refused
+  if (kind === 'unavailable' && !promoting && !same)
     await writeWish(queries, group.id, { sources, pending: true, revision: group.revision })
   return refuse(kind, message, { group, gathered })
 }

@@ -28,6 +28,7 @@ import {
   holdsPlace,
   switchPlacement,
 } from '../placing/placing.js'
+import { explainEnd } from './deploy-end.js'
 import { markLeaving, promoteStage } from './stage-end.js'
 import type { StateService } from '../service.js'
 
@@ -70,17 +71,20 @@ export async function decideDeploy(
     await savePlacements(queries, changes.save)
     await deletePlacements(queries, holderOf(deploy), changes.leave)
     const revision = deploy.action === 'stage' ? group.revision : deploy.revision
-    if (verdict.kind !== 'switch')
-      await addHistory(queries, {
-        ...{ ...historyOf(deploy, now), revision: null },
-        result: verdict.message,
-      })
-    else if (!isRepeated(deploy, group))
-      await addHistory(queries, { ...historyOf(deploy, now), revision, result: 'ok' })
+    if (verdict.kind !== 'switch' || !isRepeated(deploy, group))
+      await addHistory(
+        queries,
+        {
+          ...historyOf(deploy, now),
+          revision: verdict.kind === 'switch' ? revision : null,
+          result: verdict.kind === 'switch' ? 'ok' : verdict.message,
+        },
+        deploy.id,
+      )
     const agentIds = [...placements.map(({ agentId }) => agentId), ...changes.freed]
     return recomposeDesired(queries, [...new Set(agentIds)])
   })
-  if (agentIds === undefined) return { error: new FleetError('unavailable', 'deploy', takenOver) }
+  if (agentIds === undefined) return { error: await explainEnd(service, deploy) }
   tellDesiredChanged(service, agentIds, context.traceId)
   const group = deploy.groupId
   if (verdict.kind === 'switch') {
@@ -104,9 +108,6 @@ export class DeployDiscarded extends FleetError {
     super(kind, 'deploy', message)
   }
 }
-
-/** This process could not prolong its lease: it slept, or the store was away. */
-const takenOver = 'another coordinator took this deploy over and ended it; its history says how'
 
 interface Changes {
   readonly save: readonly PlacementRecord[]
@@ -139,8 +140,11 @@ async function switchAll(
     save: staying.map((placement) => {
       if (placement.candidateState === 'loaded') return switchPlacement(placement, deploy.revision)
       const isThere = agents.get(placement.agentId)?.state === agentStates.Running
-      if (placement.candidateState === 'failed' && isThere)
-        return failPlacement(placement, isStage || group.keepOnFailure)
+      const { candidateState, error } = placement
+      // Or it said why it cannot load it: who waits for it might wait for ever.
+      const hasFailed =
+        candidateState === 'failed' || (candidateState === 'pending' && error !== null)
+      if (hasFailed && isThere) return failPlacement(placement, isStage || group.keepOnFailure)
       // Still loading, or away: it switches when it has loaded (placement-following.ts).
       return {
         ...awaitCandidate(placement),
