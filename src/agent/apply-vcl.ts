@@ -10,13 +10,13 @@ import { planVcl, type VclStep } from '../domain/vcl-plan.js'
 import type { ProgramFailure } from '../messages/agent-to-coordinator.js'
 import { findAttainable } from './attainable.js'
 import { awaitCache } from './cache-return.js'
-import { errorText } from './engine.js'
+import { engineWords, errorText } from './engine.js'
 import { readInventory } from './inventory.js'
 import { recognizeProcess } from './ours.js'
 import { applySettings, describeRefusals } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
 import { holdForeign } from './takeover.js'
-import { describeStep, runStep, type StepTools } from './vcl-steps.js'
+import { describeStep, runStep, takeLoads, type LoadStep, type StepTools } from './vcl-steps.js'
 import { waitForProbes, warmAgain } from './warm-up.js'
 
 export interface ApplyOptions extends StepTools {
@@ -45,6 +45,8 @@ export interface ApplyOutcome {
   readonly error: string | null
   /** The cache, a source or the disk was not there: what is neither loaded nor a failure may do at the next attempt. */
   readonly interrupted: boolean
+  /** What of it is loaded once a source is to be had, or can be kept. */
+  readonly postponed: readonly ProgramFailure[]
   /** What was done, in words. */
   readonly done: readonly string[]
 }
@@ -74,8 +76,6 @@ export async function applyDesired(options: ApplyOptions): Promise<ApplyOutcome>
   return work.outcome(null, `the cache is not as desired after ${roundLimit} rounds`)
 }
 
-type LoadStep = Extract<VclStep, { do: 'load' }>
-
 class ApplyWork {
   readonly #options: ApplyOptions
   readonly #failures: Map<string, string>
@@ -84,7 +84,7 @@ class ApplyWork {
   readonly #errors: string[] = []
   readonly #done: string[] = []
   /** VCLs whose load says nothing about them: their source is not to be had, or cannot be kept. */
-  readonly #postponed = new Set<string>()
+  readonly #postponed = new Map<string, string>()
   /** VCLs during whose load the child of the cache died, once: by itself, as far as that tells. */
   readonly #unlucky = new Set<string>()
   #lossesLeft = lossLimit
@@ -98,7 +98,11 @@ class ApplyWork {
 
   plan(inventory: EngineInventory): readonly VclStep[] {
     const { state, desired } = this.#options
-    const failed = new Set([...this.#failures.keys(), ...this.#unsettable, ...this.#postponed])
+    const failed = new Set([
+      ...this.#failures.keys(),
+      ...this.#unsettable,
+      ...this.#postponed.keys(),
+    ])
     const attainable = findAttainable(desired, failed, inventory)
     const ours = new Set([...state.record.ours, ...attainable.kept])
     const { startUnfinished, tenancy } = state.record
@@ -218,7 +222,8 @@ class ApplyWork {
       interrupted: isLost || this.#postponed.size > 0,
       changed: this.#done.length > 0,
       loaded: this.#options.desired.load.map(({ name }) => name).filter((name) => there.has(name)),
-      failures: [...this.#failures].map(([program, words]) => ({ program, error: words })),
+      failures: toFailures(this.#failures),
+      postponed: toFailures(this.#postponed),
       serving: inventory?.vcls.flatMap((vcl) => vcl.labelOf ?? (vcl.active ? vcl.name : [])),
       error: words.length === 0 ? null : words.join('; '),
       done: this.#done,
@@ -284,7 +289,7 @@ class ApplyWork {
   /** Only what the cache says about the VCL is its failure, and that it does not come to an end. */
   async #noteFailedLoad({ name, sha }: LoadStep, error: unknown, words: string): Promise<void> {
     if (!(error instanceof ManagementPortError)) {
-      this.#postponed.add(name)
+      this.#postponed.set(name, words.trim())
       this.#errors.push(`${name}: ${words.trim()}`)
       return
     }
@@ -334,15 +339,8 @@ class ApplyWork {
   }
 }
 
-function takeLoads(steps: readonly VclStep[]): readonly LoadStep[] {
-  const end = steps.findIndex((step) => step.do !== 'load')
-  return steps.slice(0, end < 0 ? steps.length : end).filter((step) => step.do === 'load')
-}
-
-/** The engine's words, whole, where there are any. */
-function engineWords(error: unknown): string {
-  const words = error instanceof ManagementPortError ? error.text : undefined
-  return words === undefined || words.trim() === '' ? errorText(error) : words
+function toFailures(words: ReadonlyMap<string, string>): readonly ProgramFailure[] {
+  return [...words].map(([program, error]) => ({ program, error }))
 }
 
 function isOfConnection(error: ManagementPortError): boolean {

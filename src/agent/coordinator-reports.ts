@@ -56,7 +56,12 @@ export class CoordinatorReports {
   }
 
   reportApply(report: Unsent<ApplyReport>): void {
-    const bounded = { ...report, failures: limitWords(report.failures) }
+    const { failures, postponed } = report
+    const bounded = {
+      ...report,
+      failures: limitWords(failures),
+      ...(postponed && { postponed: limitWords(postponed) }),
+    }
     this.#toldResult = { result: report.result, error: report.error, serving: report.serving }
     const isSaid = this.#options.link.send(bounded)
     this.#unsaidReport = isSaid ? null : bounded
@@ -95,12 +100,13 @@ export class CoordinatorReports {
     const isNews = result.result === 'applied' && result.error !== told?.error
     const isSame = result.result === told?.result && String(result.serving) === String(told.serving)
     if (isSame && !isNews) return
-    const { result: how, error, loaded, failures, changed, serving, interrupted } = result
+    const { result: how, error, loaded, failures, changed, serving } = result
+    const { interrupted, postponed } = result
     const { heldRevision: revision } = this.#options.condition()
     this.reportApply({
       ...{ kind: 'applyReport', traceId: context.traceId, instruction: 1, revision },
       ...{ result: how, error, loaded, failures, changed, serving },
-      ...(interrupted && { interrupted }),
+      ...(interrupted && { interrupted, postponed }),
     })
   }
 

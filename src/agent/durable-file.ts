@@ -11,9 +11,17 @@ export async function writeDurably(path: string, content: string | Buffer): Prom
   } catch (error) {
     // On a full disk half a draft would only keep it full.
     await rm(draft, { force: true }).catch(() => undefined)
-    throw error
+    throw isFull(error) ? new Error(`no space left in ${dirname(path)}`, { cause: error }) : error
   }
   await syncFolder(dirname(path))
+}
+
+function isFull(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  )
 }
 
 async function writeWhole(draft: string, content: string | Buffer): Promise<void> {

@@ -299,3 +299,9 @@ function describeLine(command: Command<unknown>): string {
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** The engine's words, whole, where there are any. */
+export function engineWords(error: unknown): string {
+  const words = error instanceof ManagementPortError ? error.text : undefined
+  return words === undefined || words.trim() === '' ? errorText(error) : words
+}

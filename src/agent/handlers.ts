@@ -57,8 +57,8 @@ async function applyDesire(
   if (lockedBecause !== null) return { ...nothingApplied, error: `locked: ${lockedBecause}` }
   const result = await parts.reconciler.apply(desire, context)
   if (result.result === 'refused') return { ...nothingApplied, error: result.error }
-  const { result: how, error, loaded, failures, changed, serving, interrupted } = result
-  const isSo = interrupted && { interrupted }
+  const { result: how, error, loaded, failures, changed, serving, interrupted, postponed } = result
+  const isSo = interrupted && { interrupted, postponed }
   return { result: how, error, loaded, failures, changed, serving, ...isSo }
 }
 

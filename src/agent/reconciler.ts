@@ -54,6 +54,7 @@ const nothingDone = {
   changed: false,
   loaded: [],
   failures: [],
+  postponed: [],
   done: [],
   interrupted: true,
 } satisfies Omit<ApplyOutcome, 'error'>

@@ -1,4 +1,4 @@
-/** `vclgroups deploy|undeploy|reload|rollback|promote|validate`: one call that the coordinator holds until the wait ends, and its exit code. */
+/** `vclgroups deploy|cancel|undeploy|reload|rollback|promote|validate`: one call that the coordinator holds until the wait ends, and its exit code. */
 import type { Api, ApiAnswer } from './api.js'
 import { idOf, isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
@@ -112,6 +112,20 @@ async function callDeploy(
   const exitCode = judgeWaitEnd(sight, await readDeployments(api, path, body))
   const rest = exitCode === exitCodes.partial ? 'it goes on' : 'below min, it goes on'
   throw new CliError(exitCode, describeShortfall(sight, wait, rest))
+}
+
+/** Whoever waits for the deploy is told. */
+export async function cancelDeploy(invocation: Invocation, group: Named): Promise<undefined> {
+  const api = await invocation.openApi()
+  const path = `${group.path}/${await findId(api, group, word(invocation, 0))}/cancel`
+  const { body } = await api.call({ method: 'PUT', path })
+  const left = requireFields(body)
+  const { name, stateName } = readGroup(left)
+  showText(
+    invocation.output,
+    toPrintableLine(`${name}: the deploy is cancelled, ${stateName}`),
+    left,
+  )
 }
 
 export async function undeployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {

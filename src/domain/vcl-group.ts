@@ -69,6 +69,22 @@ export function programOf(
   return { name, sha, fqdns: fqdnsOf(domains) }
 }
 
+/**
+ * Where a rollback without a number goes: the newest revision that puts something else on caches than what is deployed now,
+ * since several in a row may be of the same sources (a reload, a rollback). Of a group that is not deployed, what it served last.
+ */
+export function chooseEarlier<Revision extends { readonly sources: WishedSources }>(
+  newestFirst: readonly Revision[],
+  deployed: WishedSources | null,
+): Revision | undefined {
+  return newestFirst.find(({ sources }) => deployed === null || !isSameVcl(sources, deployed))
+}
+
+/** The same text for the same names, whatever it is called on caches and whichever agents have it. */
+function isSameVcl(a: WishedSources, b: WishedSources): boolean {
+  return a.sha === b.sha && (fqdnsOf(a.domains) ?? []).join() === (fqdnsOf(b.domains) ?? []).join()
+}
+
 /** Null without domains: a root group. */
 export function fqdnsOf(domains: readonly { readonly fqdn: string }[]): readonly string[] | null {
   return domains.length === 0 ? null : domains.map(({ fqdn }) => fqdn)

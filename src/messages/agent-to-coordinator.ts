@@ -91,6 +91,8 @@ export interface ApplyReport extends Envelope {
    * the VCLs that are neither loaded nor failures: the agent goes on by itself.
    */
   readonly interrupted?: boolean | undefined
+  /** Of `interrupted`: what could not be loaded for a reason of this host. Absent from an agent of an earlier version. */
+  readonly postponed?: readonly ProgramFailure[] | undefined
   /** Whether anything was changed on the cache. */
   readonly changed: boolean
   /**

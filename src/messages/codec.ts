@@ -199,6 +199,11 @@ const drift = record({
   healedAt: orNull(shortText),
 } satisfies Shape<Drift>)
 
+const programFailures = list(
+  record({ program: text, error: text } satisfies Shape<ProgramFailure>),
+  programLimit,
+)
+
 const agentMessages: Kinds<AgentToCoordinator> = {
   hello: record({ ...envelope, ...description } satisfies Shape<Hello>),
   fullState: record({ ...envelope, ...description } satisfies Shape<FullState>),
@@ -210,11 +215,9 @@ const agentMessages: Kinds<AgentToCoordinator> = {
     result: oneOf(['applied', 'failed', 'refused'] satisfies ApplyReport['result'][]),
     error: orNull(text),
     loaded: list(text, programLimit),
-    failures: list(
-      record({ program: text, error: text } satisfies Shape<ProgramFailure>),
-      programLimit,
-    ),
+    failures: programFailures,
     interrupted: orAbsent(flag),
+    postponed: orAbsent(programFailures),
     changed: flag,
     serving: orAbsent(list(text, programLimit)),
   } satisfies Shape<ApplyReport>),

@@ -19,8 +19,7 @@ export interface HeardRow {
   readonly id: number
   readonly keyDigest: string
   readonly desiredRevision: number
-  readonly attemptedRevision: number | null
-  readonly attemptedResult: string | null
+  readonly recordedRevision: number | null
   /** The time of the heartbeat, when it changed the state. */
   readonly lastStateChangeAt: number
 }
@@ -73,7 +72,7 @@ export async function writeHeartbeats(
 }
 
 const heardColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
-  agents."attemptedRevision", agents."attemptedResult", agents."lastStateChangeAt"`
+  agents."recordedRevision", agents."lastStateChangeAt"`
 
 /** What had failed there is being tried again. */
 export async function forgetRestarts(queries: Queries, ids: readonly number[]): Promise<void> {
@@ -128,6 +127,7 @@ export interface AttemptRow {
   readonly desiredRevision: number
   readonly attempted: AttemptRecord | null
   readonly effectiveRevision: number | null
+  readonly recordedRevision: number | null
 }
 
 /** Ids that are gone are left out. Call under the decision lock when the answer is written back. */
@@ -137,7 +137,7 @@ export async function readAttempts(
 ): Promise<AttemptRow[]> {
   const rows = await queries
     .selectFrom('agents')
-    .select(['id', 'name', 'desiredRevision', 'effectiveRevision'])
+    .select(['id', 'name', 'desiredRevision', 'effectiveRevision', 'recordedRevision'])
     .select(['attemptedRevision', 'attemptedResult', 'attemptedError', 'attemptedAt'])
     .where('id', 'in', [...ids])
     .execute()
@@ -146,6 +146,7 @@ export async function readAttempts(
     name: row.name,
     desiredRevision: row.desiredRevision,
     effectiveRevision: row.effectiveRevision,
+    recordedRevision: row.recordedRevision,
     attempted:
       row.attemptedRevision === null || row.attemptedAt === null
         ? null
@@ -164,14 +165,16 @@ export async function writeAttempts(
 ): Promise<void> {
   await inPieces(agents, async (piece) => {
     const rows = piece.map(
-      ({ id, attempted, effectiveRevision }) =>
+      ({ id, attempted, effectiveRevision, recordedRevision }) =>
         sql`(${whole(id)}, ${whole(attempted?.revision ?? null)}, ${words(attempted?.result ?? null)},
-          ${words(attempted?.error ?? null)}, ${whole(attempted?.at ?? null)}, ${whole(effectiveRevision)})`,
+          ${words(attempted?.error ?? null)}, ${whole(attempted?.at ?? null)}, ${whole(effectiveRevision)},
+          ${whole(recordedRevision)})`,
     )
     await sql`
-      with given(id, revision, result, error, at, effective) as (values ${sql.join(rows)})
+      with given(id, revision, result, error, at, effective, recorded) as (values ${sql.join(rows)})
       update agents set "attemptedRevision" = given.revision, "attemptedResult" = given.result,
-        "attemptedError" = given.error, "attemptedAt" = given.at, "effectiveRevision" = given.effective
+        "attemptedError" = given.error, "attemptedAt" = given.at, "effectiveRevision" = given.effective,
+        "recordedRevision" = given.recorded
       from given where agents.id = given.id`.execute(queries)
     return []
   })

@@ -138,6 +138,7 @@ export async function replaceAgent(
       attemptedResult: null,
       attemptedError: null,
       attemptedAt: null,
+      recordedRevision: null,
       adopting: 0,
       awaitsPlacement: 1,
     })
@@ -194,8 +195,7 @@ export interface DesiredRow {
   readonly desiredRevision: number
   /** JSON of DesiredEngine. */
   readonly desired: string
-  readonly attemptedRevision: number | null
-  readonly attemptedResult: string | null
+  readonly recordedRevision: number | null
   readonly state: number
   readonly awaitsPlacement: 0 | 1
 }
@@ -212,7 +212,7 @@ export async function readDesiredRows(
     rows.push(
       ...(await queries
         .selectFrom('agents')
-        .select(['id', 'desiredRevision', 'desired', 'attemptedRevision', 'attemptedResult'])
+        .select(['id', 'desiredRevision', 'desired', 'recordedRevision'])
         .select(['state', 'awaitsPlacement'])
         .where('id', 'in', ids.slice(start, start + idsPerStatement))
         .execute()),

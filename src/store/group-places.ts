@@ -1,4 +1,5 @@
 /** The places of groups with their agents' names and states. */
+import { sql } from 'kysely'
 import type { PlaceHolder } from '../domain/agent-index.js'
 import type { AgentState } from '../domain/agent-state.js'
 import { stageDeploymentId } from '../domain/stage.js'
@@ -61,6 +62,7 @@ export interface AlikePlaces {
   readonly state: PlacementState
   readonly hasCandidate: boolean
   readonly candidateState: CandidateState | null
+  readonly hasError: boolean
   readonly agentState: AgentState
   readonly count: number
 }
@@ -81,6 +83,7 @@ export async function countGroupPlaces(
       'placements.candidateName',
       'placements.candidateState',
       'agents.state',
+      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
     ])
     .select((e) => [
       'placements.deploymentId',
@@ -88,6 +91,9 @@ export async function countGroupPlaces(
       'placements.candidateName',
       'placements.candidateState',
       'agents.state as agentState',
+      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
+        'hasError',
+      ),
       e.fn.countAll<number>().as('count'),
     ])
     .execute()
@@ -96,6 +102,7 @@ export async function countGroupPlaces(
     ...row,
     deploymentId: row.deploymentId ?? stageDeploymentId,
     hasCandidate: candidateName !== null,
+    hasError: row.hasError === 1,
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
@@ -127,6 +134,7 @@ export async function countPlacesOfGroups(
       'placements.state',
       'placements.candidateState',
       'agents.state',
+      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
     ])
     .select((e) => [
       'placements.groupId',
@@ -134,6 +142,9 @@ export async function countPlacesOfGroups(
       'placements.state',
       'placements.candidateState',
       'agents.state as agentState',
+      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
+        'hasError',
+      ),
       e.fn.countAll<number>().as('count'),
     ])
     .execute()

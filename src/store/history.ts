@@ -34,7 +34,12 @@ export interface HistoryEntry {
   readonly replacedBy?: NamedReference
 }
 
-export async function addHistory(queries: Queries, entry: HistoryEntry): Promise<void> {
+/** `deployId`: the deploy that ended so. */
+export async function addHistory(
+  queries: Queries,
+  entry: HistoryEntry,
+  deployId: number | null = null,
+): Promise<void> {
   if (await isRepeated(queries, entry)) return
   const { id } = await queries
     .insertInto('history')
@@ -44,6 +49,7 @@ export async function addHistory(queries: Queries, entry: HistoryEntry): Promise
       sha: entry.sources.sha,
       replaced: entry.replaced ? JSON.stringify(entry.replaced) : null,
       replacedBy: entry.replacedBy ? JSON.stringify(entry.replacedBy) : null,
+      deployId,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -92,23 +98,36 @@ export async function readHistory(queries: Queries, groupId: number): Promise<Hi
   return rows.map(fromRow)
 }
 
-/** The entry that made a revision: that one, or without it the newest below `below`. */
-export async function findRevision(
+/** How this deploy ended: 'ok' or the error text; undefined while it goes on. */
+export async function findDeployResult(
+  queries: Queries,
+  { id, groupId }: { readonly id: number; readonly groupId: number },
+): Promise<string | undefined> {
+  const row = await queries
+    .selectFrom('history')
+    .select('result')
+    .where('groupId', '=', groupId)
+    .where('deployId', '=', id)
+    .executeTakeFirst()
+  return row?.result
+}
+
+/** Entries that made a revision, the newest first; or the one that made this revision. */
+export async function readRevisions(
   queries: Queries,
   groupId: number,
-  which: { readonly revision: number } | { readonly below: number },
-): Promise<HistoryEntry | undefined> {
-  const made = queries
+  revision?: number,
+): Promise<HistoryEntry[]> {
+  let made = queries
     .selectFrom('history')
     .selectAll()
     .where('groupId', '=', groupId)
+    .where('revision', 'is not', null)
     .where('action', 'not in', withoutRevision)
-  const found =
-    'revision' in which
-      ? made.where('revision', '=', which.revision)
-      : made.where('revision', '<', which.below)
-  const row = await found.orderBy('revision', 'desc').limit(1).executeTakeFirst()
-  return row && fromRow(row)
+    .orderBy('revision', 'desc')
+    .orderBy('id', 'desc')
+  if (revision !== undefined) made = made.where('revision', '=', revision)
+  return (await made.execute()).map(fromRow)
 }
 
 /**

@@ -65,6 +65,8 @@ export interface AgentsTable {
   attemptedError: string | null
   attemptedAt: number | null
   effectiveRevision: number | null
+  /** The newest revision of which a report says that it is applied. */
+  recordedRevision: number | null
   /** Of the cache's manager, as the agent told it last. */
   cachePid: number | null
   /** Set when another one was told than before: what failed there is tried again. */
@@ -289,6 +291,8 @@ export interface HistoryTable {
   replaced: string | null
   /** JSON of NamedReference: who took its last place. */
   replacedBy: string | null
+  /** Null: what began no deploy, or was noted by an earlier version. */
+  deployId: number | null
 }
 
 export interface Tables extends ConsoleTables, InvalidationTables {

@@ -237,6 +237,31 @@ void t.test('deploying', async (t) => {
     await undeploy(t, stand, 'none')
   })
 
+  await t.test(
+    'a deploy that cannot end is cancelled, and who waits is told by whom',
+    async (t) => {
+      const id = await stand.makeGroup('endless', [hung])
+      t.match(await cli('vg', 'cancel', 'endless'), {
+        ...{ code: exitCodes.refused, err: /no deploy of this group is loading/ },
+      })
+      await whileHung(stand, async () => {
+        const waiting = cli('vg', 'deploy', 'endless', '--wait', '60s')
+        await eventually(
+          'it loads',
+          async () => (await stand.readGroup(id)).agentStates.length === 1,
+        )
+        t.match(await cli('vg', 'cancel', 'endless'), {
+          ...{ code: 0, out: 'endless: the deploy is cancelled, Inactive\n' },
+        })
+        t.match(await waiting, { code: exitCodes.refused, err: /cancelled by root\b/ })
+        t.match(await cli('vg', 'history', 'endless'), { out: /deploy .*cancelled by root/ })
+        t.match(await stand.readGroup(id), { deployed: false, revision: 0, agentStates: [] })
+        t.match(await cli('vg', 'cancel', 'endless'), { code: exitCodes.refused })
+      })
+      t.match(await cli('vg', 'delete', 'endless', '--yes'), { code: 0 })
+    },
+  )
+
   await t.test('Ctrl-C ends the client with 130, and the wish stays', async (t) => {
     const id = await stand.makeGroup('stopped', [hung])
     await whileHung(stand, async () => {

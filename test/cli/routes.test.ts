@@ -49,6 +49,7 @@ const commands: Readonly<Record<string, string>> = {
   ...crud('vclgroups', '--name x --main-vcl 99'),
   'POST /vclgroups/placement': 'apply -f config/example-fleet --plan',
   'PUT /vclgroups/{id}/deploy': 'vclgroups deploy site --detach',
+  'PUT /vclgroups/{id}/cancel': 'vclgroups cancel site',
   'PUT /vclgroups/{id}/undeploy': 'vclgroups undeploy site --yes',
   'PUT /vclgroups/{id}/reload': 'vclgroups reload site --detach',
   'PUT /vclgroups/{id}/rollback': 'vclgroups rollback site --detach --yes',

@@ -1,10 +1,11 @@
-/** Who is lost with most of the fleet, and which previous revisions a cache lets go. */
+/** Who is lost with most of the fleet, which previous revisions a cache lets go, and where a rollback goes. */
 import assert from 'node:assert/strict'
 import t from 'tap'
 import fc from 'fast-check'
 import { agentStates, type AgentState } from '../../src/domain/agent-state.js'
 import { findOldestPrevious, loadedLimit, type AgedPlace } from '../../src/domain/loaded-limit.js'
 import { judgeLoss, type LossInput, type WatchedAgent } from '../../src/domain/mass-loss.js'
+import { chooseEarlier, type WishedSources } from '../../src/domain/vcl-group.js'
 
 const heartbeatMs = 5_000
 const now = 1_000_000
@@ -158,4 +159,58 @@ await t.test('of too many VCLs the oldest previous revisions go, and only as man
     }),
   )
   t.end()
+})
+
+function sourcesOf(sha: string, load = 1): WishedSources {
+  const mainVCL = { id: 1, version: load, name: 'main.vcl' }
+  const programName = `cf-1-${sha}-${load}`
+  return { mainVCL, includes: [], sha, programName, deploymentIds: [load], domains: [] }
+}
+
+type Verb = { readonly deploy: string } | 'reload' | 'rollback'
+
+const verb: fc.Arbitrary<Verb> = fc.oneof(
+  fc.record({ deploy: fc.constantFrom('a', 'b', 'c') }),
+  fc.constantFrom('reload' as const, 'rollback' as const),
+)
+
+void t.test('a rollback without a number', async (t) => {
+  await t.test('goes to the newest revision with other sources, whatever was done', (t) => {
+    fc.assert(
+      fc.property(fc.array(verb, { minLength: 1, maxLength: 30 }), (verbs) => {
+        // Each entry makes a revision, also one that repeats what is deployed, as earlier coordinators made.
+        const texts: string[] = []
+        for (const [index, one] of verbs.entries()) {
+          const now = texts.at(-1)
+          const history = texts.map((sha, at) => ({ sources: sourcesOf(sha, at) })).toReversed()
+          const target = chooseEarlier(history, now === undefined ? null : sourcesOf(now, index))
+          assert.equal(
+            target?.sources.sha,
+            texts.findLast((text) => text !== now),
+          )
+          if (one === 'reload') texts.push(...texts.slice(-1))
+          else if (one !== 'rollback') texts.push(one.deploy)
+          else if (target) {
+            texts.push(target.sources.sha)
+            const back = texts.map((sha, at) => ({ sources: sourcesOf(sha, at) })).toReversed()
+            const again = chooseEarlier(back, sourcesOf(target.sources.sha))
+            assert.equal(again?.sources.sha, now, 'and the next one comes back')
+          }
+        }
+      }),
+    )
+    t.end()
+  })
+  await t.test('takes other names for other sources', (t) => {
+    const before = { ...sourcesOf('a'), domains: [{ id: 1, fqdn: 'old.example' }] }
+    const now = { ...before, domains: [{ id: 1, fqdn: 'new.example' }] }
+    t.equal(chooseEarlier([{ sources: now }, { sources: before }], now)?.sources, before)
+    t.equal(chooseEarlier([{ sources: now }], now), undefined)
+    t.end()
+  })
+  await t.test('of a group that is not deployed goes to what it served last', (t) => {
+    const [last, before] = [{ sources: sourcesOf('b') }, { sources: sourcesOf('a') }]
+    t.equal(chooseEarlier([last, before], null), last)
+    t.end()
+  })
 })

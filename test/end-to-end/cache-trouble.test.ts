@@ -136,6 +136,33 @@ void t.test('one cache of three refuses', lane(), async (t) => {
   )
 })
 
+void t.test('one cache of two is Down', lane(), async (t) => {
+  const stand = await startStand(t, { tags: ['trio'], heartbeatSeconds: 1 })
+  const { api } = stand
+  await untilAgent(stand, 'Running')
+  const second = await addCache(t, stand, 'second')
+  const site = await makeSite(stand, 'site', { tag: 'trio', min: 1, max: 2 })
+  await deploySite(stand, site)
+  await stand.agent.kill()
+  await untilAgent(stand, 'Down')
+  await editSite(stand, site, 'missed-by-one')
+  await deploySite(stand, site)
+  const history = await api.readHistory(site.id)
+
+  await deploySite(stand, site)
+  await deploySite(stand, site)
+  t.same(await api.readHistory(site.id), history, 'the same again makes no revision')
+  t.equal((await api.readGroup(site.id)).revision, 2)
+
+  expectDone(await api.act(site.id, 'rollback'))
+  t.equal((await fetchMark(second)).mark, 'site-first', 'a rollback goes to other sources')
+  expectDone(await api.act(site.id, 'reload'))
+  expectDone(await api.act(site.id, 'rollback'))
+  t.equal((await fetchMark(second)).mark, 'missed-by-one', 'over a reload too')
+  stand.startAgent()
+  await untilServing(stand.cache, 'missed-by-one')
+})
+
 const isFailed = ({ state }: GroupView['agentStates'][number]): boolean => state === 'failed'
 const nameOf = ({ agent }: GroupView['agentStates'][number]): string => agent.name
 

@@ -114,6 +114,24 @@ await t.test('a coordinator that slept through its deploy writes nothing', async
   t.equal((await there.coordinator.api.readHistory(site.id))[0]?.revision, null)
 })
 
+await t.test('a deploy that one runs is cancelled through the other', async (t) => {
+  await editSite(here.coordinator, site, 'cancelled')
+  const ended = there.link.trap({
+    ...{ name: 'applyReport', moment: 'before', fate: 'pass' },
+    act: async () => {
+      const answer = await there.coordinator.api.act(site.id, 'cancel')
+      t.equal(answer.status, 200, answer.text)
+    },
+  })
+  const answer = here.coordinator.api.act(site.id, 'deploy')
+  await ended
+
+  t.match(readRefusal(await answer, 409), /cancelled by root/)
+  const [entry] = await here.coordinator.api.readHistory(site.id)
+  t.match(entry, { revision: null, result: 'cancelled by root' })
+  await untilServed(pair, site, 'completed')
+})
+
 await t.test('two deploys of the group at once, by either', async (t) => {
   for (let round = 0; round < 3; round++) {
     await editSite(here.coordinator, site, `at-once-${round}`)

@@ -163,7 +163,7 @@ async function tryObjects(stand: Stand): Promise<void> {
     },
   })
   await done('listenToEvents')
-  await tryVerbs(stand, { group, tag: stageTag })
+  await tryVerbs(stand, { group, tag: stageTag, file })
   await readAll(stand, { Agent: agent, Tag: tag, File: file, Domain: domain, VclGroup: group })
   await readAll(stand, { Deployment: deployment })
   await tryAgent(stand, agent)
@@ -188,7 +188,7 @@ type Reference = { readonly id: number }
 
 async function tryVerbs(
   { done }: Stand,
-  { group: at, tag }: { readonly group: Reference; readonly tag: Reference },
+  { group: at, tag, file }: Readonly<Record<'group' | 'tag' | 'file', Reference>>,
 ): Promise<void> {
   await done('validateVclGroup', { at })
   await done('deployVclGroup', { at })
@@ -200,6 +200,12 @@ async function tryVerbs(
   await done('stageVclGroup', { at, body: stage })
   await done('promoteVclGroup', { at })
   await done('rollbackVclGroup', { at, body: { revision: 1 } })
+  let round = 0
+  await eventually('a deploy is cancelled before it has loaded', async () => {
+    await done('updateFile', { at: file, body: { source: `${source}# round ${++round}\n` } })
+    await done('deployVclGroup', { at, query: '?wait=0' })
+    return done('cancelVclGroup', { at })
+  })
   for (const part of ['State', 'Placement', 'Routing', 'History'])
     await done(`getVclGroup${part}`, { at })
 }

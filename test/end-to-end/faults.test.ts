@@ -199,11 +199,16 @@ void t.test('one cache of three cannot compile', lane(), async (t) => {
     },
   )
 
-  await t.test('once it can, it follows', async (t) => {
+  await t.test('the same deploy tries it again, and makes no revision', async (t) => {
+    const { revision } = await api.readGroup(site.id)
+    const history = await api.readHistory(site.id)
+    expectDone(await api.act(site.id, 'deploy'))
+    t.match(await api.readGroup(site.id), { stateName: 'Degraded', revision })
     await third.adm('param.reset', 'vmod_path')
-    expectDone(await api.act(site.id, 'reload'))
+    expectDone(await api.act(site.id, 'deploy'))
     await untilServing(third, 'with-std')
-    t.equal((await api.readGroup(site.id)).stateName, 'Active')
+    t.match(await api.readGroup(site.id), { stateName: 'Active', revision })
+    t.same(await api.readHistory(site.id), history)
     for (const one of traffic) t.same([...one.failures], [])
   })
 })

@@ -161,6 +161,7 @@ void t.test('an agent that was Down', beside(laneTimeoutMs), async (t) => {
     await eventually('the group is told as in trouble', async () => {
       return (await stand.api.readGroup(site.id)).stateName === 'Error'
     })
+    readRefusal(await stand.api.act(site.id, 'deploy'), 503)
     stand.port.forget()
     stand.link.forget()
     stand.startAgent()
@@ -168,6 +169,7 @@ void t.test('an agent that was Down', beside(laneTimeoutMs), async (t) => {
     await untilAgreed(stand, site)
     t.same(stand.port.changes(), [])
     t.same([...traffic.failures], [], 'no request failed meanwhile')
+    t.equal((await stand.api.readGroup(site.id)).revision, 2, 'the same deploy made no revision')
   })
 
   await t.test('of a deploy that it missed it gets the new VCL, without an outage', async (t) => {

@@ -98,6 +98,7 @@ export const columns: Columns = {
     desired: 1,
     attemptedRevision: 1,
     attemptedResult: 1,
+    recordedRevision: 1,
     attemptedError: 1,
     attemptedAt: 1,
     effectiveRevision: 1,
@@ -244,6 +245,7 @@ export const columns: Columns = {
     sha: 1,
     replaced: 1,
     replacedBy: 1,
+    deployId: 1,
   },
   apiLogs: {
     id: 1,

@@ -152,6 +152,7 @@ export async function addAgent(
       desired: '{}',
       attemptedRevision: null,
       attemptedResult: null,
+      recordedRevision: null,
       attemptedError: null,
       attemptedAt: null,
       effectiveRevision: null,

@@ -123,6 +123,13 @@ export const vclGroups: Noun = {
       run: async (invocation) => (await import('../deploy.js')).deployGroup(invocation, group),
     },
     {
+      name: 'cancel',
+      summary: 'ends a deploy that is loading; nothing switches, the old VCL serves on',
+      arguments: ['<id|name>'],
+      example: 'vclgroups cancel site',
+      run: async (invocation) => (await import('../deploy.js')).cancelDeploy(invocation, group),
+    },
+    {
       name: 'undeploy',
       summary: 'takes the group from all its caches',
       arguments: ['<id|name>'],
@@ -141,7 +148,7 @@ export const vclGroups: Noun = {
     },
     {
       name: 'rollback',
-      summary: 'goes back to an earlier revision, without one to the previous',
+      summary: 'goes back to an earlier revision, without one to the newest with other sources',
       arguments: ['<id|name>'],
       flags: [
         { form: '--revision <number>', summary: 'as `history` tells it' },

@@ -14,8 +14,8 @@ export interface Offer {
 /** What the store says of the agent. */
 export interface KnownRevisions {
   readonly desiredRevision: number
-  readonly attemptedRevision: number | null
-  readonly attemptedResult: string | null
+  /** The newest one of which a report says that it is applied. */
+  readonly recordedRevision: number | null
 }
 
 /**
@@ -35,9 +35,7 @@ export function needsApply(
 ): boolean {
   const { desiredRevision } = known
   const isEffective = condition.effectiveRevision === desiredRevision
-  const isRecorded =
-    known.attemptedRevision === desiredRevision && known.attemptedResult === 'applied'
-  if (isEffective && isRecorded) return false
+  if (isEffective && known.recordedRevision === desiredRevision) return false
   if (last?.revision !== desiredRevision) return true
   const { answer } = last
   if (answer === null) {

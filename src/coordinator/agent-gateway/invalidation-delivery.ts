@@ -190,9 +190,12 @@ export function createInvalidationDelivery(
   }
 
   function serve(delivery: Delivery): void {
+    sendWhatFits(delivery)
     noteWhetherCaughtUp(delivery)
-    const { recipient } = delivery
-    if (!recipient.mayBeSent()) return
+  }
+
+  function sendWhatFits(delivery: Delivery): void {
+    if (!delivery.recipient.mayBeSent()) return
     const now = performance.now()
     // A timer may fire a little too early.
     if (now < delivery.window.notBeforeMs) {
@@ -223,6 +226,8 @@ export function createInvalidationDelivery(
       delivery.scanned = next.position
       if (next.reaches.has(agentId)) return next
     }
+    // Entries behind the last kept one have ended: nobody is sent them, and nobody waits for them.
+    delivery.scanned = Math.max(delivery.scanned, tail.end)
     return undefined
   }
 

@@ -12,7 +12,7 @@ import type {
 import type { StateService } from '../state-service/service.js'
 
 export interface InvalidationTail {
-  /** Every entry behind this position, up to `end`, is in the tail; not a number before the log was read. */
+  /** Every open entry behind this position, up to `end`, is in the tail; not a number before the log was read. */
   readonly start: number
   readonly end: number
   /** In order; undefined at the end. */
@@ -97,13 +97,16 @@ export function createInvalidationTail(
       start = end = await source.readEnd()
       return true
     }
+    // Before the page: all up to there is committed, and what the page does not have of it has ended.
+    const logged = await source.readEnd()
+    if (logged === end) return false
     const page = await source.readAfter(end, pageEntries)
-    const last = page.at(-1)
-    if (!last) return false
     kept.push(...page)
     bytes += sumBytes(page)
-    end = last.position
-    isWanted ||= page.length === pageEntries
+    const last = page.at(-1)?.position ?? end
+    const isWhole = page.length < pageEntries
+    end = isWhole ? Math.max(last, logged) : last
+    isWanted ||= !isWhole
     let surplus = 0
     while (kept.length - surplus > keptEntries || bytes > keptBytes) {
       const oldest = kept[surplus]

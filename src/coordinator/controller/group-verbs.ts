@@ -1,4 +1,4 @@
-/** `/vclgroups/{id}/…`: deploy, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, history (choices: 3). */
+/** `/vclgroups/{id}/…`: deploy, cancel, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, history (choices: 3). */
 import { Type, type Static } from 'typebox'
 import type { Context } from '../../context.js'
 import type { Actor } from '../../domain/permission.js'
@@ -9,6 +9,7 @@ import {
   type VerbAnswer,
   type VerbRequest,
 } from '../state-service/deploying/deploy.js'
+import { cancelDeploy } from '../state-service/deploying/deploy-cancel.js'
 import { dropStage } from '../state-service/deploying/delstage.js'
 import { explainGroupPlacement } from '../state-service/deploying/group-state.js'
 import { readGroupHistory } from '../state-service/deploying/history.js'
@@ -96,6 +97,7 @@ export function groupVerbRoutes(service: StateService): readonly Route[] {
       summary: 'Makes what is staged the group’s own, deploys it, and ends the stage',
       run: promoteVclGroup,
     }),
+    cancelRoute(service),
     rollbackRoute(service),
     stageRoute(service),
     delstageRoute(service),
@@ -147,10 +149,23 @@ function deployRoute(service: StateService): Route {
   })
 }
 
+function cancelRoute(service: StateService): Route {
+  return route({
+    ...verbOf(service, 'cancel'),
+    summary: 'Ends a deploy that is loading: nothing switches, and its caller is answered 409',
+    answers: { 200: groupSchema },
+    handle: async ({ context, actor, object }) => {
+      await cancelDeploy(service, context, actor, object)
+      return answerGroup(service, actor, object.id, 200)
+    },
+  })
+}
+
 function rollbackRoute(service: StateService): Route {
   return route({
     ...verbOf(service, 'rollback'),
-    summary: 'Back to an earlier revision, without one the previous; makes a new revision',
+    summary:
+      'Back to an earlier revision, without one the newest with other sources; makes a new revision',
     query: waitQuery,
     body: Type.Object(
       { revision: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1 }))) },
@@ -300,7 +315,7 @@ async function answerGroup(
   return { status, body: toGroupView(await viewGroupAgain(service, actor, id)) }
 }
 
-/** The body is optional: undefined when there is none. Null: the previous revision. */
+/** The body is optional: undefined when there is none. Null: the newest revision with other sources. */
 function readRevision(body: { readonly revision?: number | null } | undefined): number | null {
   return body?.revision ?? null
 }

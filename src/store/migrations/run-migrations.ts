@@ -25,6 +25,8 @@ import { fileDescriptions } from './0055-file-descriptions.js'
 import { apiLogSearch } from './0065-api-log-search.js'
 import { editEvents } from './0066-edit-events.js'
 import { replacedPlaces } from './0076-replaced-places.js'
+import { endedDeploys } from './0078-ended-deploys.js'
+import { recordedRevisions } from './0079-recorded-revisions.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -50,6 +52,8 @@ export const migrations: readonly Migration[] = [
   apiLogSearch,
   editEvents,
   replacedPlaces,
+  endedDeploys,
+  recordedRevisions,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

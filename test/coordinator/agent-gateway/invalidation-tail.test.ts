@@ -1,10 +1,18 @@
 /** What is kept of the invalidation log on its way to agents: what ended without them is neither sent nor counted. */
+import fc from 'fast-check'
 import t from 'tap'
 import { createContext } from '../../../src/context.js'
 import { createInvalidationTail } from '../../../src/coordinator/agent-gateway/invalidation-tail.js'
-import { cancelInvalidation } from '../../../src/coordinator/state-service/invalidations/change-invalidation.js'
+import { markSilentAgentsDown } from '../../../src/coordinator/state-service/agents/heartbeat.js'
+import {
+  cancelInvalidation,
+  deleteInvalidation,
+} from '../../../src/coordinator/state-service/invalidations/change-invalidation.js'
 import { createInvalidation } from '../../../src/coordinator/state-service/invalidations/create-invalidation.js'
+import { endOverdueInvalidations } from '../../../src/coordinator/state-service/invalidations/invalidation-duty.js'
 import { openInvalidationLog } from '../../../src/coordinator/state-service/invalidations/invalidation-log.js'
+import { agentStates } from '../../../src/domain/agent-state.js'
+import { findAgent } from '../../../src/store/agents.js'
 import type { InvalidationRecord } from '../../../src/store/invalidations.js'
 import { addAgent } from '../../store/rows.js'
 import { eventually } from '../../support/eventually.js'
@@ -13,9 +21,13 @@ import { administrator, makeToken, startService, type TestService } from './serv
 
 const windowEntries = 64
 
-async function ban(service: TestService, values: readonly string[]): Promise<InvalidationRecord> {
+async function ban(
+  service: TestService,
+  values: readonly string[],
+  changes: { readonly ttl?: number } = {},
+): Promise<InvalidationRecord> {
   const { entry } = await createInvalidation(service, createContext(service.log), administrator, {
-    ...{ type: 'ban', target: { all: true } },
+    ...{ type: 'ban', target: { all: true }, ...changes },
     expressions: values.map((value) => `obj.http.x ~ ${value}`),
   })
   return entry
@@ -78,3 +90,70 @@ void t.test('what is cancelled while an agent catches up is not sent to it', asy
     made.filter((entry) => entry !== cancelled).map(({ position }) => position),
   )
 })
+
+const fate = fc.constantFrom('open', 'cancelled', 'expired', 'deleted')
+const absence = fc.record({
+  /** Of what is logged while the agent is away. */
+  fates: fc.array(fate, { minLength: 1, maxLength: 6 }),
+  /** One that reads the log from its end, for what the agent missed by itself. */
+  isNewCoordinator: fc.boolean(),
+})
+
+void t.test(
+  'whatever ended while an agent was away, it catches up, and misses nothing',
+  async (t) => {
+    const service = await startService(t, { heartbeatMs: 1000 })
+    const first = await startGateway(t, service)
+    const description = describe('edge', 'key', {
+      capabilities: ['report', 'deploy', 'command', 'invalidate'],
+    })
+    const token = await makeToken(service)
+    let agent = await link(first.host, description, { token, key: 'key' })
+    await fc.assert(
+      fc.asyncProperty(absence, async ({ fates, isNewCoordinator }) => {
+        agent.socket.close()
+        await agent.untilClosed()
+        service.moveClock(10_000)
+        await markSilentAgentsDown(service)
+        const open: number[] = []
+        for (const one of fates) {
+          const entry = await ban(service, ['x'], one === 'expired' ? { ttl: 1 } : {})
+          if (one === 'open') open.push(entry.position)
+          if (one === 'cancelled' || one === 'deleted')
+            await cancelInvalidation(service, administrator, entry)
+          if (one === 'deleted') await deleteInvalidation(service, entry)
+        }
+        service.moveClock(2000)
+        await endOverdueInvalidations(service)
+
+        const { host } = isNewCoordinator ? await startGateway(t, service) : first
+        agent = await eventually('it is back', () => link(host, description, { key: 'key' }))
+        const sent = () =>
+          agent.received.flatMap((one) => (one.kind === 'invalidate' ? one.entries : []))
+        await eventually('it is sent what is open', () => sent().length >= open.length)
+        if (open.length > 0)
+          agent.say({
+            kind: 'invalidated',
+            results: sent().map(({ position }) => ({ position, result: 'done', error: null })),
+            trouble: null,
+          })
+
+        await eventually('it is Running', async () => {
+          const row = await findAgent(service.store.queries, { kind: 'all' }, agent.agentId)
+          return row?.state === agentStates.Running
+        })
+        t.same(
+          sent().map(({ position }) => position),
+          open,
+        )
+      }),
+      {
+        numRuns: 12,
+        examples: [
+          [{ fates: ['open', 'cancelled'], isNewCoordinator: false }],
+          [{ fates: ['open', 'expired', 'open', 'deleted'], isNewCoordinator: true }],
+        ],
+      },
+    )
+  },
+)

@@ -99,7 +99,7 @@ export async function heartbeatsContract(
   await t.test('answer what the store says of the agent, and who is gone', async (t) => {
     await queries
       .updateTable('agents')
-      .set({ desiredRevision: 9, attemptedRevision: 8, attemptedResult: 'failed' })
+      .set({ desiredRevision: 9, recordedRevision: 8 })
       .where('id', '=', first)
       .execute()
     await queries.deleteFrom('agents').where('id', '=', second).execute()
@@ -107,9 +107,7 @@ export async function heartbeatsContract(
     beat(first, { effectiveRevision: 3 })
     beat(second)
     await flush()
-    t.match(heard, [
-      { id: first, desiredRevision: 9, attemptedRevision: 8, attemptedResult: 'failed' },
-    ])
+    t.match(heard, [{ id: first, desiredRevision: 9, recordedRevision: 8 }])
     t.same(gone, [second])
   })
 

@@ -35,6 +35,8 @@ import { administrator, startService, type TestService } from '../agent-gateway/
 
 const text = 'vcl 4.1;\nimport vtc;\n'
 const sha = createHash('sha256').update(text).digest('hex')
+const earlierText = 'vcl 4.1;\nimport vtc ;\n'
+const earlierSha = createHash('sha256').update(earlierText).digest('hex')
 const refusal = /^main\.vcl line 2 pos 8: VCL of an organization may not use the module vtc/
 
 interface Deployed {
@@ -68,11 +70,13 @@ async function startDeployed(t: Test, owner: 'red' | 'system' = 'red'): Promise<
   }
   const sourceMap = { files: ['main.vcl'], segments: [[1, 1, 0, 1, 1]] as const }
   await keepSource(queries, { sha, text, sourceMap }, 1)
+  await keepSource(queries, { sha: earlierSha, text: earlierText, sourceMap }, 1)
   await writeWish(queries, groupId, { sources, pending: false, revision: 2 })
   for (const revision of [1, 2])
     await addHistory(queries, {
       ...{ groupId, organizationId, revision, at: revision, account: 'takeover' },
-      ...{ action: revision === 1 ? 'adopt' : 'deploy', result: 'ok', sources },
+      ...{ action: revision === 1 ? 'adopt' : 'deploy', result: 'ok' },
+      sources: revision === 1 ? { ...sources, sha: earlierSha } : sources,
     })
   const [agentId = 0] = agentIds
   const place = createPlacement({

@@ -81,6 +81,7 @@ function known(placement: PlacementRecord, changes: Partial<ReportedAgent['agent
       desiredRevision: 10,
       attempted: { revision: 9, result: 'applied' as const, error: null, at: 1000 },
       effectiveRevision: 9,
+      recordedRevision: 9,
       ...changes,
     },
     placements: [placement],
@@ -127,8 +128,10 @@ await t.test('phase one', async (t) => {
     t.end()
   })
   await t.test('a refusal leaves the candidate pending: nothing was tried', (t) => {
-    const said = { ...report, result: 'refused' as const, error: 'superseded', loaded: [] }
-    t.same(judge(loading, said).placement, loading)
+    const said = { ...report, result: 'refused' as const, error: 'it cannot be held', loaded: [] }
+    t.same(judge(loading, said).placement, { ...loading, error: 'it cannot be held' })
+    const superseded = judge(loading, { ...said, revision: 9 })
+    t.same(superseded.placement, loading, 'that of an earlier revision says nothing')
     t.end()
   })
   await t.test(
@@ -250,8 +253,8 @@ await t.test(
 )
 
 await t.test('an agent is sent its desired state', (t) => {
-  const recorded = { desiredRevision: 5, attemptedRevision: 5, attemptedResult: 'applied' }
-  const behind = { desiredRevision: 5, attemptedRevision: 4, attemptedResult: 'applied' }
+  const recorded = { desiredRevision: 5, recordedRevision: 5 }
+  const behind = { desiredRevision: 5, recordedRevision: 4 }
   const at = (heldRevision: number, effectiveRevision: number) => ({
     heldRevision,
     effectiveRevision,

@@ -184,6 +184,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   updateVclGroup: { needs: 'vclgroup write', body: group },
   deleteVclGroup: { needs: 'vclgroup write' },
   deployVclGroup: { needs: 'vclgroup write', query: 'wait=0' },
+  cancelVclGroup: { needs: 'vclgroup write' },
   undeployVclGroup: { needs: 'vclgroup write', query: 'wait=0' },
   reloadVclGroup: { needs: 'vclgroup write', query: 'wait=0' },
   promoteVclGroup: { needs: 'vclgroup write', query: 'wait=0' },

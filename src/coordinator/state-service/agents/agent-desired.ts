@@ -10,8 +10,7 @@ export interface DesiredState {
   readonly agentId: number
   readonly desiredRevision: number
   readonly desired: DesiredEngine
-  readonly attemptedRevision: number | null
-  readonly attemptedResult: string | null
+  readonly recordedRevision: number | null
 }
 
 /**

@@ -22,7 +22,15 @@ export interface ReportedAgent {
 
 export type ReportedApply = Pick<
   ApplyReport,
-  'revision' | 'result' | 'error' | 'loaded' | 'failures' | 'interrupted' | 'changed' | 'serving'
+  | 'revision'
+  | 'result'
+  | 'error'
+  | 'loaded'
+  | 'failures'
+  | 'postponed'
+  | 'interrupted'
+  | 'changed'
+  | 'serving'
 >
 
 /** Answers the same object when the report says nothing new: it is older than what is known, or of no revision of ours. */
@@ -33,18 +41,23 @@ export function judgeReport(
 ): ReportedAgent {
   const { agent } = known
   if (report.revision > agent.desiredRevision) return known
-  if (report.revision < (agent.attempted?.revision ?? 0)) return known
+  if (report.revision < Math.max(agent.attempted?.revision ?? 0, agent.recordedRevision ?? 0))
+    return known
   const evidence = toEvidence(known, report, now)
+  const isApplied = report.result === 'applied'
+  const placements = known.placements.map((placement) =>
+    judgeCurrent(judgeCandidate(placement, evidence), evidence),
+  )
+  const hasFailed = placements.some(({ state }) => state === 'failed')
   return {
     ...known,
     agent: {
       ...agent,
-      attempted: judgeAttempt(agent.attempted, report, now),
-      effectiveRevision: report.result === 'applied' ? report.revision : agent.effectiveRevision,
+      attempted: judgeAttempt(agent.attempted, report, { hasFailed, now }),
+      effectiveRevision: isApplied ? report.revision : agent.effectiveRevision,
+      recordedRevision: isApplied ? report.revision : agent.recordedRevision,
     },
-    placements: known.placements.map((placement) =>
-      judgeCurrent(judgeCandidate(placement, evidence), evidence),
-    ),
+    placements,
   }
 }
 
@@ -75,18 +88,29 @@ function toEvidence(known: ReportedAgent, report: ReportedApply, now: number): E
   }
 }
 
-/** The time moves only when something was done on the cache (choices: 3, Deploy). */
+/**
+ * The time moves only when something was done on the cache. What failed stays the last attempt where the agent only went back to
+ * what it held before, and as long as one of its groups is without what failed to load.
+ */
 function judgeAttempt(
   last: AttemptRecord | null,
   report: ReportedApply,
-  now: number,
+  { hasFailed, now }: { readonly hasFailed: boolean; readonly now: number },
 ): AttemptRecord {
   const { revision, result, changed } = report
+  if (last !== null && isWithoutFailed(last, report, hasFailed)) return last
   const firstFailure = report.failures[0]?.error ?? null
   // Of what is applied, the settings that the cache refuses.
   const error = report.error ?? (result === 'applied' ? null : firstFailure)
   const isDone = changed || result === 'failed'
   return { revision, result, error, at: last === null || isDone ? now : last.at }
+}
+
+/** It holds all that is wanted of it since the attempt failed. */
+function isWithoutFailed(last: AttemptRecord, report: ReportedApply, hasFailed: boolean): boolean {
+  if (last.result === 'applied' || report.result !== 'applied' || report.error !== null)
+    return false
+  return report.revision > last.revision && (hasFailed || !report.changed)
 }
 
 function judgeCandidate(placement: PlacementRecord, evidence: Evidence): PlacementRecord {
@@ -101,7 +125,16 @@ function judgeCandidate(placement: PlacementRecord, evidence: Evidence): Placeme
       error: state === 'failed' ? placement.error : null,
     }
   const error = findFailure(candidate.name, routing, evidence) ?? reasonOfAll(placement, evidence)
-  return error === null ? placement : { ...placement, candidateState: 'failed', error }
+  if (error !== null) return { ...placement, candidateState: 'failed', error }
+  const delay = reasonOfDelay(candidate.name, evidence)
+  return delay === null ? placement : { ...placement, error: delay }
+}
+
+/** Why the agent cannot load it for now, though the VCL may be right: its disk, or the way to the source. */
+function reasonOfDelay(name: string, { isNewest, report }: Evidence): string | null {
+  if (!isNewest) return null
+  if (report.result === 'refused') return report.error
+  return report.postponed?.find(({ program }) => program === name)?.error ?? null
 }
 
 function judgeCurrent(placement: PlacementRecord, evidence: Evidence): PlacementRecord {
@@ -147,13 +180,14 @@ function isWanted(placement: PlacementRecord, evidence: Evidence): boolean {
 }
 
 function asApplied(placement: PlacementRecord, { report, now }: Evidence): PlacementRecord {
-  const { state, appliedRevision, wantedRevision, deployedAt } = placement
+  const { state, appliedRevision, wantedRevision, deployedAt, candidateState } = placement
+  const isUnloaded = candidateState === 'failed' || candidateState === 'pending'
   const isDone = appliedRevision !== wantedRevision || (report.changed && state !== 'applied')
   return {
     ...placement,
     state: 'applied',
     appliedRevision: wantedRevision,
-    error: placement.candidateState === 'failed' ? placement.error : null,
+    error: isUnloaded ? placement.error : null,
     deployedAt: isDone || deployedAt === null ? now : deployedAt,
   }
 }

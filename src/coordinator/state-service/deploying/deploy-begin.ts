@@ -85,7 +85,8 @@ async function tryBegin(
   if (deployments.length === 0 || decision.shortages.length > 0) {
     const names = { agents: fleet, nameOf: await readNamesOf(queries, group.organizationId) }
     const shortage = describeShortages(decision, deployments, names)
-    if (shortage) return refuseShort(queries, shortage, { group, gathered, sources, promoting })
+    if (shortage)
+      return refuseShort(queries, shortage, { group, gathered, sources, promoting, same })
   }
   const { force = false } = request.replace ?? {}
   const hindrance = await judgeReplacing(queries, { group: target, decision, agents, force })
@@ -94,7 +95,7 @@ async function tryBegin(
     groupId: group.id,
     organizationId: group.organizationId,
     action: request.action,
-    revision: group.revision + 1,
+    revision: findRevision(group, { same, promoting }),
     sources,
     traceId: context.traceId,
     account: actor.accountName,
@@ -118,6 +119,17 @@ async function tryBegin(
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
 }
 
+interface Again {
+  readonly promoting: boolean
+  /** What is deployed already, when that is what is asked for. */
+  readonly same: WishedSources | undefined
+}
+
+/** The same sources once more, where somebody failed or is to come, make no other one. */
+function findRevision({ revision }: GroupRecord, { promoting, same }: Again): number {
+  return same && !promoting ? revision : revision + 1
+}
+
 /** Another branch, or another commit, with the text that the caches of a console's group serve already. */
 async function noteBranch(
   queries: Queries,
@@ -138,17 +150,16 @@ function refuse(
   return { kind: 'refused', because, message, ...refused }
 }
 
-/** Late agents get what is wished. A promote that fails keeps the stage, and nothing else. */
+/** Late agents get what is wished, and what is deployed anyway. A promote that fails keeps the stage, and nothing else. */
 async function refuseShort(
   queries: Queries,
   { kind, message }: Shortage,
   refused: Pick<Refused, 'group' | 'gathered'> & {
     readonly sources: WishedSources
-    readonly promoting: boolean
-  },
+  } & Again,
 ): Promise<Refused> {
-  const { group, gathered, sources, promoting } = refused
-  if (kind === 'unavailable' && !promoting)
+  const { group, gathered, sources, promoting, same } = refused
+  if (kind === 'unavailable' && !promoting && !same)
     await writeWish(queries, group.id, { sources, pending: true, revision: group.revision })
   return refuse(kind, message, { group, gathered })
 }

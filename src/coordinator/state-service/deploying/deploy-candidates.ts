@@ -1,6 +1,6 @@
 /** Who loads what in phase one, and whether there is anything to do at all. Pure. */
 import type { PlacementDecision } from '../../../domain/placement.js'
-import { hasSameNames, isSameProgram } from '../../../domain/desired-engine.js'
+import { hasSameNames, isSameProgram, type PlacedProgram } from '../../../domain/desired-engine.js'
 import { programOf, type WishedSources } from '../../../domain/vcl-group.js'
 import type { DeployRecord } from '../../../store/deploys.js'
 import type { PlacementRecord } from '../../../store/placements.js'
@@ -8,7 +8,8 @@ import { createPlacement } from '../placing/placing.js'
 
 /**
  * `in-place`: every chosen agent serves these sources already, and nobody comes or goes. `switching`: an earlier deploy of
- * them was decided, and some agents are still about to serve them.
+ * them was decided, and some agents are still about to serve them, or will when they are back. `other`: somebody failed, or is
+ * another one.
  */
 export function compareWithPlaces(
   placements: readonly PlacementRecord[],
@@ -19,17 +20,25 @@ export function compareWithPlaces(
   if (decision.shortages.length > 0) return 'other'
   const stays = [...decision.keep, ...decision.waiting]
   const kept = new Map(stays.map((place) => [place.agentId, place.deploymentId]))
+  const program = programOf(sources)
   // A place that another group takes is that one's.
   const own = placements.filter(({ replacedBy }) => replacedBy === null)
   const isSame = own.every(
-    ({ agentId, deploymentId, state, current, candidate }) =>
-      kept.get(agentId) === deploymentId &&
-      (state === 'applied' || state === 'applying') &&
-      candidate === null &&
-      isSameProgram(current, programOf(sources)),
+    (placement) =>
+      kept.get(placement.agentId) === placement.deploymentId && isOnItsWay(placement, program),
   )
   if (!isSame) return 'other'
-  return own.every(({ state }) => state === 'applied') ? 'in-place' : 'switching'
+  const isThere = own.every(({ state, candidate }) => state === 'applied' && candidate === null)
+  return isThere ? 'in-place' : 'switching'
+}
+
+/** It serves the program, or will without being asked again. */
+function isOnItsWay(
+  { state, current, candidate, candidateState }: PlacementRecord,
+  program: PlacedProgram,
+): boolean {
+  if (candidate !== null) return candidateState !== 'failed' && isSameProgram(candidate, program)
+  return (state === 'applied' || state === 'applying') && isSameProgram(current, program)
 }
 
 /** The placements of phase one: those that stay with their candidate, and the new ones. Who is Down loads it on return. */

@@ -30,6 +30,7 @@ import {
   switchPlacement,
 } from '../placing/placing.js'
 import { undeployPlaceless } from '../placing/replacing.js'
+import { explainEnd } from './deploy-end.js'
 import { promoteStage } from './stage-end.js'
 import type { StateService } from '../service.js'
 
@@ -79,16 +80,21 @@ export async function decideDeploy(
     const replaced = isSwitch ? await readReplaced(queries, group.id, ids) : []
     await undeployPlaceless(queries, { ids, by, account: deploy.account, now })
     const revision = deploy.action === 'stage' ? group.revision : deploy.revision
-    await addHistory(queries, {
-      ...historyOf(deploy, now),
-      revision: verdict.kind === 'switch' ? revision : null,
-      result: verdict.kind === 'switch' ? 'ok' : verdict.message,
-      ...(replaced.length > 0 && { replaced }),
-    })
+    if (verdict.kind !== 'switch' || replaced.length > 0 || !isRepeated(deploy, group))
+      await addHistory(
+        queries,
+        {
+          ...historyOf(deploy, now),
+          revision: verdict.kind === 'switch' ? revision : null,
+          result: verdict.kind === 'switch' ? 'ok' : verdict.message,
+          ...(replaced.length > 0 && { replaced }),
+        },
+        deploy.id,
+      )
     const agentIds = [...placements.map(({ agentId }) => agentId), ...changes.freed]
     return recomposeDesired(queries, [...new Set(agentIds)])
   })
-  if (agentIds === undefined) return { error: new FleetError('unavailable', 'deploy', takenOver) }
+  if (agentIds === undefined) return { error: await explainEnd(service, deploy) }
   tellDesiredChanged(service, agentIds, context.traceId)
   const group = deploy.groupId
   if (verdict.kind === 'switch') {
@@ -112,9 +118,6 @@ export class DeployDiscarded extends FleetError {
     super(kind, 'deploy', message)
   }
 }
-
-/** This process could not prolong its lease: it slept, or the store was away. */
-const takenOver = 'another coordinator took this deploy over and ended it; its history says how'
 
 interface Changes {
   readonly save: readonly PlacementRecord[]
@@ -147,8 +150,11 @@ async function switchAll(
     save: staying.map((placement) => {
       if (placement.candidateState === 'loaded') return switchPlacement(placement, deploy.revision)
       const isThere = agents.get(placement.agentId)?.state === agentStates.Running
-      if (placement.candidateState === 'failed' && isThere)
-        return failPlacement(placement, isStage || group.keepOnFailure)
+      const { candidateState, error } = placement
+      // Or it said why it cannot load it: who waits for it might wait for ever.
+      const hasFailed =
+        candidateState === 'failed' || (candidateState === 'pending' && error !== null)
+      if (hasFailed && isThere) return failPlacement(placement, isStage || group.keepOnFailure)
       // Still loading, or away: it switches when it has loaded (placement-following.ts).
       return {
         ...awaitCandidate(placement),
@@ -178,13 +184,17 @@ interface Dropped {
 /** A stage that fails leaves the one before it; a promote that fails keeps no wish. */
 async function keepWhatWas(
   queries: Queries,
-  { action, groupId, sources }: DeployRecord,
+  { action, groupId, sources, revision }: DeployRecord,
   { group, verdict }: Dropped,
 ): Promise<void> {
   if (action === 'stage') {
     const stage = await findStage(queries, groupId)
     await replaceUses(queries, groupId, stage ? [stage.sources] : [])
-  } else if (action !== 'promote' && verdict.keepsWish === true)
+  } else if (
+    action !== 'promote' &&
+    verdict.keepsWish === true &&
+    !isRepeated({ action, revision }, group)
+  )
     await writeWish(queries, groupId, { sources, pending: true, revision: group.revision })
 }
 
@@ -197,6 +207,14 @@ function dropAll(placements: readonly PlacementRecord[]): Changes {
     leave: dropped.filter((placement) => !holdsPlace(placement)).map(({ agentId }) => agentId),
     freed: [],
   }
+}
+
+/** What is deployed already was to go where it is not: it makes no revision. */
+function isRepeated(
+  { action, revision }: Pick<DeployRecord, 'action' | 'revision'>,
+  group: Pick<GroupRecord, 'revision'>,
+): boolean {
+  return action !== 'stage' && revision === group.revision
 }
 
 function historyOf(deploy: DeployRecord, at: number) {

@@ -1,8 +1,9 @@
 /** Phase one: the agents' loads are watched until they can be judged; agents that go away are replaced. */
 import type { Context } from '../../../context.js'
-import { agentStates } from '../../../domain/agent-state.js'
+import { agentStateName, agentStates } from '../../../domain/agent-state.js'
 import { describeFailures, translateError } from '../../../domain/compiler-text.js'
 import {
+  graceMs,
   judgeLoads,
   judgeStageLoads,
   type LoadsInput,
@@ -11,7 +12,7 @@ import {
 } from '../../../domain/deploy-outcome.js'
 import { isStaged } from '../../../domain/stage.js'
 import { readAgentStates, type AgentStateRow } from '../../../store/agent-states.js'
-import { holderOf, type DeployRecord } from '../../../store/deploys.js'
+import { holderOf, holdsDeploy, type DeployRecord } from '../../../store/deploys.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../../../store/deployments.js'
 import { countGroupPlaces, type AlikePlaces } from '../../../store/group-places.js'
 import { readPlacements, type PlacementRecord } from '../../../store/placements.js'
@@ -31,27 +32,35 @@ const longestLoadMs = 600_000
  */
 const blipMs = 3_000
 
-/** 'stopping': the coordinator stops; the deploy's row stays and is discarded at the next start. */
+/** Agents that a message names. */
+const namesLimit = 20
+
+/**
+ * 'stopping': the coordinator stops; the deploy's row stays and is discarded at the next start. 'ended': somebody else has
+ * ended the deploy, or took it over.
+ */
 export async function followLoads(
   service: StateService,
   context: Context,
   deploy: DeployRecord,
   waitMs: number,
-): Promise<LoadVerdict | 'stopping'> {
+): Promise<LoadVerdict | 'stopping' | 'ended'> {
   const { queries } = service.store
   const deployments = await readDeploymentsOf(queries, deploy.sources.deploymentIds)
   const judged = { deploy, deployments, waitMs }
   // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
   let replaced = 0
   let unavailableSinceMs: number | null = null
-  const verdict = await watchAgents(
+  const verdict = await watchAgents<LoadVerdict | 'ended'>(
     service,
     async () => {
+      // The next deploy of the group may have begun already.
+      if (!(await holdsDeploy(queries, deploy))) return 'ended'
       if (await mustWait(service, judged, replaced)) {
         unavailableSinceMs = null
         return undefined
       }
-      const loads = await readLoads(service, deploy)
+      const loads = await readLoads(service, judged)
       const away = loads.filter(({ state }) => state === 'away').length
       if (away > replaced) {
         replaced = away
@@ -98,7 +107,8 @@ async function mustWait(
   const loads = places
     .filter(({ hasCandidate }) => hasCandidate)
     .flatMap((place) => {
-      const load = { deploymentId: place.deploymentId, state: stateOfLoad(place) }
+      const state = stateOfLoad(place, isPatient(service, { deploy, waitMs }))
+      const load = { deploymentId: place.deploymentId, state }
       return Array.from({ length: place.count }, () => load)
     })
   const { verdict } = judgeAll(service, { deploy, deployments, waitMs }, loads)
@@ -106,29 +116,46 @@ async function mustWait(
 }
 
 /** The candidates of a deploy with the state of their agents. Two queries. */
-async function readLoads(service: StateService, deploy: DeployRecord): Promise<Load[]> {
+async function readLoads(
+  service: StateService,
+  { deploy, waitMs }: Pick<Judged, 'deploy' | 'waitMs'>,
+): Promise<Load[]> {
   const { queries } = service.store
   const { groupId, stage } = holderOf(deploy)
   const placements = (await readPlacements(queries, { groupIds: [groupId], stage })).filter(
     (placement) => placement.candidate !== null,
   )
   const agents = await readAgentStates(queries, deploy.groupId)
+  const patient = isPatient(service, { deploy, waitMs })
   return placements.flatMap((placement): Load[] => {
     const agent = agents.get(placement.agentId)
     if (!agent) return []
-    const { candidateState } = placement
-    return [{ placement, agent, state: stateOfLoad({ candidateState, agentState: agent.state }) }]
+    const { candidateState, error } = placement
+    const sight = { candidateState, agentState: agent.state, hasError: error !== null }
+    return [{ placement, agent, state: stateOfLoad(sight, patient) }]
   })
 }
 
-function stateOfLoad({
-  candidateState,
-  agentState,
-}: Pick<AlikePlaces, 'candidateState' | 'agentState'>): LoadState {
+/** Half of the caller's wait, so that another agent can be asked, and the caller told, within it. */
+function isPatient(
+  service: StateService,
+  { deploy, waitMs }: Pick<Judged, 'deploy' | 'waitMs'>,
+): boolean {
+  return service.now() - deploy.startedAt < graceMs(waitMs)
+}
+
+function stateOfLoad(
+  { candidateState, agentState, hasError }: LoadSight,
+  patient: boolean,
+): LoadState {
   const state = candidateState ?? 'pending'
+  // Its disk is full, or the source is not to be had: it tries on, and may never be done.
+  if (state === 'pending' && hasError && !patient) return 'away'
   // A cache that died while loading says nothing about the VCL.
   return state !== 'loaded' && agentState !== agentStates.Running ? 'away' : state
 }
+
+type LoadSight = Pick<AlikePlaces, 'candidateState' | 'agentState' | 'hasError'>
 
 async function judge(
   service: StateService,
@@ -140,8 +167,23 @@ async function judge(
   if (judged.verdict === 'wait') return undefined
   if (judged.verdict === 'switch') return { kind: 'switch' }
   if (judged.reason === 'unavailable')
-    return { kind: 'unavailable', message: 'too few agents are left to load the VCL', keepsWish }
+    return { kind: 'unavailable', message: describeAway(loads), keepsWish }
   return { kind: 'uncompilable', ...(await describeLoads(service, deploy, loads)) }
+}
+
+/** Who could not load it, and why. */
+function describeAway(loads: readonly Load[]): string {
+  const away = loads.filter(({ state }) => state === 'away')
+  if (away.length === 0) return 'too few agents are left to load the VCL'
+  const named = away
+    .slice(0, namesLimit)
+    .map(({ agent: { name, state }, placement: { error } }) =>
+      state === agentStates.Running && error !== null
+        ? `${name}: ${error}`
+        : `${name}: the agent is ${agentStateName(state)}`,
+    )
+  const more = away.length - named.length
+  return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
 function judgeAll(

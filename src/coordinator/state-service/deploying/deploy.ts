@@ -14,6 +14,7 @@ import { FleetError } from '../../../errors.js'
 import { findGroup } from '../../../store/vcl-groups.js'
 import { beginDeploy, type BeginRequest } from './deploy-begin.js'
 import { decideDeploy, type Decided } from './deploy-decision.js'
+import { explainEnd } from './deploy-end.js'
 import { keepDeployLease } from './deploy-lease.js'
 import type { TurnRequest } from './deploy-turn.js'
 import { followLoads } from './deploy-loads.js'
@@ -125,6 +126,7 @@ async function loadAndDecide(
   const lease = keepDeployLease(service, deploy)
   try {
     const verdict = await followLoads(service, context, deploy, waitMs)
+    if (verdict === 'ended') return { error: await explainEnd(service, deploy) }
     if (verdict !== 'stopping') return await decideDeploy(service, context, deploy, verdict)
     await lease.giveUp()
     return 'stopping'

@@ -5,7 +5,8 @@
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
-import { findRevision, type HistoryEntry } from '../../../store/history.js'
+import { chooseEarlier } from '../../../domain/vcl-group.js'
+import { readRevisions, type HistoryEntry } from '../../../store/history.js'
 import type { Queries } from '../../../store/store.js'
 import type { GroupRecord } from '../../../store/vcl-groups.js'
 import { runVerb, type VerbAnswer, type VerbRequest } from './deploy.js'
@@ -13,7 +14,7 @@ import { recallSources } from './recall-sources.js'
 import type { StateService } from '../service.js'
 
 export interface RollbackRequest extends VerbRequest {
-  /** Null: the previous one. */
+  /** Null: the newest one with other sources. */
   readonly revision: number | null
 }
 
@@ -39,21 +40,20 @@ export function rollBackVclGroup(
   })
 }
 
-/**
- * Chosen by us: without a revision, a group that is not deployed, or whose wish waits for agents, goes back to what it
- * served last.
- */
+/** Which revision's sources are deployed. Throws 'not-found'. */
 async function findTarget(
   queries: Queries,
-  { id, revision, wish, wishPending }: GroupRecord,
+  { id, wish }: GroupRecord,
   wanted: number | null,
 ): Promise<HistoryEntry> {
-  const below = wish && !wishPending ? revision : revision + 1
-  const entry = await findRevision(queries, id, wanted === null ? { below } : { revision: wanted })
+  const entry =
+    wanted === null
+      ? chooseEarlier(await readRevisions(queries, id), wish)
+      : (await readRevisions(queries, id, wanted))[0]
   if (entry) return entry
   const message =
     wanted === null
-      ? 'there is no earlier revision of this group'
+      ? 'there is no earlier revision of this group with other sources'
       : `revision ${wanted} was not found`
   throw new FleetError('not-found', 'deploy', message)
 }

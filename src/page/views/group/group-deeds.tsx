@@ -1,11 +1,14 @@
 /** What can be done to the whole of a group. */
 import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
 import type { Group } from '../../api/group.js'
 import { Button, LinkButton } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { tellSaved } from '../../parts/save-change.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { ErrorNote } from '../../parts/error-note.js'
+import { toast } from '../../parts/toasts.js'
 import { readGroupFields, toGroupBody } from './group-fields.js'
 import { GroupForm, listChoosable, type GroupFormProps } from './group-form.js'
 import { mayChangeGroup } from './may-change-group.js'
@@ -34,6 +37,7 @@ export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsPr
           Deploy…
         </LinkButton>
       )}
+      {group.stateName === 'Deploying' && <CancelDeploy group={group} reload={reload} />}
       {group.deployed && (
         <>
           <Button
@@ -86,6 +90,34 @@ export function GroupDeeds({ group, etag, verbs, reload, section }: GroupDeedsPr
           }}
         />
       )}
+    </>
+  )
+}
+
+/** Beside the call that waits for the deploy, which it ends. */
+function CancelDeploy({ group, reload }: Pick<GroupDeedsProps, 'group' | 'reload'>) {
+  const deed = useDeed()
+  const cancel = async (): Promise<void> => {
+    const isSure = await confirmDestruction({
+      title: `Cancel the deploy of ${group.name}?`,
+      text: 'Nothing switches: what serves now serves on. What has switched already cannot be cancelled.',
+      verb: 'Cancel deploy',
+    })
+    if (!isSure) return
+    await deed.run(
+      () => call<Group>('PUT', `/vclgroups/${group.id}/cancel`),
+      () => {
+        toast(`The deploy of ${group.name} is cancelled.`)
+      },
+    )
+    reload()
+  }
+  return (
+    <>
+      <Button isBusy={deed.isBusy} onClick={() => void cancel()}>
+        Cancel deploy
+      </Button>
+      {deed.error && <ErrorNote error={deed.error} />}
     </>
   )
 }
