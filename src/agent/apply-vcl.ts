@@ -10,8 +10,12 @@ import { planVcl, type VclStep } from '../domain/vcl-plan.js'
 import type { ProgramFailure } from '../messages/agent-to-coordinator.js'
 import { findAttainable } from './attainable.js'
 import { awaitCache } from './cache-return.js'
+import { LoadRefusal, type SourceChecks } from './check/source-checks.js'
+import { describeDeath, isOfDeadChild } from './dead-child.js'
 import { errorText } from './engine.js'
+import { engineWords, isOfConnection } from './engine-words.js'
 import { readInventory } from './inventory.js'
+import { requireLoadable, takeLoads, type LoadStep } from './load-steps.js'
 import { recognizeProcess } from './ours.js'
 import { applySettings, describeRefusals } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
@@ -21,6 +25,7 @@ import { waitForProbes, warmAgain } from './warm-up.js'
 
 export interface ApplyOptions extends StepTools {
   readonly settings: SettingsMemory
+  readonly checks: SourceChecks
   readonly desired: DesiredEngine
   /** Programs that are known not to load, with the engine's words: not tried again. */
   readonly knownFailures: ReadonlyMap<string, string>
@@ -53,8 +58,6 @@ export interface ApplyOutcome {
 const roundLimit = 12
 /** Chosen by us: how often the connection may be lost in one attempt. */
 const lossLimit = 1
-/** CLIS_COMMS (cli.h): the child did not live to answer; it is started again by itself. */
-const childDied = 400
 
 /** Rejects only when the state cannot be saved or there is a bug; whatever the cache does is an outcome. */
 export async function applyDesired(options: ApplyOptions): Promise<ApplyOutcome> {
@@ -74,8 +77,6 @@ export async function applyDesired(options: ApplyOptions): Promise<ApplyOutcome>
   return work.outcome(null, `the cache is not as desired after ${roundLimit} rounds`)
 }
 
-type LoadStep = Extract<VclStep, { do: 'load' }>
-
 class ApplyWork {
   readonly #options: ApplyOptions
   readonly #failures: Map<string, string>
@@ -88,6 +89,7 @@ class ApplyWork {
   /** VCLs during whose load the child of the cache died, once: by itself, as far as that tells. */
   readonly #unlucky = new Set<string>()
   #lossesLeft = lossLimit
+  readonly #startedAtMs = Date.now()
   /** Labels and VCLs that cannot be set or used, beside those that do not load. */
   readonly #unsettable = new Set<string>()
 
@@ -240,6 +242,7 @@ class ApplyWork {
 
   async #tryStep(step: VclStep): Promise<boolean> {
     try {
+      if (step.do === 'load') await requireLoadable(this.#options, step)
       await runStep(this.#options, step)
       if (step.do !== 'save') this.#done.push(describeStep(step))
       return true
@@ -283,17 +286,20 @@ class ApplyWork {
 
   /** Only what the cache says about the VCL is its failure, and that it does not come to an end. */
   async #noteFailedLoad({ name, sha }: LoadStep, error: unknown, words: string): Promise<void> {
-    if (!(error instanceof ManagementPortError)) {
+    const isRefusal = error instanceof LoadRefusal
+    if (!isRefusal && !(error instanceof ManagementPortError)) {
       this.#postponed.add(name)
       this.#errors.push(`${name}: ${words.trim()}`)
       return
     }
-    if (error.status === childDied && !this.#unlucky.has(name)) {
+    const isDeath = isOfDeadChild(error)
+    if (isDeath && !this.#unlucky.has(name)) {
       this.#unlucky.add(name)
       return
     }
-    this.#failures.set(this.#nameDesired(name, sha), words)
-    if (error.kind !== 'timeout') await this.#disclaim(name)
+    const told = isDeath ? await describeDeath(this.#options, this.#startedAtMs) : words
+    this.#failures.set(this.#nameDesired(name, sha), told)
+    if (isRefusal || error.kind !== 'timeout') await this.#disclaim(name)
   }
 
   /** A text that was loaded under another name, to stand in while its own is taken. */
@@ -332,19 +338,4 @@ class ApplyWork {
       return names.length > 0 ? [{ do: 'discard', names }] : []
     })
   }
-}
-
-function takeLoads(steps: readonly VclStep[]): readonly LoadStep[] {
-  const end = steps.findIndex((step) => step.do !== 'load')
-  return steps.slice(0, end < 0 ? steps.length : end).filter((step) => step.do === 'load')
-}
-
-/** The engine's words, whole, where there are any. */
-function engineWords(error: unknown): string {
-  const words = error instanceof ManagementPortError ? error.text : undefined
-  return words === undefined || words.trim() === '' ? errorText(error) : words
-}
-
-function isOfConnection(error: ManagementPortError): boolean {
-  return error.kind === 'lost' || error.kind === 'timeout' || error.kind === 'garbled'
 }

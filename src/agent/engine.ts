@@ -114,6 +114,13 @@ export class Engine {
     return this.#port.mode === 'attach' ? (this.#port.workingDirectory ?? null) : null
   }
 
+  /** Whether it was dialled on this host's own address. */
+  get isOnLoopback(): boolean {
+    if (this.#port.mode !== 'attach') return false
+    const { host } = this.#port
+    return host === 'localhost' || host === '::1' || host.startsWith('127.')
+  }
+
   /** The processes that it tells of may be looked up here. */
   get isOfThisHost(): boolean {
     return this.#port.mode === 'attach'
