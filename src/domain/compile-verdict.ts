@@ -7,25 +7,25 @@ export type CompileVerdict =
   /** The compiler ran into a limit. */
   | { readonly kind: 'exceeded'; readonly limit: 'cpu' | 'memory' }
 
-/** mgt_vcc.c: the text passed the VCL and the C compiler, and only then was to be opened. */
-const openFailed = /^Running dlopen failed\b/m
+/** The last line but one says what failed (mgt_vcc.c). */
+const failedForm = /^Running (\S+) failed, (.*)$/gm
 /** Of gcc and clang in the C locale, and of the dynamic linker before they start. */
-const outOfCpu = /CPU time limit exceeded|-compiler failed, signal (?:24|9)\b/
+const outOfCpu = /CPU time limit exceeded/
 const outOfMemory =
   /out of memory|[Cc]annot allocate memory|virtual memory exhausted|bad_alloc|failed to map segment/
+/** SIGXCPU, and what follows where that is ignored. */
+const endedByLimit = /^signal (?:24|9)\b/
 
 /** @param refusal the words of the refusal */
 export function judgeRefusal(refusal: string): CompileVerdict {
-  if (openFailed.test(refusal)) return { kind: 'compiles' }
-  const said = findCompilerWords(refusal)
+  const [, program = '', how = ''] = [...refusal.matchAll(failedForm)].at(-1) ?? []
+  // It passed both compilers; without the C compiler there is nothing to open.
+  if (program === 'dlopen') return { kind: 'compiles' }
+  if (endedByLimit.test(how)) return { kind: 'exceeded', limit: 'cpu' }
+  // What the VCL compiler says quotes the author's lines, which may say anything.
+  const start = program === 'C-compiler' ? refusal.lastIndexOf('Message from C-compiler:') : -1
+  const said = start < 0 ? '' : refusal.slice(start)
   if (outOfCpu.test(said)) return { kind: 'exceeded', limit: 'cpu' }
   if (outOfMemory.test(said)) return { kind: 'exceeded', limit: 'memory' }
   return { kind: 'refused', text: refusal }
-}
-
-/** Without what the VCL compiler says: it quotes the author's lines, and they may say anything. */
-function findCompilerWords(refusal: string): string {
-  const start = refusal.lastIndexOf('Message from C-compiler:')
-  if (start >= 0) return refusal.slice(start)
-  return /^Running VCC-compiler failed, signal \d+.*$/m.exec(refusal)?.[0] ?? ''
 }

@@ -1,8 +1,6 @@
 /** VCL is compiled beside the cache, by its own program, under limits: what the live cache is asked, and what it is not. */
-import { readdir } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import t, { type Test } from 'tap'
-import { makeCheckFolder } from '../../src/agent/check/check-folder.js'
+import { listCheckFolders, makeCheckFolder } from '../../src/agent/check/check-folder.js'
 import { loadLimits } from '../../src/domain/compile-limits.js'
 import type { CompileAnswer } from '../../src/messages/coordinator-to-agent.js'
 import { eventually } from '../support/eventually.js'
@@ -39,15 +37,11 @@ async function startAll(t: Test, settings: AgentSettings = {}) {
   return { coordinator, cache, port, agent, check }
 }
 
-async function listCheckFolders(): Promise<string[]> {
-  return (await readdir(tmpdir())).filter((name) => name.startsWith('cachefleet-check-'))
-}
-
 void t.test('a check asks nothing of the live cache but how it compiles', async (t) => {
-  const { coordinator, cache, port, check } = await startAll(t)
-  await coordinator.apply(1, { load: [], labels: [], active: 'cf-idle' })
-  await cache.adm('vcl.inline', 'behind', quoted(answering('behind')))
-  await cache.adm('vcl.label', 'there', 'behind')
+  const { agent, coordinator, cache, port, check } = await startAll(t)
+  const behind = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('behind')) }
+  const labels = [{ label: 'there', program: behind.name }]
+  await coordinator.apply(1, { load: [behind], labels, active: 'cf-idle' })
   await cache.adm('param.set', 'vcc_err_unref', 'off')
   port.forget()
 
@@ -68,7 +62,7 @@ void t.test('a check asks nothing of the live cache but how it compiles', async 
   t.same(await check(failing), { error: null }, 'vcl_init is not run unless asked for')
   t.match(await check(failing, { init: true }), { error: /Failed initi[^]*because-of-init/ })
   t.same(port.changes(), [])
-  t.same(await listCheckFolders(), [], 'nothing is left behind')
+  t.same(await listCheckFolders(agent.stateDir), [], 'nothing is left behind')
 })
 
 void t.test('what exceeds its budget is told, and never reaches the live cache', async (t) => {
@@ -79,7 +73,7 @@ void t.test('what exceeds its budget is told, and never reaches the live cache',
   const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')), budget }
   t.match(await coordinator.apply(1, serving(one)), { result: 'applied' })
   const two = { name: 'cf-1-bbbbbbbb-2', sha: coordinator.publish(large), budget }
-  await cache.adm('param.set', 'cc_command', endless)
+  await cache.adm('param.set', 'cc_command', quoted(endless))
   port.forget()
 
   const [report, checked] = await Promise.all([
@@ -115,9 +109,10 @@ void t.test('an organization learns nothing of labels from a deploy either', asy
 })
 
 void t.test('compiles of an organization follow each other', async (t) => {
-  const { check, cache } = await startAll(t)
-  await cache.adm('param.set', 'cc_command', slow)
+  const { agent, check, cache } = await startAll(t)
+  await cache.adm('param.set', 'cc_command', quoted(slow))
   const first = check(answering('v1'), { init: true, budget })
+  await eventually('it runs', async () => (await listCheckFolders(agent.stateDir)).length > 0)
   const answer = await check(answering('v1'), { budget })
   t.match(answer, { error: /one text at a time/, retryAfterSeconds: 2 })
   t.same(await check(answering('v1'), { budget: { organization: 8 } }), { error: null })
@@ -156,5 +151,5 @@ void t.test('what a killed agent left is removed by the next', async (t) => {
   const coordinator = await startCoordinatorEnd(t)
   const cache = await startVarnishd(t, { vcl: null })
   await runTestAgent(t, coordinator, attachTo(cache), { stateDir })
-  t.notOk((await listCheckFolders()).some((name) => left.endsWith(name)))
+  t.notOk((await listCheckFolders(stateDir)).includes(left))
 })

@@ -21,10 +21,15 @@ export async function removeCheckFolder(folder: string): Promise<void> {
 
 /** Those of an earlier life of this agent; answers how many. */
 export async function removeLeftFolders(owner: string): Promise<number> {
-  const prefix = prefixOf(owner)
-  const left = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
-  for (const name of left) await removeCheckFolder(join(tmpdir(), name))
+  const left = await listCheckFolders(owner)
+  for (const folder of left) await removeCheckFolder(folder)
   return left.length
+}
+
+export async function listCheckFolders(owner: string): Promise<readonly string[]> {
+  const prefix = prefixOf(owner)
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
+  return names.map((name) => join(tmpdir(), name))
 }
 
 /** @param owner the agent's state dir, which it shares with no other */

@@ -48,7 +48,10 @@ export async function compilePrivately(
   return runPrivately(
     { program, words: [...words, ...compiler], owner, limits, withChild, signal },
     async (run) => {
-      if (labels.length > 0 || withChild) await run(vclInline(idleName, idleVclSource))
+      if (labels.length > 0 || withChild) {
+        const idle = await loadIdle(run)
+        if (idle.kind === 'exceeded') return idle
+      }
       for (const label of labels) await run(vclLabel(label, idleName))
       if (withChild) {
         await run(vclUse(idleName))
@@ -58,6 +61,13 @@ export async function compilePrivately(
       return judge(run, vclInline(checkedName, compile.text))
     },
   )
+}
+
+/** What labels stand for, and what the child starts with. */
+async function loadIdle(run: RunCommand): Promise<CompileVerdict> {
+  const verdict = await judge(run, vclInline(idleName, idleVclSource))
+  if (verdict.kind !== 'refused') return verdict
+  throw new ManagementPortError('rejected', `the idle VCL does not load: ${verdict.text}`)
 }
 
 /** Those of the live cache that the text may name; none for most texts. */

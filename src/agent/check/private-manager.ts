@@ -46,6 +46,7 @@ export const longestCompileMs = 120_000
 const startTimeoutMs = 30_000
 const pollMs = 100
 const outputLimitCharacters = 2_000
+const reasonLimitCharacters = 500
 /** The kernel's own limit is for each process, and holds also while this process cannot look. */
 const hardLimitMarginSeconds = 2
 
@@ -125,7 +126,9 @@ class PrivateManager {
       if (this.#exceeded !== null) return { kind: 'exceeded', limit: this.#exceeded }
       if (!(error instanceof ManagementPortError)) throw error
       if (error.kind === 'timeout') return { kind: 'exceeded', limit: 'time' }
-      return { kind: 'broken', reason: `${error.message}: ${this.#output.trim()}` }
+      const said = error.kind === 'rejected' ? '' : `: ${this.#output}`
+      const reason = `${error.message}${said}`.replace(/\s+/g, ' ').trim()
+      return { kind: 'broken', reason: reason.slice(0, reasonLimitCharacters) }
     } finally {
       connection?.close()
     }
