@@ -110,30 +110,38 @@ export class SourceChecks {
     const isLarge = mayExceed(Buffer.byteLength(text), limits, budget !== undefined)
     if (!isLarge && !budget) return
     const key = budget ? `${budget.organization} ${sha}` : sha
-    const known = this.#known.get(key)
-    if (typeof known === 'string') throw new LoadRefusal(known)
-    if (known === null) return
-    const settings = await this.#findSettings(context)
-    if ('missing' in settings) return
     // A small one of an organization is only read: what the live compiler says of labels tells whose are there.
     const depth = isLarge ? 'compile' : 'read'
-    const outcome = await this.#spend(
-      budget,
-      () => this.#compile(context, settings, { text, limits, depth }),
-      deployGraceMs,
-    )
-    if ('reason' in outcome)
-      throw new LoadRefusal(`${outcome.reason}; try again in ${outcome.retryAfterSeconds} s`)
+    const known = this.#known.get(key)
+    const error =
+      known === undefined
+        ? await this.#judgeLoad(context, { text, budget, limits, depth }, key)
+        : known
+    if (error !== null) throw new LoadRefusal(error)
+  }
+
+  /** Null: it may be loaded, also where that cannot be found out. */
+  async #judgeLoad(
+    context: Context,
+    order: CheckedText & { readonly limits: CompileLimits; readonly depth: CompileDepth },
+    key: string,
+  ): Promise<string | null> {
+    const settings = await this.#findSettings(context)
+    if ('missing' in settings) return null
+    const { budget, limits } = order
+    const compile = () => this.#compile(context, settings, order)
+    const outcome = await this.#spend(budget, compile, deployGraceMs)
+    if ('reason' in outcome) return `${outcome.reason}; try again in ${outcome.retryAfterSeconds} s`
     const told = describeOutcome(outcome.result, limits, budget)
     if (told.kind === 'broken') {
       context.log.warn(
         { why: told.reason },
         'no private manager answers: the cache itself compiles',
       )
-      return
+      return null
     }
     if (!told.isPassing) this.#remember(key, told.error)
-    if (told.error !== null) throw new LoadRefusal(told.error)
+    return told.error
   }
 
   /** A simulated engine compiles nothing, and is nobody's but its agent's. */
