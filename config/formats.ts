@@ -20,6 +20,15 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
     valid: 'HOST:PORT, such as 127.0.0.1:8002 or [::1]:8002',
   },
   text: { read: (text) => (text === '' ? undefined : text), valid: 'a text that is not empty' },
+  'absolute-path': {
+    read: (text) => (text.startsWith('/') ? text : undefined),
+    valid: 'an absolute path',
+  },
+  'compile-limits': {
+    read: (text) => (readCompileLimits(text) ? text : undefined),
+    valid:
+      'seconds of CPU time (1s to 600s) and memory (64MiB to 65536MiB) separated by a comma, such as 20s,512MiB',
+  },
   name: {
     read: (text) => (agentName.test(text) ? text : undefined),
     valid: '1 to 52 letters, digits or dashes',
@@ -112,6 +121,16 @@ export function readHostPort(text: string): HostPort | undefined {
   const host = match?.[1] ?? match?.[2]
   const port = Number(match?.[3])
   return host !== undefined && port <= 65535 ? { host, port } : undefined
+}
+
+/** Reads such as `20s,512MiB`. */
+export function readCompileLimits(
+  text: string,
+): { readonly cpuMs: number; readonly memoryBytes: number } | undefined {
+  const match = /^(\d{1,3})s, ?(\d{2,5})MiB$/.exec(text)
+  const [seconds, mebibytes] = [Number(match?.[1]), Number(match?.[2])]
+  const isValid = seconds >= 1 && seconds <= 600 && mebibytes >= 64 && mebibytes <= 65_536
+  return isValid ? { cpuMs: seconds * 1000, memoryBytes: mebibytes * 1024 * 1024 } : undefined
 }
 
 /** The origin of an http or https URL that is nothing more. */

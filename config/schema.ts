@@ -33,6 +33,8 @@ export interface Settings {
   readonly engineSecretFile: string
   readonly engineName: string | null
   readonly engineHttp: HostPort
+  readonly engineProgram: string | null
+  readonly tenantCompile: string
   readonly counters: readonly string[]
   readonly metricsListen: HostPort | null
   readonly heartbeat: number
@@ -273,6 +275,18 @@ function engineSettings() {
       'host-port',
       '127.0.0.1:6081',
       'engine-http',
+    ),
+    engineProgram: setting(
+      "the cache's program, such as /usr/sbin/varnishd, which checks VCL beside the cache; without it that of the running cache is looked for",
+      'absolute-path',
+      null,
+      'engine-program',
+    ),
+    tenantCompile: setting(
+      "CPU time and memory in which a text of an organization must compile on an agent that is not the organization's own",
+      'compile-limits',
+      '20s,512MiB',
+      'tenant-compile',
     ),
     counters: setting(
       'counters sampled beside the usual ones, such as MAIN.esi_errors or VBE.*.busy',

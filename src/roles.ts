@@ -1,6 +1,7 @@
 /** Starts what the settings ask for: a coordinator, an agent, simulated agents. Each part is loaded only where it runs. */
 import { readFile } from 'node:fs/promises'
 import type { Logger } from 'pino'
+import { readCompileLimits } from '../config/formats.js'
 import type { Settings } from '../config/schema.js'
 import type { AgentConfig, EngineConfig } from './agent/agent-config.js'
 import type { RunningCoordinator } from './coordinator/coordinator.js'
@@ -174,6 +175,7 @@ async function startOwnAgent(
         warmupMs: settings.warmup * 1000,
         furtherCounters: settings.counters,
         metricsListen: settings.metricsListen,
+        checks: describeChecks(settings),
         stateDir: settings.stateDir,
         coordinator: spreadAddress(home.coordinator, settings.name),
         joinToken: () => home.joinToken('local agent', 1),
@@ -188,6 +190,12 @@ async function startOwnAgent(
     await cache.stop()
     throw error
   }
+}
+
+function describeChecks({ engineProgram, tenantCompile }: Settings): AgentConfig['checks'] {
+  const budgetLimits = readCompileLimits(tenantCompile)
+  if (!budgetLimits) throw new Error('the form of a setting was checked when it was read')
+  return { program: engineProgram, budgetLimits }
 }
 
 interface FoundEngine extends Part {

@@ -1,5 +1,6 @@
 /** What an agent is told at its start; where it comes from (flags, environment, files) is the main program's business. */
 import type { Duplex } from 'node:stream'
+import type { CheckConfig } from './check/source-checks.js'
 import type { CoordinatorAddress } from './coordinator-http.js'
 import type { Takeover } from './takeover.js'
 
@@ -25,6 +26,7 @@ export interface AgentConfig {
   readonly furtherCounters: readonly string[]
   /** Where Prometheus may ask for the counters of the cache. */
   readonly metricsListen: { readonly host: string; readonly port: number } | null
+  readonly checks: CheckConfig
 }
 
 export type EngineConfig =

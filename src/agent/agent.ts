@@ -15,6 +15,7 @@ import type { Instruction, Welcome } from '../messages/coordinator-to-agent.js'
 import { isToAdopt } from './adopt.js'
 import type { AgentConfig } from './agent-config.js'
 import type { AgentRecord } from './agent-record.js'
+import { SourceChecks } from './check/source-checks.js'
 import { fetchSource, type Caller } from './coordinator-http.js'
 import { CoordinatorLink, type LinkOptions } from './coordinator-link.js'
 import { CoordinatorReports } from './coordinator-reports.js'
@@ -86,6 +87,7 @@ class Agent {
   readonly #state: SavedState
   readonly #key: AgentKey
   readonly #engine: Engine
+  readonly #checks: SourceChecks
   readonly #reconciler: Reconciler
   readonly #watch: EngineWatch
   readonly #counters: AgentCounters
@@ -111,7 +113,9 @@ class Agent {
     const settings = new SettingsMemory(Date.now)
     const parts = { engine: this.#engine, state, sources, settings, now: Date.now }
     const { takeover, warmupMs } = config
-    this.#reconciler = new Reconciler({ ...parts, takeover, warmupMs })
+    const owner = belongings.stateDir ?? null
+    this.#checks = new SourceChecks({ ...config.checks, ...parts, owner })
+    this.#reconciler = new Reconciler({ ...parts, takeover, warmupMs, checks: this.#checks })
     this.#link = this.#createLink(log, takeTurn)
     this.#reports = new CoordinatorReports({
       link: this.#link,
@@ -150,6 +154,7 @@ class Agent {
   }
 
   async start(): Promise<void> {
+    await this.#checks.removeLeftovers()
     await this.#counters.listen()
     let tellSeen: () => void = () => undefined
     const seen = new Promise<void>((resolve) => (tellSeen = resolve))
@@ -168,6 +173,7 @@ class Agent {
 
   async stop(): Promise<void> {
     this.#ending.abort()
+    this.#checks.stop()
     await this.#rollbacks?.stop()
     await this.#link.stop()
     await this.#counters.stop()
@@ -301,6 +307,7 @@ class Agent {
         settings,
         reconciler: this.#reconciler,
         takeover: this.#config.takeover,
+        checks: this.#checks,
         look: () => this.#watch.lookNow(),
       }),
       report: (report) => {

@@ -10,17 +10,22 @@ import { planVcl, type VclStep } from '../domain/vcl-plan.js'
 import type { ProgramFailure } from '../messages/agent-to-coordinator.js'
 import { findAttainable } from './attainable.js'
 import { awaitCache } from './cache-return.js'
-import { engineWords, errorText } from './engine.js'
+import { LoadRefusal, type SourceChecks } from './check/source-checks.js'
+import { describeDeath, isOfDeadChild } from './dead-child.js'
+import { errorText } from './engine.js'
+import { engineWords, isOfConnection, toFailures } from './engine-words.js'
 import { readInventory } from './inventory.js'
+import { requireLoadable, takeLoads, type LoadStep } from './load-steps.js'
 import { recognizeProcess } from './ours.js'
 import { applySettings, describeRefusals } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
 import { holdForeign } from './takeover.js'
-import { describeStep, runStep, takeLoads, type LoadStep, type StepTools } from './vcl-steps.js'
+import { describeStep, runStep, type StepTools } from './vcl-steps.js'
 import { waitForProbes, warmAgain } from './warm-up.js'
 
 export interface ApplyOptions extends StepTools {
   readonly settings: SettingsMemory
+  readonly checks: SourceChecks
   readonly desired: DesiredEngine
   /** Programs that are known not to load, with the engine's words: not tried again. */
   readonly knownFailures: ReadonlyMap<string, string>
@@ -55,8 +60,6 @@ export interface ApplyOutcome {
 const roundLimit = 12
 /** Chosen by us: how often the connection may be lost in one attempt. */
 const lossLimit = 1
-/** CLIS_COMMS (cli.h): the child did not live to answer; it is started again by itself. */
-const childDied = 400
 
 /** Rejects only when the state cannot be saved or there is a bug; whatever the cache does is an outcome. */
 export async function applyDesired(options: ApplyOptions): Promise<ApplyOutcome> {
@@ -88,6 +91,7 @@ class ApplyWork {
   /** VCLs during whose load the child of the cache died, once: by itself, as far as that tells. */
   readonly #unlucky = new Set<string>()
   #lossesLeft = lossLimit
+  readonly #startedAtMs = Date.now()
   /** Labels and VCLs that cannot be set or used, beside those that do not load. */
   readonly #unsettable = new Set<string>()
 
@@ -245,6 +249,7 @@ class ApplyWork {
 
   async #tryStep(step: VclStep): Promise<boolean> {
     try {
+      if (step.do === 'load') await requireLoadable(this.#options, step)
       await runStep(this.#options, step)
       if (step.do !== 'save') this.#done.push(describeStep(step))
       return true
@@ -288,17 +293,20 @@ class ApplyWork {
 
   /** Only what the cache says about the VCL is its failure, and that it does not come to an end. */
   async #noteFailedLoad({ name, sha }: LoadStep, error: unknown, words: string): Promise<void> {
-    if (!(error instanceof ManagementPortError)) {
+    const isRefusal = error instanceof LoadRefusal
+    if (!isRefusal && !(error instanceof ManagementPortError)) {
       this.#postponed.set(name, words.trim())
       this.#errors.push(`${name}: ${words.trim()}`)
       return
     }
-    if (error.status === childDied && !this.#unlucky.has(name)) {
+    const isDeath = isOfDeadChild(error)
+    if (isDeath && !this.#unlucky.has(name)) {
       this.#unlucky.add(name)
       return
     }
-    this.#failures.set(this.#nameDesired(name, sha), words)
-    if (error.kind !== 'timeout') await this.#disclaim(name)
+    const told = isDeath ? await describeDeath(this.#options, this.#startedAtMs) : words
+    this.#failures.set(this.#nameDesired(name, sha), told)
+    if (isRefusal || error.kind !== 'timeout') await this.#disclaim(name)
   }
 
   /** A text that was loaded under another name, to stand in while its own is taken. */
@@ -337,12 +345,4 @@ class ApplyWork {
       return names.length > 0 ? [{ do: 'discard', names }] : []
     })
   }
-}
-
-function toFailures(words: ReadonlyMap<string, string>): readonly ProgramFailure[] {
-  return [...words].map(([program, error]) => ({ program, error }))
-}
-
-function isOfConnection(error: ManagementPortError): boolean {
-  return error.kind === 'lost' || error.kind === 'timeout' || error.kind === 'garbled'
 }

@@ -1,7 +1,8 @@
-/** Would this text load: it is loaded beside what serves, and discarded again. */
+/** Would this text load, where that cannot be found out beside the cache: it is loaded beside what serves, and discarded again. */
 import { vclDiscard, vclInline } from '../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import type { CompileAnswer } from '../messages/coordinator-to-agent.js'
+import { describeDeath, isOfDeadChild } from './dead-child.js'
 import type { StepTools } from './vcl-steps.js'
 
 /**
@@ -16,13 +17,14 @@ export async function compileSource(tools: StepTools, sha: string): Promise<Comp
   if (state.record.ours.includes(name)) await discardIfThere(tools, name)
   // As with any load: what a kill leaves behind must be known as ours, to be discarded.
   await state.change({ ours: [...state.record.ours, name] })
+  const startedAtMs = Date.now()
   try {
     await engine.run(context, vclInline(name, source))
   } catch (error) {
-    // 400: the child died meanwhile, whatever of.
     const isAnswer = error instanceof ManagementPortError && error.kind === 'rejected'
-    if (!isAnswer || error.status === 400) throw error
+    if (!isAnswer) throw error
     await disown(tools, name)
+    if (isOfDeadChild(error)) return { error: await describeDeath(tools, startedAtMs) }
     return { error: error.text?.trim() ? error.text : error.message }
   }
   await discardIfThere(tools, name)

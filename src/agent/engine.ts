@@ -114,6 +114,13 @@ export class Engine {
     return this.#port.mode === 'attach' ? (this.#port.workingDirectory ?? null) : null
   }
 
+  /** Whether it was dialled on this host's own address. */
+  get isOnLoopback(): boolean {
+    if (this.#port.mode !== 'attach') return false
+    const { host } = this.#port
+    return host === 'localhost' || host === '::1' || host.startsWith('127.')
+  }
+
   /** The processes that it tells of may be looked up here. */
   get isOfThisHost(): boolean {
     return this.#port.mode === 'attach'
@@ -298,10 +305,4 @@ function describeLine(command: Command<unknown>): string {
 
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-/** The engine's words, whole, where there are any. */
-export function engineWords(error: unknown): string {
-  const words = error instanceof ManagementPortError ? error.text : undefined
-  return words === undefined || words.trim() === '' ? errorText(error) : words
 }

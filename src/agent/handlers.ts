@@ -3,6 +3,7 @@ import { typedLine } from '../../protocol/command.js'
 import { replyText } from '../../protocol/frame.js'
 import type { Context } from '../context.js'
 import { judgeCommand } from '../domain/engine-command.js'
+import type { Compile } from '../messages/coordinator-to-agent.js'
 import { showRunning } from './adopt.js'
 import type { Engine } from './engine.js'
 import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
@@ -13,6 +14,7 @@ import type { SavedState } from './saved-state.js'
 import { setHealth, setParameter } from './set-setting.js'
 import type { SettingsTools } from './setting-steps.js'
 import type { SettingsMemory } from './settings-memory.js'
+import type { SourceChecks } from './check/source-checks.js'
 import { compileSource } from './compile-check.js'
 import type { Sources } from './sources.js'
 import type { Takeover } from './takeover.js'
@@ -25,6 +27,7 @@ export interface HandlerParts {
   readonly settings: SettingsMemory
   readonly reconciler: Reconciler
   readonly takeover: Takeover
+  readonly checks: SourceChecks
   /** A look at the cache, whose result counts from then on. */
   readonly look: () => Promise<void>
 }
@@ -39,7 +42,7 @@ export function createHandlers(parts: HandlerParts): InstructionHandlers {
       trySetting(parts, context, (tools) => setParameter(tools, message)),
     setHealth: (message, context) =>
       trySetting(parts, context, (tools) => setHealth(tools, message)),
-    compile: (message, context) => checkSource(parts, message.sha, context),
+    compile: (message, context) => checkSource(parts, message, context),
     showRunning: async (_, context) => {
       const { reconciler } = parts
       return done(await reconciler.runAlone(() => showRunning({ ...parts, context })))
@@ -93,12 +96,15 @@ async function trySetting(
 
 async function checkSource(
   parts: HandlerParts,
-  sha: string,
+  { sha, budget, init = false }: Pick<Compile, 'sha' | 'budget' | 'init'>,
   context: Context,
 ): Promise<AnswerOutcome> {
-  const { reconciler, state } = parts
+  const { reconciler, state, checks, sources } = parts
   const { lockedBecause } = state.record
   if (lockedBecause !== null) return refused(`locked: ${lockedBecause}`)
+  const text = await sources.read(sha)
+  const answer = await checks.check(context, { text, budget, init })
+  if (answer !== null) return done(answer)
   return done(await reconciler.runAlone(() => compileSource({ ...parts, context }, sha)))
 }
 

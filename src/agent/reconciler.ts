@@ -14,6 +14,7 @@ import { findAdopted } from './adopt.js'
 import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
 import { findAttainable, findUrgent } from './attainable.js'
 import { renderBootFile } from './boot-file.js'
+import type { SourceChecks } from './check/source-checks.js'
 import { errorText, type Engine } from './engine.js'
 import { recognizeProcess } from './ours.js'
 import { FailureMemory, firstRetryMs, longestRetryMs } from './failure-memory.js'
@@ -31,6 +32,7 @@ export interface ReconcilerOptions {
   readonly takeover: Takeover
   readonly warmupMs: number
   readonly now: () => number
+  readonly checks: SourceChecks
 }
 
 export interface Desire {

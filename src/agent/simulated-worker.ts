@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
 import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import { loadLimits } from '../domain/compile-limits.js'
 import { runAgent, type AgentBelongings, type RunningAgent } from './agent.js'
 import { spreadAddress } from './coordinator-address.js'
 import { keyOf } from './key.js'
@@ -80,6 +81,7 @@ function startOne(
       warmupMs: 0,
       furtherCounters: [],
       metricsListen: null,
+      checks: { program: null, budgetLimits: loadLimits },
     },
     {
       state: createStateInMemory(shared.sources),

@@ -17,8 +17,6 @@ export interface StepTools {
   readonly sources: Sources
 }
 
-export type LoadStep = Extract<VclStep, { do: 'load' }>
-
 /** Rejects with what the cache, the coordinator (a missing source) or the disk said. */
 export async function runStep(tools: StepTools, step: VclStep): Promise<void> {
   const { context, engine } = tools
@@ -89,10 +87,4 @@ async function discardVcls(tools: StepTools, names: readonly string[]): Promise<
     if (refused.length === left.length) throw refusal
     left = refused
   }
-}
-
-/** Those at the start of these steps, which follow each other. */
-export function takeLoads(steps: readonly VclStep[]): readonly LoadStep[] {
-  const end = steps.findIndex((step) => step.do !== 'load')
-  return steps.slice(0, end < 0 ? steps.length : end).filter((step) => step.do === 'load')
 }

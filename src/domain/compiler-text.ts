@@ -44,7 +44,7 @@ function describeAgents(names: readonly string[]): string {
 export function translateError(error: string, sourceMap: SourceMap): string {
   const main = sourceMap.files[0] ?? 'the VCL'
   const text = error.replaceAll('\r\n', '\n').trim()
-  const failed = initFailure.exec(text)
+  const failed = initFailure.exec(behindCompiled(text))
   const told = failed
     ? `${main}: vcl_init failed: ${(failed[1] ?? 'without a message').trim()}`
     : compilerMark.test(text)
@@ -56,6 +56,14 @@ export function translateError(error: string, sourceMap: SourceMap): string {
 /** choices: 3, Names on the cache. The author did not give them. */
 const programNames = /\bcf-\d+-[0-9a-f]{8}-\d+\b/g
 const initFailure = /^VCL "[^"\n]*" Failed initialization(?:\nMessage:\n\t?([^]*))?$/
+
+/** 6.0 and 6.5 first say that it compiled, maybe with warnings. */
+function behindCompiled(text: string): string {
+  const at = text.lastIndexOf(compiled)
+  return at < 0 ? text : text.slice(at + compiled.length)
+}
+
+const compiled = 'VCL compiled.\n'
 const compilerMark = /^(?:Message from \S+-compiler:|VCL compilation failed)$/m
 
 /** Lines that tell of the compiler and not of the VCL. */
@@ -113,11 +121,14 @@ function printCompilerText(pieces: readonly Piece[], sourceMap: SourceMap, main:
   const [headline = below?.text ?? 'refused', ...rest] = before
   const after = behind.filter((piece) => piece !== below)
   // The built-in VCL is read behind the author's: what is missing at the end shows there.
-  const isBehind = first.file === '<builtin>'
+  const isBehind = builtinNames.has(first.file)
   const lines = [...rest, ...showExcerpt(first, sourceMap), ...toLines(after, sourceMap)]
   const place = isBehind ? describeEnd(main, sourceMap) : describeEnginePlace(first, sourceMap)
   return [`${place}: ${headline}`, ...(isBehind ? ['behind its end:'] : []), ...lines].join('\n')
 }
+
+/** The first up to 6.5. */
+const builtinNames = new Set(['Builtin', '<builtin>'])
 
 function describeEnd(main: string, { end }: SourceMap): string {
   return end ? describePlace({ file: main, ...end }) : main

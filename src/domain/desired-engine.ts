@@ -3,6 +3,7 @@
  *
  * Phase one of a deploy is a desired state that loads the candidate beside what serves; phase two makes it current.
  */
+import { findBudget, type CompileBudget } from './compile-limits.js'
 import type { DesiredSettings } from './engine-settings.js'
 import { labelName, makeRoutingVcl, type RoutingVcl } from './routing-vcl.js'
 
@@ -10,6 +11,8 @@ import { labelName, makeRoutingVcl, type RoutingVcl } from './routing-vcl.js'
 export interface DesiredProgram {
   readonly name: string
   readonly sha: string
+  /** Of an organization, on an agent that is not its own; an agent of an earlier version has no budgets. */
+  readonly budget?: CompileBudget
 }
 
 export interface DesiredLabel {
@@ -67,17 +70,25 @@ export interface ComposedEngine {
   readonly routings: readonly RoutingVcl[]
 }
 
-export function composeDesired(placed: readonly PlacedPrograms[]): ComposedEngine {
+/** @param agent whose it is; null: shared by all */
+export function composeDesired(
+  placed: readonly PlacedPrograms[],
+  agent: { readonly organizationId: number | null } = { organizationId: null },
+): ComposedEngine {
   const groups = placed.toSorted(
     (a, b) => a.groupId - b.groupId || Number(a.stage ?? false) - Number(b.stage ?? false),
   )
   const routing = composeRouting(groups)
   const next = isRoutingChanged(groups) ? composeNextRouting(groups) : null
   const routings = [routing, next].filter((one) => one !== null)
-  const programs = groups.flatMap(({ current, candidate, previous }) =>
-    [current, candidate, previous].filter((one) => one !== null),
-  )
-  const load = new Map([...programs, ...routings].map(({ name, sha }) => [name, { name, sha }]))
+  const programs = groups.flatMap((group) => {
+    const budget = findBudget(group.organizationId, agent.organizationId)
+    return [group.current, group.candidate, group.previous]
+      .filter((one) => one !== null)
+      .map(({ name, sha }): DesiredProgram => ({ name, sha, ...(budget && { budget }) }))
+  })
+  const generated = routings.map(({ name, sha }): DesiredProgram => ({ name, sha }))
+  const load = new Map([...programs, ...generated].map((program) => [program.name, program]))
   const desired = {
     load: [...load.values()],
     labels: groups.flatMap(labelOf),

@@ -137,7 +137,7 @@ function judge(
   if (last === 'ban' && seen === 'opening' && second !== 'dot')
     return { start: before.lastStart, reason: refuseUse('ban()', banReaches) }
   if (last === 'include') return judgeInclude(scan)
-  return null
+  return judgeLabel(scan)
 }
 
 /** A field stands behind a brace or a semicolon; behind a word the dot is that of `req.http.path`. */
@@ -170,6 +170,19 @@ function judgeImport(
   const allowed = modules.size === 0 ? 'none is' : `allowed: ${[...modules].sort().join(', ')}`
   return { start, reason: refuseUse(`the module ${written.slice(0, 100)}`, allowed) }
 }
+
+/** The compiler words its refusal differently where the label exists: it would tell which groups others have there. */
+function judgeLabel({ kind, text, start, end }: Readonly<Scan>): Forbidden | null {
+  if (kind !== 'identifier' || text.charCodeAt(start + 2) !== dash) return null
+  const name = text.slice(start, Math.min(end, start + longestLabel))
+  return labelForm.test(name)
+    ? { start, reason: refuseUse(`the name ${name}`, 'it is that of a label on the cache') }
+    : null
+}
+
+const dash = 0x2d
+const longestLabel = 100
+const labelForm = /^cf-[ls]-[1-9]/
 
 /** What is left of includes when the group's own files are in their places. */
 function judgeInclude({ kind, text, start, valueStart }: Readonly<Scan>): Forbidden | null {

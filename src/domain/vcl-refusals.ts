@@ -67,7 +67,8 @@ function judgeFinding(found: JudgedFinding, rules: VclRules): string | null {
     case 'deep-block':
       return `Blocks are nested deeper than ${nestedBlockLimit}`
     case 'vcl-call':
-      return rules.amongOthers ? labelsRefused : null
+      if (rules.amongOthers) return labelsRefused
+      return rules.modules === null ? null : labelsOfOthers
   }
 }
 
@@ -85,5 +86,7 @@ const includeHidden = refuseUse(
   'an include within """',
   'it would be read on the host of the cache',
 )
+
+const labelsOfOthers = refuseUse('return (vcl(…))', 'labels on the cache are of other groups')
 
 const labelsRefused = 'return (vcl(…)) is not for groups with domains: requests come by their Host'

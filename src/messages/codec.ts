@@ -3,6 +3,7 @@
  * table does not have are let through, so that a peer one minor version newer is understood (choices: 4, Skew).
  */
 import type { EngineState } from '../domain/agent-state.js'
+import type { CompileBudget } from '../domain/compile-limits.js'
 import type { DesiredEngine, DesiredLabel, DesiredProgram } from '../domain/desired-engine.js'
 import type { BackendHealth, DesiredHealth, DesiredParam } from '../domain/engine-settings.js'
 import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../domain/names.js'
@@ -254,8 +255,13 @@ const agentMessages: Kinds<AgentToCoordinator> = {
 const backendHealth = oneOf(['healthy', 'sick', 'auto'] satisfies BackendHealth[])
 const groupIds = orNull(list(whole(1), programLimit))
 
+const budget = record({ organization: whole(1) } satisfies Shape<CompileBudget>)
+
 const desired = record({
-  load: list(record({ name: text, sha: sha256 } satisfies Shape<DesiredProgram>), programLimit),
+  load: list(
+    record({ name: text, sha: sha256, budget: orAbsent(budget) } satisfies Shape<DesiredProgram>),
+    programLimit,
+  ),
   labels: list(record({ label: text, program: text } satisfies Shape<DesiredLabel>), programLimit),
   active: text,
   // A coordinator of an earlier version sends none of these.
@@ -327,7 +333,12 @@ const coordinatorMessages: Kinds<CoordinatorToAgent> = {
     groups: groupIds,
     health: backendHealth,
   } satisfies Shape<SetHealth>),
-  compile: record({ ...envelope, sha: sha256 } satisfies Shape<Compile>),
+  compile: record({
+    ...envelope,
+    sha: sha256,
+    init: orAbsent(flag),
+    budget: orAbsent(budget),
+  } satisfies Shape<Compile>),
   showRunning: record({ ...envelope } satisfies Shape<ShowRunning>),
   reportFullState: record({ ...envelope } satisfies Shape<ReportFullState>),
   invalidate: record({

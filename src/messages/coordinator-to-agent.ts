@@ -1,4 +1,5 @@
 /** What a coordinator says. */
+import type { CompileBudget } from '../domain/compile-limits.js'
 import type { DesiredEngine } from '../domain/desired-engine.js'
 import type { BackendHealth } from '../domain/engine-settings.js'
 import type { Envelope } from './envelope.js'
@@ -78,16 +79,24 @@ export interface HealthAnswer {
   readonly backends: readonly string[]
 }
 
-/** Load this source beside what serves, tell what the compiler said, and discard it again; answered by CompileAnswer. */
+/** Find out whether the cache would take this source, and tell what the compiler says; answered by CompileAnswer. */
 export interface Compile extends Envelope {
   readonly kind: 'compile'
   /** SHA-256 (hex) of the flattened text, fetched like any source. */
   readonly sha: string
+  /** Also run vcl_init. Absent: false. */
+  readonly init?: boolean | undefined
+  /** Present where an organization asks on an agent that is not its own. */
+  readonly budget?: CompileBudget | undefined
 }
 
 export interface CompileAnswer {
-  /** The engine's words, whole; null: it compiles. */
+  /** The engine's words, whole, or why it was not compiled; null: it compiles. */
   readonly error: string | null
+  /** It was not compiled: the budget is used up, or a compile of the organization runs. */
+  readonly retryAfterSeconds?: number | undefined
+  /** It was not compiled: this agent cannot do that for an organization. */
+  readonly unavailable?: boolean | undefined
 }
 
 /** Give the VCL that the cache runs, so that it is adopted; answered by RunningVcl. */

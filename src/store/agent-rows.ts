@@ -29,6 +29,18 @@ export async function findAgentByName(
   return await selectIdentity(queries).where('name', '=', name).executeTakeFirst()
 }
 
+/** By id; null: shared. Agents that are gone are left out. */
+export async function readAgentOwners(
+  queries: Queries,
+  agentIds: readonly number[],
+): Promise<ReadonlyMap<number, number | null>> {
+  if (agentIds.length === 0) return new Map()
+  const rows = await selectIdentity(queries)
+    .where('id', 'in', [...agentIds])
+    .execute()
+  return new Map(rows.map(({ id, organizationId }) => [id, organizationId]))
+}
+
 function selectIdentity(queries: Queries) {
   return queries.selectFrom('agents').select(['id', 'organizationId', 'name', 'state', 'linkId'])
 }

@@ -31,11 +31,12 @@ export async function recomposeDesired(
     const settings = await readSettings(queries, ids, placed)
     const agents = await queries
       .selectFrom('agents')
-      .select(['id', 'desired', 'desiredRevision'])
+      .select(['id', 'organizationId', 'desired', 'desiredRevision'])
       .where('id', 'in', ids)
       .execute()
     for (const agent of agents) {
-      const composed = composeDesired(await limitLoaded(queries, placed.get(agent.id) ?? []))
+      const places = await limitLoaded(queries, placed.get(agent.id) ?? [])
+      const composed = composeDesired(places, agent)
       const desired = JSON.stringify({ ...composed.desired, ...settings.get(agent.id) })
       if (desired === agent.desired && !anew.has(agent.id)) continue
       routed.push({ agentId: agent.id, routings: composed.routings })
@@ -55,7 +56,7 @@ async function limitLoaded(
 ): Promise<readonly PlacementRecord[]> {
   // A group has three VCLs at most; beside them are the idle VCL and two for routing.
   if (places.length * 3 + 3 <= loadedLimit) return places
-  const loaded = composeDesired(places).desired.load.length + 1
+  const loaded = composeDesired(places, { organizationId: null }).desired.load.length + 1
   const dropped = new Set(findOldestPrevious(places, loaded))
   const limited = places.map((place) => (dropped.has(place) ? { ...place, previous: null } : place))
   await savePlacements(

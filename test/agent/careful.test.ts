@@ -218,7 +218,9 @@ void t.test('a compile says what the compiler says, and leaves nothing behind', 
   )
 
   const answers = await Promise.all(
-    [one.sha, bad, one.sha, init].map((sha) => coordinator.ask({ kind: 'compile', sha })),
+    [one.sha, bad, one.sha, init].map((sha) =>
+      coordinator.ask({ kind: 'compile', sha, init: sha === init }),
+    ),
   )
 
   t.same(answers[0]?.value, { error: null })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { startAgent, type RunningAgent } from '../../src/agent/agent.js'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
+import { loadLimits } from '../../src/domain/compile-limits.js'
 import type { Varnishd } from '../support/varnishd.js'
 import type { CoordinatorEnd } from './coordinator-end.js'
 
@@ -61,6 +62,7 @@ export async function runTestAgent(
       warmupMs: 10_000,
       furtherCounters: [],
       metricsListen: null,
+      checks: { program: null, budgetLimits: loadLimits },
       ...settings,
       stateDir,
     },

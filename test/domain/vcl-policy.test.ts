@@ -286,7 +286,24 @@ void t.test('return (vcl(…)) is for nobody in a group with domains', (t) => {
   for (const rules of [modules, null]) {
     const [error] = errorsOf({ main, modules: rules, amongOthers: true })
     t.match(error, /^main\.vcl line 2 pos 1: return \(vcl\(…\)\) is not for groups with domains/)
-    t.same(errorsOf({ main, modules: rules }), [])
   }
+  t.end()
+})
+
+void t.test("labels are for the system administrator's VCL alone", (t) => {
+  const main = 'vcl 4.1; sub vcl_recv { return (vcl(a)); }'
+  t.same(errorsOf({ main, modules: null }), [])
+  t.same(errorsOf({ main }), [
+    `main.vcl line 1 pos 36: ${may} return (vcl(…)): labels on the cache are of other groups`,
+  ])
+  // The compiler tells a label from a name that is not there, wherever it stands.
+  const named = (name: string) => `vcl 4.1; sub vcl_recv { set req.http.a = ${name}; }`
+  for (const name of ['cf-l-12', 'cf-s-3'])
+    t.same(errorsOf({ main: named(name) }), [
+      `main.vcl line 1 pos 42: ${may} the name ${name}: it is that of a label on the cache`,
+    ])
+  for (const name of ['req.http.cf-l-12', 'cf-x-1', '"cf-l-12"', 'cf-lang'])
+    t.same(errorsOf({ main: named(name) }), [])
+  t.same(errorsOf({ main: named('cf-l-12'), modules: null }), [])
   t.end()
 })

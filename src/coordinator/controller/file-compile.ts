@@ -6,6 +6,7 @@ import { compileFiles, type LooseFile } from '../state-service/deploying/compile
 import type { StateService } from '../state-service/service.js'
 import {
   idSchema,
+  initSchema,
   nameSchema,
   orNull,
   referencesMost,
@@ -47,6 +48,7 @@ export function fileCompileRoutes(service: StateService): readonly Route[] {
       errorKey,
       asksOnly: true,
       permission: { type: 'file', access: 'write' },
+      query: Type.Object({ init: Type.Optional(initSchema) }, closed),
       body: Type.Object(
         {
           mainVCL: looseFileSchema,
@@ -68,13 +70,14 @@ export function fileCompileRoutes(service: StateService): readonly Route[] {
         closed,
       ),
       answers: { 200: Type.Object({ agents: Type.Array(referenceSchema) }, closed) },
-      handle: async ({ context, actor, body }) => {
+      handle: async ({ context, actor, body, query }) => {
         requireAccess(actor, 'agent', 'read', errorKey)
         const agents = await compileFiles(service, context, actor, {
           mainVCL: toLooseFile('mainVCL', body.mainVCL),
           includes: (body.includes ?? []).map((file) => toLooseFile('includes', file)),
           root: body.root ?? true,
           agents: body.agents ?? undefined,
+          init: query.init ?? false,
         })
         return { status: 200, body: { agents: agents.map(({ id, name }) => ({ id, name })) } }
       },

@@ -25,7 +25,7 @@ import { validateVclGroup } from '../state-service/deploying/validate.js'
 import { findGroup, viewGroup, viewGroupAgain } from '../state-service/deploying/vcl-groups.js'
 import { placementQuery, readReplace, replaceQuery } from './group-replacing.js'
 import { domainsSchema, includesSchema, mainSchema, requireReferences } from './group-bodies.js'
-import { orNull, referencesTo } from './references.js'
+import { initSchema, orNull, referencesTo } from './references.js'
 import {
   groupSchema,
   groupStateSchema,
@@ -223,6 +223,7 @@ function validateRoute(service: StateService): Route {
     permission: read,
     query: Type.Object(
       {
+        init: Type.Optional(initSchema),
         agents: Type.Optional(
           Type.Union([Type.Literal('one'), Type.Literal('all')], {
             description: 'one (the default): the first that a deploy would use; all: all that fit',
@@ -233,8 +234,8 @@ function validateRoute(service: StateService): Route {
     ),
     answers: { 200: groupSchema },
     handle: async ({ context, actor, object, query }) => {
-      const { agents = 'one' } = query
-      await validateVclGroup(service, context, actor, { groupId: object.id, agents })
+      const { agents = 'one', init = false } = query
+      await validateVclGroup(service, context, actor, { groupId: object.id, agents, init })
       return answerGroup(service, actor, object.id, 200)
     },
   })

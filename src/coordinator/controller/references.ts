@@ -126,3 +126,8 @@ export function requireAccess(
   if (!may(actor, type, access))
     throw new FleetError('forbidden', errorKey, `this needs permission to ${access} ${type}`)
 }
+
+/** Of calls that compile. */
+export const initSchema = Type.Boolean({
+  description: 'Also run vcl_init, in a cache that is started for this',
+})

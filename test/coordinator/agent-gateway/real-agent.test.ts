@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { pino } from 'pino'
 import t from 'tap'
 import { startAgent, type RunningAgent } from '../../../src/agent/agent.js'
+import { loadLimits } from '../../../src/domain/compile-limits.js'
 import { createContext } from '../../../src/context.js'
 import { tellDesiredChanged } from '../../../src/coordinator/state-service/agents/agent-hints.js'
 import { instructAgent } from '../../../src/coordinator/state-service/agents/instruct.js'
@@ -44,6 +45,7 @@ function start(): Promise<RunningAgent> {
     warmupMs: 10_000,
     furtherCounters: [],
     metricsListen: null,
+    checks: { program: null, budgetLimits: loadLimits },
     stateDir,
   }
   return startAgent(config, log)

@@ -2,6 +2,7 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startAgent } from '../../../src/agent/agent.js'
+import { loadLimits } from '../../../src/domain/compile-limits.js'
 import type { DesiredEngine } from '../../../src/domain/desired-engine.js'
 import { version } from '../../../src/version.js'
 import { listVcls } from '../../agent/cache-sight.js'
@@ -47,6 +48,7 @@ async function startStand(t: Test): Promise<Stand> {
       warmupMs: 0,
       furtherCounters: [],
       metricsListen: null,
+      checks: { program: null, budgetLimits: loadLimits },
       stateDir: await makeFolder(t),
     },
     log,

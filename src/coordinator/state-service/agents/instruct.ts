@@ -22,7 +22,7 @@ export type Question =
   | Pick<EngineCommand, 'kind' | 'line'>
   | Pick<SetParam, 'kind' | 'name' | 'value'>
   | Pick<SetHealth, 'kind' | 'backend' | 'groups' | 'health'>
-  | Pick<Compile, 'kind' | 'sha'>
+  | Pick<Compile, 'kind' | 'sha' | 'init' | 'budget'>
   | Pick<ShowRunning, 'kind'>
   | Pick<Unlock, 'kind'>
 

@@ -115,6 +115,6 @@ async function compileForGroups(
   const source = flattenTexts(service, owner, { main, includes: [], root: true })
   const caches = chooseCompilers(await readBranchCaches(queries, branch.id))
   if (caches.length === 0) return 'stored without a compile: no cache of its groups is running'
-  await compileOnAgents(service, context, caches, { source, errorKey: 'vcl' })
+  await compileOnAgents(service, context, caches, { source, errorKey: 'vcl', owner })
   return `compiled by ${caches.map((cache) => `${cache.engineVersion} (${cache.name})`).join(', ')}`
 }

@@ -30,6 +30,8 @@ export interface CompileRequest {
   readonly root: boolean
   /** Undefined: one that is Running. */
   readonly agents: readonly { readonly id: number }[] | undefined
+  /** Also run vcl_init. */
+  readonly init: boolean
 }
 
 /** Answers the agents where it compiled. Throws FleetError: invalid, uncompilable, unavailable, timed-out. */
@@ -46,7 +48,11 @@ export async function compileFiles(
   if (!main) throw new Error('a main file is always asked for')
   const agents = await chooseAgents(service, actor, request.agents)
   const source = flattenTexts(service, actor.organizationId, { main, includes, root: request.root })
-  await compileOnAgents(service, context, agents, { source, errorKey: 'file' })
+  const { init } = request
+  await compileOnAgents(service, context, agents, {
+    ...{ source, errorKey: 'file', init },
+    owner: actor.organizationId,
+  })
   return agents
 }
 

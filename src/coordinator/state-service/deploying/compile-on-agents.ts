@@ -1,8 +1,10 @@
-/** Would this text compile: it is loaded on caches beside what serves, and discarded again. Nothing is kept or changed. */
+/** Would this text compile: agents are asked whether their caches would take it. Nothing is kept or changed. */
 import type { Context } from '../../../context.js'
+import { findBudget, type CompileBudget } from '../../../domain/compile-limits.js'
 import { describeFailures, type LoadFailure } from '../../../domain/compiler-text.js'
 import { FleetError, type ErrorKey } from '../../../errors.js'
 import type { CompileAnswer } from '../../../messages/coordinator-to-agent.js'
+import { readAgentOwners } from '../../../store/agent-rows.js'
 import { grantSource } from '../../../store/source-grants.js'
 import { keepSource, type SourceRecord } from '../../../store/sources.js'
 import { instructAgent } from '../agents/instruct.js'
@@ -20,20 +22,34 @@ export interface CompilingAgent {
   readonly name: string
 }
 
+export interface CompileOrder {
+  readonly source: SourceRecord
+  readonly errorKey: ErrorKey
+  /** Whose the text is; on an agent of another owner that one's budget is spent. Null: the system administrator's. */
+  readonly owner: number | null
+  /** Also run vcl_init. */
+  readonly init?: boolean | undefined
+}
+
 /** Throws FleetError: uncompilable with the author's file and line; as `instructAgent` where an agent did not say. */
 export async function compileOnAgents(
   service: StateService,
   context: Context,
   agents: readonly CompilingAgent[],
-  { source, errorKey }: { readonly source: SourceRecord; readonly errorKey: ErrorKey },
+  order: CompileOrder,
 ): Promise<void> {
-  const { failures, silent, reason } = await compileOnAll(service, context, agents, source)
+  const { source, errorKey } = order
+  const { failures, silent, reason } = await compileOnAll(service, context, agents, order)
   if (failures.length > 0) {
     const text = describeFailures(failures, source.sourceMap)
     throw new FleetError('uncompilable', errorKey, text)
   }
   if (reason instanceof FleetError && silent.length > 1)
-    throw new FleetError(reason.kind, errorKey, `${nameSome(silent)}: ${reason.message}`)
+    throw new FleetError(reason.kind, errorKey, `${nameSome(silent)}: ${reason.message}`, {
+      ...(reason.retryAfterSeconds !== undefined && {
+        retryAfterSeconds: reason.retryAfterSeconds,
+      }),
+    })
   if (reason) throw reason
 }
 
@@ -48,15 +64,20 @@ async function compileOnAll(
   service: StateService,
   context: Context,
   agents: readonly CompilingAgent[],
-  source: SourceRecord,
+  order: CompileOrder,
 ): Promise<Compiled> {
   const failures: LoadFailure[] = []
   const silent: string[] = []
   let reason: Error | null = null
   for (let start = 0; start < agents.length; start += compilingLimit) {
     const some = agents.slice(start, start + compilingLimit)
+    const ids = some.map(({ id }) => id)
+    const owners = await readAgentOwners(service.store.queries, ids)
     const results = await Promise.allSettled(
-      some.map((agent) => compileOn(service, context, agent, source)),
+      some.map((agent) => {
+        const budget = findBudget(order.owner, owners.get(agent.id) ?? null)
+        return compileOn(service, context, agent, { ...order, budget })
+      }),
     )
     for (const [index, result] of results.entries()) {
       const agentName = some[index]?.name ?? ''
@@ -83,7 +104,7 @@ async function compileOn(
   service: StateService,
   context: Context,
   agent: CompilingAgent,
-  source: SourceRecord,
+  { source, init, budget, errorKey }: CompileOrder & { readonly budget: CompileBudget | undefined },
 ): Promise<string | null> {
   const now = service.now()
   await service.store.transaction(async (queries) => {
@@ -93,8 +114,18 @@ async function compileOn(
   })
   const value = await instructAgent(service, context, {
     agentId: agent.id,
-    question: { kind: 'compile', sha: source.sha },
+    question: {
+      kind: 'compile',
+      sha: source.sha,
+      ...(init === true && { init }),
+      ...(budget && { budget }),
+    },
     timeoutMs: compileTimeoutMs,
   })
-  return (value as CompileAnswer).error // the codec checked the answer's envelope; agents answer this shape
+  const { error, retryAfterSeconds, unavailable } = value as CompileAnswer // the codec checked the answer's envelope; agents answer this shape
+  const reason = `agent ${agent.name}: ${error ?? ''}`
+  if (retryAfterSeconds !== undefined)
+    throw new FleetError('limited', errorKey, reason, { retryAfterSeconds })
+  if (unavailable === true) throw new FleetError('unavailable', errorKey, reason)
+  return error
 }

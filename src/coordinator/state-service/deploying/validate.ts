@@ -22,6 +22,8 @@ export type ValidatedAgents = 'one' | 'all'
 export interface ValidateRequest {
   readonly groupId: number
   readonly agents: ValidatedAgents
+  /** Also run vcl_init. */
+  readonly init: boolean
 }
 
 /** Throws FleetError as a deploy would: not-found, uncompilable, conflict, unavailable; timed-out. */
@@ -29,14 +31,17 @@ export async function validateVclGroup(
   service: StateService,
   context: Context,
   actor: Actor,
-  { groupId, agents: wanted }: ValidateRequest,
+  { groupId, agents: wanted, init }: ValidateRequest,
 ): Promise<void> {
   const group = await findGroup(service.store.queries, scopeOf(actor), groupId)
   if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
   const gathered = await gatherSources(service, group)
   if ('error' in gathered) throw new FleetError('uncompilable', 'deploy', gathered.error)
   const agents = await chooseAgents(service, group, wanted)
-  await compileOnAgents(service, context, agents, { source: gathered.source, errorKey: 'deploy' })
+  await compileOnAgents(service, context, agents, {
+    ...{ source: gathered.source, errorKey: 'deploy', init },
+    owner: group.organizationId,
+  })
 }
 
 /** Throws 'conflict' or 'unavailable' as a deploy would. */

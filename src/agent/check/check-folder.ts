@@ -1,0 +1,38 @@
+/**
+ * Working directories of private managers, below the system's temporary folder: as root the cache's program drops to a user
+ * of its own, who cannot enter the state dir. Their names say whose they are, so that what a killed agent left is removed.
+ */
+import { createHash } from 'node:crypto'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Answers the path. */
+export async function makeCheckFolder(owner: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), prefixOf(owner)))
+  // Whom the program drops to passes through; nobody else can list it.
+  if (process.geteuid?.() === 0) await chmod(folder, 0o711)
+  return folder
+}
+
+export async function removeCheckFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** Those of an earlier life of this agent; answers how many. */
+export async function removeLeftFolders(owner: string): Promise<number> {
+  const left = await listCheckFolders(owner)
+  for (const folder of left) await removeCheckFolder(folder)
+  return left.length
+}
+
+export async function listCheckFolders(owner: string): Promise<readonly string[]> {
+  const prefix = prefixOf(owner)
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
+  return names.map((name) => join(tmpdir(), name))
+}
+
+/** @param owner the agent's state dir, which it shares with no other */
+function prefixOf(owner: string): string {
+  return `cachefleet-check-${createHash('sha256').update(owner).digest('hex').slice(0, 12)}-`
+}

@@ -1,0 +1,96 @@
+/** What organizations have compiled on an agent that is not theirs: one compile of each at a time, and how much CPU time they took. */
+import {
+  budgetCpuMs,
+  budgetWindowMs,
+  findWaitMs,
+  keepRecent,
+  type CompileCost,
+} from '../../domain/compile-limits.js'
+
+/** Why an organization must wait. */
+export interface MustWait {
+  readonly reason: string
+  readonly retryAfterSeconds: number
+}
+
+interface Account {
+  costs: readonly CompileCost[]
+  /** The compile that runs, and those that wait for it. */
+  running: Promise<void> | null
+}
+
+/** A check takes a tenth of a second: who asks for two at once need not be sent away. */
+const graceMs = 2_000
+/** Costs of so long are kept as one. */
+const mergedMs = 1_000
+
+export class CompileBudgets {
+  readonly #now: () => number
+  readonly #accounts = new Map<number, Account>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Runs `work` alone among those of the organization, and notes what it answers to have cost. */
+  async spend<Result>(
+    organization: number,
+    work: () => Promise<{ readonly result: Result; readonly cpuMs: number }>,
+    waitMs = graceMs,
+  ): Promise<{ readonly result: Result } | MustWait> {
+    const account = this.#open(organization)
+    const isFree = await waitUntilFree(account, performance.now() + waitMs)
+    if (!isFree) return { reason: oneAtATime, retryAfterSeconds: 2 }
+    const leftMs = findWaitMs(account.costs, this.#now())
+    if (leftMs > 0) return { reason: budgetUsed, retryAfterSeconds: Math.ceil(leftMs / 1000) }
+    let release: () => void = () => undefined
+    account.running = new Promise((resolve) => (release = resolve))
+    try {
+      const { result, cpuMs } = await work()
+      this.#note(account, cpuMs)
+      return { result }
+    } finally {
+      account.running = null
+      release()
+    }
+  }
+
+  #open(organization: number): Account {
+    this.#forgetOld()
+    const account = this.#accounts.get(organization) ?? { costs: [], running: null }
+    this.#accounts.set(organization, account)
+    return account
+  }
+
+  #note(account: Account, cpuMs: number): void {
+    const endedAtMs = this.#now()
+    const costs = keepRecent(account.costs, endedAtMs)
+    const last = costs.at(-1)
+    account.costs =
+      last && endedAtMs - last.endedAtMs < mergedMs
+        ? [...costs.slice(0, -1), { endedAtMs: last.endedAtMs, cpuMs: last.cpuMs + cpuMs }]
+        : [...costs, { endedAtMs, cpuMs }]
+  }
+
+  #forgetOld(): void {
+    for (const [organization, { costs, running }] of this.#accounts)
+      if (running === null && keepRecent(costs, this.#now()).length === 0)
+        this.#accounts.delete(organization)
+  }
+}
+
+const oneAtATime =
+  'the organization compiles on this agent already, and may compile one text at a time there: try again when that has ended'
+const budgetUsed = `the organization has used its ${budgetCpuMs / 1000} s of CPU time for compiling on this agent within ${budgetWindowMs / 60_000} minutes`
+
+async function waitUntilFree(account: Account, untilMs: number): Promise<boolean> {
+  while (account.running !== null) {
+    const leftMs = untilMs - performance.now()
+    if (leftMs <= 0) return false
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, leftMs)))
+    await Promise.race([account.running, late])
+    clearTimeout(timer)
+  }
+  return true
+}

@@ -1,0 +1,106 @@
+/**
+ * The program of the cache that an agent is attached to, so that VCL is compiled beside the cache and not in it. Only one of
+ * the cache's own release answers as the cache would.
+ */
+import { execFile } from 'node:child_process'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { promisify } from 'node:util'
+import { parseBanner } from '../../../protocol/release.js'
+import type { Context } from '../../context.js'
+import { errorText, type Engine } from '../engine.js'
+import { readProcesses } from '../inventory.js'
+
+export interface ProgramSearch {
+  readonly engine: Engine
+  readonly context: Context
+  /** As configured; null: it is looked for. */
+  readonly configured: string | null
+}
+
+export type FoundProgram = { readonly path: string } | { readonly missing: string }
+
+const programNames = new Set(['varnishd', 'vinyld'])
+/** PATH of a service, and where distributions keep the program. */
+const folders = ['/usr/local/sbin', '/usr/sbin', '/usr/local/bin', '/usr/bin']
+const versionTimeoutMs = 5_000
+
+/** Rejects with what the connection to the cache does. */
+export async function findEngineProgram(search: ProgramSearch): Promise<FoundProgram> {
+  const { engine, configured } = search
+  if (configured !== null) return requireSameRelease(engine, configured)
+  if (!engine.isOnLoopback) return { missing: 'the cache is on another host' }
+  const { masterPid } = await readProcesses(engine, search.context)
+  if (masterPid === null) return { missing: 'the cache does not tell its process' }
+  const written = await readFirstWord(masterPid)
+  // A service that may not see the processes of others.
+  if (written === null) return findInstalled(engine)
+  if (!programNames.has(basename(written)))
+    return { missing: `process ${masterPid} is not seen here as a cache` }
+  const path = await resolveProgram(written)
+  if (path === null) return { missing: `${written} is not found here` }
+  const distrusted = await findStranger(path)
+  if (distrusted !== null) return { missing: distrusted }
+  return requireSameRelease(engine, path)
+}
+
+/** The name that the program was started by: all that another user is shown of it. */
+async function readFirstWord(pid: number): Promise<string | null> {
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  const [first = ''] = words.split('\0')
+  return first === '' ? null : first
+}
+
+async function findInstalled(engine: Engine): Promise<FoundProgram> {
+  for (const name of programNames) {
+    const path = await resolveProgram(name)
+    if (path === null || (await findStranger(path)) !== null) continue
+    const found = await requireSameRelease(engine, path)
+    if ('path' in found) return found
+  }
+  return { missing: 'its process is not seen here, and no installed program is of its release' }
+}
+
+async function resolveProgram(written: string): Promise<string | null> {
+  if (isAbsolute(written)) return realpath(written).catch(() => null)
+  if (written.includes('/')) return null // relative to a folder that is not known
+  for (const folder of folders) {
+    const path = await realpath(join(folder, written)).catch(() => null)
+    if (path !== null) return path
+  }
+  return null
+}
+
+/**
+ * A process may call itself what it likes: nothing is run that somebody else than root or this user could have put there.
+ * Null when there is nobody.
+ */
+async function findStranger(path: string): Promise<string | null> {
+  const trusted = new Set([0, process.geteuid?.() ?? 0])
+  for (let at = path; ; at = dirname(at)) {
+    const { uid, mode } = await stat(at)
+    if (!trusted.has(uid) || (mode & othersWrite) !== 0)
+      return `${at} may be changed by others, so ${path} is not run`
+    if (at === dirname(at)) return null
+  }
+}
+
+const othersWrite = 0o002
+
+async function requireSameRelease(engine: Engine, path: string): Promise<FoundProgram> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(path, ['-V'], {
+      timeout: versionTimeoutMs,
+    })
+    // As in the banner, in parentheses.
+    const { version, revision } = parseBanner(/\(([^)]*)\)/.exec(`${stderr}${stdout}`)?.[1] ?? '')
+    if (version === engine.version && revision === engine.revision) return { path }
+    const [own, live] = [
+      `${version ?? '?'} ${revision ?? ''}`,
+      `${engine.version} ${engine.revision}`,
+    ]
+    return { missing: `${path} is of release ${own.trim()}, the cache of ${live.trim()}` }
+  } catch (error) {
+    return { missing: `${path} cannot be run: ${errorText(error).slice(0, 300)}` }
+  }
+}

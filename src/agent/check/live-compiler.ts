@@ -1,0 +1,63 @@
+/** The program and the settings by which the live cache compiles now, as far as it answers. */
+import type { Context } from '../../context.js'
+import type { Engine } from '../engine.js'
+import { pauseFor } from '../pause.js'
+import { readCompileWords, type CompileWords } from './compile-words.js'
+import { findEngineProgram } from './engine-program.js'
+
+export interface LiveSettings extends CompileWords {
+  readonly program: string
+}
+
+/** A cache that is busy for longer is taken to have the settings that it had. */
+const answerLimitMs = 1_000
+
+export class LiveCompiler {
+  readonly #engine: Engine
+  readonly #configured: string | null
+  #settings: LiveSettings | null = null
+  /** The connection over which they were read: behind another one may be another cache. */
+  #connection = 0
+  #reading: Promise<LiveSettings | { readonly missing: string }> | null = null
+  #saidMissing = ''
+
+  constructor(engine: Engine, configured: string | null) {
+    this.#engine = engine
+    this.#configured = configured
+  }
+
+  /** Rejects with what the connection to the cache does, where nothing was read over it before. */
+  async find(context: Context): Promise<LiveSettings | { readonly missing: string }> {
+    this.#reading ??= this.#read(context).finally(() => (this.#reading = null))
+    const known = this.#connection === this.#engine.connections ? this.#settings : null
+    if (known === null) return this.#reading
+    const ending = new AbortController()
+    const late = pauseFor(answerLimitMs, ending.signal).then(() => known)
+    try {
+      return await Promise.race([this.#reading.catch(() => known), late])
+    } finally {
+      ending.abort()
+    }
+  }
+
+  async #read(context: Context): Promise<LiveSettings | { readonly missing: string }> {
+    const connection = this.#engine.connections
+    const search = { engine: this.#engine, context, configured: this.#configured }
+    const found = await findEngineProgram(search)
+    if ('missing' in found) {
+      const { missing } = found
+      if (missing !== this.#saidMissing)
+        context.log.warn(
+          { why: missing },
+          'the program of the cache is not found: the cache itself compiles what is checked',
+        )
+      this.#saidMissing = missing
+      this.#settings = null
+      return found
+    }
+    const settings = { program: found.path, ...(await readCompileWords(this.#engine, context)) }
+    this.#settings = settings
+    this.#connection = connection
+    return settings
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * A manager of the cache's program for one compile, beside the live one: in a group of processes of its own, at the lowest
+ * priority, under limits, in a working directory that is removed. It is spoken to over its standard input and output (`-d`):
+ * it listens nowhere, needs no secret, and ends when this process does, however that ends.
+ */
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { Duplex, type Readable, type Writable } from 'node:stream'
+import type { Command } from '../../../protocol/command.js'
+import {
+  openManagementConnection,
+  type ManagementConnection,
+} from '../../../protocol/connection.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import type { CompileLimits } from '../../domain/compile-limits.js'
+import { makeCheckFolder, removeCheckFolder } from './check-folder.js'
+import { readCpuMs } from './process-cost.js'
+
+export interface PrivateManagerOptions {
+  /** Absolute path of the cache's program. */
+  readonly program: string
+  /** Further words of its command line. */
+  readonly words: readonly string[]
+  /** Tells the folders of this agent from those of others on the host. */
+  readonly owner: string
+  readonly limits: CompileLimits
+  /** A child of a cache reserves much more than it uses. */
+  readonly withChild: boolean
+  /** Ends it at once. */
+  readonly signal: AbortSignal
+}
+
+export type RunCommand = <Result>(command: Command<Result>) => Promise<Result>
+
+export interface PrivateRun<Result> {
+  /** `exceeded`: the processes were ended because of it. `broken`: the manager did not start, or ended by itself. */
+  readonly outcome:
+    | { readonly kind: 'done'; readonly result: Result }
+    | { readonly kind: 'exceeded'; readonly limit: 'cpu' | 'time' }
+    | { readonly kind: 'broken'; readonly reason: string }
+  /** What it cost, not less. */
+  readonly cpuMs: number
+}
+
+/** As long as the live cache may take for a load, whatever else the host has to do meanwhile. */
+export const longestCompileMs = 120_000
+const startTimeoutMs = 30_000
+const pollMs = 100
+const outputLimitCharacters = 2_000
+const reasonLimitCharacters = 500
+/** The kernel's own limit is for each process, and holds also while this process cannot look. */
+const hardLimitMarginSeconds = 2
+
+/** Rejects only with what `work` throws that is not of the management port, and when no folder can be made. */
+export async function runPrivately<Result>(
+  options: PrivateManagerOptions,
+  work: (run: RunCommand) => Promise<Result>,
+): Promise<PrivateRun<Result>> {
+  const folder = await makeCheckFolder(options.owner)
+  const manager = new PrivateManager(options, folder)
+  try {
+    return await manager.use(work)
+  } finally {
+    await manager.end()
+    await removeCheckFolder(folder)
+  }
+}
+
+class PrivateManager {
+  readonly #limits: CompileLimits
+  readonly #process: ChildProcessByStdio<Writable, Readable, Readable>
+  readonly #ended: Promise<void>
+  readonly #timer: NodeJS.Timeout
+  readonly #startedAt = performance.now()
+  readonly #signal: AbortSignal
+  #output = ''
+  #cpuMs = 0
+  #polledAt = performance.now()
+  #exceeded: 'cpu' | 'time' | null = null
+  #isGone = false
+
+  constructor(options: PrivateManagerOptions, folder: string) {
+    const { limits } = options
+    this.#limits = limits
+    this.#process = spawn('nice', composeWords(options, folder), {
+      detached: true, // a group of its own, ended as a whole
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: environment,
+    })
+    this.#process.stderr.on('data', (chunk: Buffer) => {
+      this.#output = `${this.#output}${chunk.toString()}`.slice(-outputLimitCharacters)
+    })
+    this.#ended = new Promise((resolve) => {
+      const end = () => {
+        this.#isGone = true
+        resolve()
+      }
+      this.#process.once('error', (error) => {
+        this.#output += error.message
+        end()
+      })
+      this.#process.once('exit', end)
+    })
+    this.#timer = setInterval(() => void this.#poll(), pollMs)
+    this.#signal = options.signal
+    this.#signal.addEventListener('abort', this.#kill)
+  }
+
+  async use<Result>(work: (run: RunCommand) => Promise<Result>): Promise<PrivateRun<Result>> {
+    const outcome = await this.#work(work)
+    await this.#poll()
+    // What a manager that is gone cost since it was looked at last is not known: at most the time that went by.
+    const unknownMs = this.#isGone ? performance.now() - this.#polledAt : 0
+    return { outcome, cpuMs: Math.ceil(this.#cpuMs + unknownMs) }
+  }
+
+  async #work<Result>(
+    work: (run: RunCommand) => Promise<Result>,
+  ): Promise<PrivateRun<Result>['outcome']> {
+    let connection: ManagementConnection | null = null
+    try {
+      const opened = await this.#connect()
+      connection = opened
+      const result = await work((command) => opened.run(command, { timeoutMs: longestCompileMs }))
+      return { kind: 'done', result }
+    } catch (error) {
+      if (this.#exceeded !== null) return { kind: 'exceeded', limit: this.#exceeded }
+      if (!(error instanceof ManagementPortError)) throw error
+      if (error.kind === 'timeout') return { kind: 'exceeded', limit: 'time' }
+      const said = error.kind === 'rejected' ? '' : `: ${this.#output}`
+      const reason = `${error.message}${said}`.replace(/\s+/g, ' ').trim()
+      return { kind: 'broken', reason: reason.slice(0, reasonLimitCharacters) }
+    } finally {
+      connection?.close()
+    }
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#signal.removeEventListener('abort', this.#kill)
+    // What is asked politely may take a minute where a child has connections.
+    this.#kill()
+    await this.#ended
+  }
+
+  #connect(): Promise<ManagementConnection> {
+    const { stdin, stdout } = this.#process
+    stdin.on('error', () => undefined) // the end of the process follows
+    const stream = Duplex.from({ writable: stdin, readable: stdout })
+    const secret = () => Promise.reject(new Error('a private manager has none'))
+    return openManagementConnection(stream, { secret, handshakeTimeoutMs: startTimeoutMs })
+  }
+
+  async #poll(): Promise<void> {
+    const { pid } = this.#process
+    const cpuMs = pid === undefined || this.#isGone ? null : await readCpuMs(pid)
+    if (cpuMs === null || this.#isGone) return
+    this.#cpuMs = Math.max(this.#cpuMs, cpuMs)
+    this.#polledAt = performance.now()
+    if (cpuMs > this.#limits.cpuMs) this.#exceed('cpu')
+    else if (this.#polledAt - this.#startedAt > longestCompileMs) this.#exceed('time')
+  }
+
+  #exceed(limit: 'cpu' | 'time'): void {
+    this.#exceeded ??= limit
+    this.#kill()
+  }
+
+  readonly #kill = (): void => {
+    const { pid } = this.#process
+    if (pid === undefined) return
+    try {
+      process.kill(-pid, 'SIGKILL')
+    } catch {
+      // All of the group are gone.
+    }
+  }
+}
+
+/** Nothing of this process's own environment, which may hold secrets; messages of compilers in English. */
+const environment = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C',
+}
+
+function composeWords(options: PrivateManagerOptions, folder: string): string[] {
+  const { program, words, limits, withChild } = options
+  const seconds = Math.ceil(limits.cpuMs / 1000)
+  return [
+    ...['-n', '19', 'prlimit', `--cpu=${seconds}:${seconds + hardLimitMarginSeconds}`],
+    // Address space where that is what is used; else what is written to.
+    ...[`--${withChild ? 'data' : 'as'}=${limits.memoryBytes}`, '--core=0', program],
+    ...['-d', '-f', '', '-n', `${folder}/n`, '-T', 'none', '-S', 'none', '-a', '127.0.0.1:0'],
+    ...(withChild ? smallChild : []),
+    ...words,
+  ]
+}
+
+const smallChild = [
+  ...['-p', 'vsl_space=1m', '-p', 'thread_pools=1'],
+  ...['-p', 'thread_pool_min=5', '-p', 'thread_pool_max=10'],
+]

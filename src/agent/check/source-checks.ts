@@ -1,0 +1,264 @@
+/**
+ * Whether a cache would take a VCL, found out beside it: its manager is one thread and serves everybody, so what may take
+ * long, or is only a question, is compiled by a private manager of the same program.
+ */
+import type { Context } from '../../context.js'
+import {
+  checkLimits,
+  describeLimits,
+  loadLimits,
+  mayExceed,
+  type CompileBudget,
+  type CompileLimits,
+} from '../../domain/compile-limits.js'
+import type { CompileVerdict } from '../../domain/compile-verdict.js'
+import type { CompileAnswer } from '../../messages/coordinator-to-agent.js'
+import type { Engine } from '../engine.js'
+import { removeLeftFolders } from './check-folder.js'
+import { CompileBudgets, type MustWait } from './compile-budgets.js'
+import { compilePrivately, type CompileDepth } from './compile-privately.js'
+import { LiveCompiler, type LiveSettings } from './live-compiler.js'
+import { longestCompileMs, type PrivateRun } from './private-manager.js'
+
+export interface CheckConfig {
+  /** The cache's program; null: it is looked for. */
+  readonly program: string | null
+  /** For each text of an organization on an agent that is not its own. */
+  readonly budgetLimits: CompileLimits
+}
+
+export interface SourceChecksOptions extends CheckConfig {
+  readonly engine: Engine
+  /** The agent's state dir; null: an agent without one, which runs no programs. */
+  readonly owner: string | null
+  readonly now: () => number
+}
+
+export interface CheckedText {
+  readonly text: string
+  readonly budget?: CompileBudget | undefined
+}
+
+/** A text that the cache is not asked to load; the message is for its author. */
+export class LoadRefusal extends Error {
+  override readonly name = 'LoadRefusal'
+}
+
+/** Checks that run at the same time, and those that wait: each may take the memory that its limits allow. */
+const runningLimit = 4
+const waitingLimit = 16
+/** Texts whose verdict is known: the same one is not compiled again for each retry. */
+const knownLimit = 256
+/** A deploy waits for its organization's checks as long as one of them may take. */
+const deployGraceMs = 30_000
+
+export class SourceChecks {
+  readonly #options: SourceChecksOptions
+  readonly #live: LiveCompiler
+  readonly #budgets: CompileBudgets
+  readonly #queue: (() => void)[] = []
+  /** By SHA-256; null: it may be loaded. */
+  readonly #known = new Map<string, string | null>()
+  readonly #ending = new AbortController()
+  #running = 0
+
+  constructor(options: SourceChecksOptions) {
+    this.#options = options
+    this.#live = new LiveCompiler(options.engine, options.program)
+    this.#budgets = new CompileBudgets(options.now)
+  }
+
+  /** What an earlier life of this agent left, if it was killed. */
+  async removeLeftovers(): Promise<void> {
+    const { owner } = this.#options
+    if (owner !== null) await removeLeftFolders(owner)
+  }
+
+  /** Ends what is being compiled. */
+  stop(): void {
+    this.#ending.abort()
+  }
+
+  /** Null: it must be asked of the live cache. Rejects with what the connection to the cache does. */
+  async check(
+    context: Context,
+    { text, budget, init }: CheckedText & { readonly init: boolean },
+  ): Promise<CompileAnswer | null> {
+    const settings = await this.#findSettings(context)
+    if ('missing' in settings)
+      return this.#mustNotAskLive(budget) ? unavailable(settings.missing) : null
+    const base = init ? loadLimits : checkLimits
+    const limits = budget ? leastOf(base, this.#options.budgetLimits, init) : base
+    const depth = init ? 'init' : 'read'
+    const outcome = await this.#inTurn(() =>
+      this.#spend(budget, () => this.#compile(context, settings, { text, limits, depth })),
+    )
+    if ('reason' in outcome)
+      return { error: outcome.reason, retryAfterSeconds: outcome.retryAfterSeconds }
+    const told = describeOutcome(outcome.result, limits, budget)
+    if (told.kind === 'verdict') return { error: told.error }
+    context.log.warn({ why: told.reason }, 'no private manager answers')
+    return this.#mustNotAskLive(budget) ? unavailable(told.reason) : null
+  }
+
+  /** Resolves when the live cache may be asked to load the text. Throws LoadRefusal; rejects with what the connection does. */
+  async requireLoadable(
+    context: Context,
+    { sha, text, budget }: CheckedText & { readonly sha: string },
+  ): Promise<void> {
+    const limits = budget ? this.#options.budgetLimits : loadLimits
+    const isLarge = mayExceed(Buffer.byteLength(text), limits, budget !== undefined)
+    if (!isLarge && !budget) return
+    const key = budget ? `${budget.organization} ${sha}` : sha
+    // A small one of an organization is only read: what the live compiler says of labels tells whose are there.
+    const depth = isLarge ? 'compile' : 'read'
+    const known = this.#known.get(key)
+    const error =
+      known === undefined
+        ? await this.#judgeLoad(context, { text, budget, limits, depth }, key)
+        : known
+    if (error !== null) throw new LoadRefusal(error)
+  }
+
+  /** Null: it may be loaded, also where that cannot be found out. */
+  async #judgeLoad(
+    context: Context,
+    order: CheckedText & { readonly limits: CompileLimits; readonly depth: CompileDepth },
+    key: string,
+  ): Promise<string | null> {
+    const settings = await this.#findSettings(context)
+    if ('missing' in settings) return null
+    const { budget, limits } = order
+    const compile = () => this.#compile(context, settings, order)
+    const outcome = await this.#spend(budget, compile, deployGraceMs)
+    if ('reason' in outcome) return `${outcome.reason}; try again in ${outcome.retryAfterSeconds} s`
+    const told = describeOutcome(outcome.result, limits, budget)
+    if (told.kind === 'broken') {
+      context.log.warn(
+        { why: told.reason },
+        'no private manager answers: the cache itself compiles',
+      )
+      return null
+    }
+    if (!told.isPassing) this.#remember(key, told.error)
+    return told.error
+  }
+
+  /** A simulated engine compiles nothing, and is nobody's but its agent's. */
+  #mustNotAskLive(budget: CompileBudget | undefined): boolean {
+    return budget !== undefined && this.#options.engine.isOfThisHost
+  }
+
+  async #findSettings(context: Context): Promise<LiveSettings | { readonly missing: string }> {
+    if (this.#options.owner === null || !this.#options.engine.isOfThisHost)
+      return { missing: 'the cache is simulated' }
+    return this.#live.find(context)
+  }
+
+  async #compile(
+    context: Context,
+    settings: LiveSettings,
+    order: { text: string; limits: CompileLimits; depth: CompileDepth },
+  ): Promise<{ result: PrivateRun<CompileVerdict>['outcome']; cpuMs: number }> {
+    const { engine, owner } = this.#options
+    const { signal } = this.#ending
+    const startedAt = performance.now()
+    const run = await compilePrivately({
+      ...order,
+      ...{ settings, engine, context, signal, owner: owner ?? '' },
+    })
+    const tookMs = Math.round(performance.now() - startedAt)
+    const { outcome, cpuMs } = run
+    context.log.info(
+      { cpuMs, tookMs, depth: order.depth, ended: outcome.kind },
+      'compiled beside the cache',
+    )
+    return { result: outcome, cpuMs }
+  }
+
+  async #spend<Result>(
+    budget: CompileBudget | undefined,
+    work: () => Promise<{ readonly result: Result; readonly cpuMs: number }>,
+    graceMs?: number,
+  ): Promise<{ readonly result: Result } | MustWait> {
+    return budget ? this.#budgets.spend(budget.organization, work, graceMs) : work()
+  }
+
+  #remember(key: string, error: string | null): void {
+    this.#known.set(key, error)
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= knownLimit) break
+      this.#known.delete(oldest)
+    }
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= runningLimit) {
+      if (this.#queue.length >= waitingLimit)
+        throw new Error(`${waitingLimit} checks wait on this agent already`)
+      await new Promise<void>((resolve) => this.#queue.push(resolve))
+    } else this.#running += 1
+    try {
+      return await work()
+    } finally {
+      const next = this.#queue.shift()
+      if (next) next()
+      else this.#running -= 1
+    }
+  }
+}
+
+type Told =
+  /** `isPassing`: it may be another one at the next attempt. */
+  | { readonly kind: 'verdict'; readonly error: string | null; readonly isPassing: boolean }
+  | { readonly kind: 'broken'; readonly reason: string }
+
+function describeOutcome(
+  outcome: PrivateRun<CompileVerdict>['outcome'],
+  limits: CompileLimits,
+  budget: CompileBudget | undefined,
+): Told {
+  if (outcome.kind === 'broken') return outcome
+  const verdict = outcome.kind === 'done' ? outcome.result : outcome
+  switch (verdict.kind) {
+    case 'compiles':
+      return { kind: 'verdict', error: null, isPassing: false }
+    case 'refused':
+      return { kind: 'verdict', error: verdict.text, isPassing: false }
+    case 'exceeded':
+      return {
+        kind: 'verdict',
+        error: describeExcess(verdict.limit, limits, budget),
+        isPassing: verdict.limit === 'time',
+      }
+  }
+}
+
+function describeExcess(
+  limit: 'cpu' | 'memory' | 'time',
+  limits: CompileLimits,
+  budget: CompileBudget | undefined,
+): string {
+  if (limit === 'time')
+    return `this VCL did not compile within ${longestCompileMs / 1000} s: the host is busy, or the VCL is too large; try again later, or make it smaller`
+  const whose = budget
+    ? ' an organization has for a text on an agent that is not its own (--tenant-compile there)'
+    : ' a text may take on a cache'
+  const what = limit === 'cpu' ? 'CPU time' : 'memory'
+  return `this VCL takes too much ${what} to compile: more than the ${describeLimits(limits)} that${whose}; make it smaller`
+}
+
+function leastOf(a: CompileLimits, b: CompileLimits, isCompiled: boolean): CompileLimits {
+  if (isCompiled) return b
+  return {
+    cpuMs: Math.min(a.cpuMs, b.cpuMs),
+    memoryBytes: Math.min(a.memoryBytes, b.memoryBytes),
+  }
+}
+
+function unavailable(why: string): CompileAnswer {
+  return {
+    error: `VCL of an organization cannot be checked on this shared agent: ${why}; name the cache's program with --engine-program there`,
+    unavailable: true,
+  }
+}

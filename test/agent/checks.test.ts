@@ -1,0 +1,155 @@
+/** VCL is compiled beside the cache, by its own program, under limits: what the live cache is asked, and what it is not. */
+import t, { type Test } from 'tap'
+import { listCheckFolders, makeCheckFolder } from '../../src/agent/check/check-folder.js'
+import { loadLimits } from '../../src/domain/compile-limits.js'
+import type { CompileAnswer } from '../../src/messages/coordinator-to-agent.js'
+import { eventually } from '../support/eventually.js'
+import { startManagementProxy } from '../support/management-proxy.js'
+import { startVarnishd } from '../support/varnishd.js'
+import { answering, listVcls, quoted, serving } from './cache-sight.js'
+import { startCoordinatorEnd } from './coordinator-end.js'
+import { attachTo, makeFolder, runTestAgent, type AgentSettings } from './run-agent.js'
+
+const head = 'vcl 4.1;\nbackend default none;\n'
+const budget = { organization: 7 }
+const program = null
+
+/** Larger than what is known to compile within any budget. */
+const large = `${answering('large')}${'# filling\n'.repeat(7_000)}`
+/** Compilers that the live cache is given: one that never ends, and one that takes its time. */
+const endless = 'while :; do :; done'
+const slow = 'sleep 4; exec gcc -O0 -fpic -shared -Wl,-x -o %o %s'
+
+async function startAll(t: Test, settings: AgentSettings = {}) {
+  const coordinator = await startCoordinatorEnd(t)
+  const cache = await startVarnishd(t, { args: ['-s', 'fast=malloc,1m'] })
+  const port = await startManagementProxy(t, cache)
+  const engine = { ...attachTo(cache), host: port.host, port: port.port } as ReturnType<
+    typeof attachTo
+  > // still one that is attached to
+  const agent = await runTestAgent(t, coordinator, engine, settings)
+  await eventually('linked', () => agent.isLinked())
+  const check = async (text: string, order: object = {}): Promise<CompileAnswer> => {
+    const sha = coordinator.publish(text)
+    const answer = await coordinator.ask({ kind: 'compile', sha, ...order })
+    return answer.value as CompileAnswer // of an agent of ours
+  }
+  return { coordinator, cache, port, agent, check }
+}
+
+void t.test('a check asks nothing of the live cache but how it compiles', async (t) => {
+  const { agent, coordinator, cache, port, check } = await startAll(t)
+  const behind = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('behind')) }
+  const labels = [{ label: 'there', program: behind.name }]
+  await coordinator.apply(1, { load: [behind], labels, active: 'cf-idle' })
+  await cache.adm('param.set', 'vcc_err_unref', 'off')
+  port.forget()
+
+  t.same(await check(answering('v1')), { error: null })
+  t.same(await check(answering('v1'), { init: true, budget }), { error: null })
+  t.match(await check(`${head}sub vcl_recv { nonsense; }\n`), {
+    error: /^Message from VCC-compiler:\n[^]*nonsense[^]*\('<vcl.inline>' Line 3 Pos 16\)/,
+  })
+  t.same(await check(`${head}backend unused none;\n`), { error: null }, 'by its parameters')
+  t.same(
+    await check(`${head}sub vcl_backend_response { set beresp.storage = storage.fast; }\n`),
+    { error: null },
+    'with its storages',
+  )
+  t.same(await check(`${head}sub vcl_recv { return (vcl(there)); }\n`), { error: null })
+  t.match(await check(`${head}sub vcl_recv { return (vcl(away)); }\n`), { error: /'away'/ })
+  const failing = `${head}sub vcl_init { return (fail("because-of-init")); }\n`
+  t.same(await check(failing), { error: null }, 'vcl_init is not run unless asked for')
+  t.match(await check(failing, { init: true }), { error: /Failed initi[^]*because-of-init/ })
+  t.same(port.changes(), [])
+  t.same(await listCheckFolders(agent.stateDir), [], 'nothing is left behind')
+})
+
+void t.test('what exceeds its budget is told, and never reaches the live cache', async (t) => {
+  const budgetLimits = { ...loadLimits, cpuMs: 1_000 }
+  const { coordinator, cache, port, check } = await startAll(t, {
+    checks: { program, budgetLimits },
+  })
+  const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')), budget }
+  t.match(await coordinator.apply(1, serving(one)), { result: 'applied' })
+  const two = { name: 'cf-1-bbbbbbbb-2', sha: coordinator.publish(large), budget }
+  await cache.adm('param.set', 'cc_command', quoted(endless))
+  port.forget()
+
+  const [report, checked] = await Promise.all([
+    coordinator.apply(2, { ...serving(one), load: [one, two] }),
+    check(answering('v2'), { budget: { organization: 8 } }),
+  ])
+
+  t.match(report, {
+    failures: [{ program: two.name, error: /too much CPU time to compile[^]*--tenant-compile/ }],
+  })
+  t.same(checked, { error: null }, 'others are not held up')
+  t.notOk(port.changes().some((line) => line.includes('vcl.inline')))
+  t.same(await listVcls(cache), [one.name])
+  t.match(
+    await check(answering('v3'), { init: true, budget }),
+    { error: /more than the 1 s of CPU time and 1024 MiB that an organization has/ },
+    'nor can it be tried out',
+  )
+  t.same(await check(large, { budget }), { error: null }, 'reading it costs little')
+})
+
+void t.test('an organization learns nothing of labels from a deploy either', async (t) => {
+  const { coordinator, cache } = await startAll(t)
+  await coordinator.apply(1, { load: [], labels: [], active: 'cf-idle' })
+  await cache.adm('vcl.label', 'theirs', 'cf-idle')
+  const sha = coordinator.publish(`${head}sub vcl_recv { set req.http.x = theirs; }\n`)
+  const report = await coordinator.apply(2, {
+    load: [{ name: 'cf-1-aaaaaaaa-1', sha, budget }],
+    labels: [],
+    active: 'cf-idle',
+  })
+  t.match(report.failures, [{ error: /Symbol not found: 'theirs'/ }])
+})
+
+void t.test('compiles of an organization follow each other', async (t) => {
+  const { agent, check, cache } = await startAll(t)
+  await cache.adm('param.set', 'cc_command', quoted(slow))
+  const first = check(answering('v1'), { init: true, budget })
+  await eventually('it runs', async () => (await listCheckFolders(agent.stateDir)).length > 0)
+  const answer = await check(answering('v1'), { budget })
+  t.match(answer, { error: /one text at a time/, retryAfterSeconds: 2 })
+  t.same(await check(answering('v1'), { budget: { organization: 8 } }), { error: null })
+  t.same(await first, { error: null })
+})
+
+void t.test('a large VCL is compiled beside the cache before that loads it', async (t) => {
+  const { coordinator, agent, port } = await startAll(t)
+  const beside = () => agent.lines.filter(({ msg }) => msg === 'compiled beside the cache').length
+  const one = { name: 'cf-1-aaaaaaaa-1', sha: coordinator.publish(answering('v1')) }
+  await coordinator.apply(1, serving(one))
+  t.equal(beside(), 0, 'not one of ordinary size')
+  const two = { name: 'cf-1-bbbbbbbb-2', sha: coordinator.publish(large) }
+  t.match(await coordinator.apply(2, serving(two)), { result: 'applied' })
+  t.equal(beside(), 1)
+  t.ok(port.changes().some((line) => line.startsWith(`vcl.inline ${two.name}`)))
+})
+
+void t.test('without the program the cache itself checks, but not for others', async (t) => {
+  const { check, port } = await startAll(t, {
+    checks: { program: '/bin/true', budgetLimits: loadLimits },
+  })
+  port.forget()
+  t.match(await check(answering('v1'), { budget }), {
+    unavailable: true,
+    error: /on this shared agent: \/bin\/true is of release \?, the cache of [^]*--engine-program/,
+  })
+  t.same(port.changes(), [])
+  t.same(await check(answering('v1')), { error: null })
+  t.match(port.changes(), [/^vcl.inline cf-check-/, /^vcl.discard cf-check-/])
+})
+
+void t.test('what a killed agent left is removed by the next', async (t) => {
+  const stateDir = await makeFolder(t)
+  const left = await makeCheckFolder(stateDir)
+  const coordinator = await startCoordinatorEnd(t)
+  const cache = await startVarnishd(t, { vcl: null })
+  await runTestAgent(t, coordinator, attachTo(cache), { stateDir })
+  t.notOk((await listCheckFolders(stateDir)).includes(left))
+})
