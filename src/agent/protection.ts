@@ -34,26 +34,35 @@ export function createProtectionCheck(engine: Engine, log: Logger): () => Promis
   }
 }
 
-/** `denied`: those that this release knows, as `-r` takes them. */
-async function findUnprotected(
-  engine: Engine,
-  context: Context,
-): Promise<{ readonly denied: readonly string[]; readonly open: readonly string[] }> {
+async function findUnprotected(engine: Engine, context: Context): Promise<Protection> {
   const listed = readNames(replyText(await engine.run(context, typedLine('param.show'))))
   // Releases with aliases do not list them.
   const names = new Set([...listed.filter((name) => !isSettableParameter(name)), ...neverSettable])
-  const denied: string[] = []
-  const open: string[] = []
-  for (const asked of [...names].toSorted()) {
-    const param = await showParameter(engine, context, asked)
-    // From 8.0 on an alias is shown as its parameter, protected with it, and refused by -r.
-    if (param?.name !== asked) continue
-    denied.push(asked)
-    // mgt_param.c, show_param: the same words since 4.0.
-    const isProtected = /parameter is protected/.test(param.description?.replace(/\s+/g, ' ') ?? '')
-    if (param.isImplemented && !isProtected) open.push(asked)
+  const shown = new Map<string, Param>()
+  for (const name of [...names].toSorted()) {
+    const param = await showParameter(engine, context, name)
+    if (param !== null) shown.set(name, param)
   }
-  return { denied, open }
+  return judgeProtection(shown)
+}
+
+export interface Protection {
+  /** To be named behind `-r`. */
+  readonly denied: readonly string[]
+  readonly open: readonly string[]
+}
+
+/** By what the cache shows when it is asked for each of these names. */
+export function judgeProtection(shown: ReadonlyMap<string, Param>): Protection {
+  // From 8.0 on an alias is shown as its parameter: protected with it, and refused by -r.
+  const own = [...shown].filter(([asked, { name }]) => asked === name)
+  const open = own.filter(([, param]) => param.isImplemented && !isProtected(param))
+  return { denied: own.map(([name]) => name), open: open.map(([name]) => name) }
+}
+
+/** mgt_param.c, PROTECTED_TEXT: the same words since 4.0. */
+function isProtected({ description }: Param): boolean {
+  return /parameter is protected/.test(description?.replace(/\s+/g, ' ') ?? '')
 }
 
 /** Null where the cache knows none of that name. */
