@@ -4,7 +4,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { chooseProtectable } from '../src/agent/protectable.js'
 import { root } from './support/root.js'
+import { startVarnishd } from './support/varnishd.js'
 
 const folder = join(root, 'systemd')
 const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0
@@ -66,27 +68,57 @@ void t.test(
   },
 )
 
+/** Each of them was started by the real program of each of these releases. */
+const dropIns: Readonly<Record<string, readonly string[]>> = {
+  'varnish.service.d/cachefleet-6.0.conf': ['6.0.17'],
+  'varnish.service.d/cachefleet-6.5.conf': ['6.5.1'],
+  'varnish.service.d/cachefleet-7.2.conf': ['7.7.0'],
+  'varnish.service.d/cachefleet-8.0.conf': ['8.0.1', '9.0.2'],
+  'varnish.service.d/cachefleet.conf': ['7.1.1'],
+  'vinyl-cache.service.d/cachefleet.conf': ['vinyl-9.0.1'],
+}
+
+const readDropIn = (name: string) => readFile(join(folder, name), 'utf8')
+const lockedBy = (text: string) => /^ +-r (\S+)/m.exec(text)?.[1] ?? ''
+
 void t.test(
-  'the drop-in starts the cache from boot.cli and locks what runs programs',
+  'a drop-in starts its releases from boot.cli and locks what runs programs',
   async (t) => {
-    const text = await readFile(join(folder, 'varnish.service.d', 'cachefleet.conf'), 'utf8')
-    t.match(text, /^ExecStart=\nExecStart=/m, 'in place of the one of the package')
-    t.match(text, /-f '' \\\n +-I \/var\/lib\/cachefleet\/boot\.cli$/m)
-    const [, locked = ''] = /^ +-r (\S+)/m.exec(text) ?? []
-    t.same(locked.split(','), [
-      'cc_command',
-      'vcc_allow_inline_c',
-      'vcc_unsafe_path',
-      'vcl_path',
-      'vmod_path',
-    ])
+    const whole = await readDropIn('varnish.service.d/cachefleet.conf')
+    for (const [name, releases] of Object.entries(dropIns)) {
+      const text = await readDropIn(name)
+      t.match(
+        text,
+        /^Type=simple\n(.*\n)?ExecStart=\nExecStart=/m,
+        'in place of the one of the package',
+      )
+      t.match(text, /-f '' \\\n +-I \/var\/lib\/cachefleet\/boot\.cli$/m)
+      for (const release of releases) {
+        const told = await readFile(
+          join(root, 'test/fixtures/parameters', `${release}.txt`),
+          'utf8',
+        )
+        t.equal(lockedBy(text), chooseProtectable(told, told).join(), `${name} on ${release}`)
+      }
+      if (name.startsWith('varnish'))
+        t.equal(withoutRelease(text), withoutRelease(whole), 'else they are all the same')
+    }
+    const cache = await startVarnishd(t, { vcl: null, args: ['-r', lockedBy(whole)] })
+    for (const name of lockedBy(whole).split(','))
+      await t.rejects(cache.adm('param.set', name, 'off'), /is protected/, name)
   },
 )
+
+function withoutRelease(text: string): string {
+  return text.replace(/^# For .*\. Install/, '').replace(/^ +-r \S+/m, '')
+}
 
 void t.test('the boot file is there before the agent ever wrote it', async (t) => {
   const text = await readFile(join(folder, 'cachefleet.tmpfiles'), 'utf8')
   t.match(text, /^f \/var\/lib\/cachefleet\/boot\.cli 0600 cachefleet cachefleet -$/m)
-  t.equal((await readdir(folder)).length, 5, 'nothing here that is not looked at above')
+  const files = (await readdir(folder, { recursive: true })).filter((name) => name.includes('.d/'))
+  t.same(files.toSorted(), Object.keys(dropIns), 'no drop-in that is not looked at above')
+  t.equal((await readdir(folder)).length, 6, 'and nothing else')
 })
 
 /** A copy, with programs and users that this machine has: those are not the unit's fault. */

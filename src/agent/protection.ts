@@ -1,14 +1,15 @@
 /**
- * Whether the cache protects the parameters that nobody may set (choices: 3): whoever reaches its management port without
- * us could run programs through them. Only a start with `varnishd -r` keeps them.
+ * Whether the cache protects the parameters that nobody may set: whoever reaches its management port without us could run
+ * programs through them. Only a start with `varnishd -r` keeps them.
  */
 import type { Logger } from 'pino'
 import { typedLine } from '../../protocol/command.js'
+import type { Param } from '../../protocol/commands/param.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { replyText } from '../../protocol/frame.js'
 import { paramShowText } from '../../protocol/text/param-show.js'
 import { createContext, type Context } from '../context.js'
-import { isSettableParameter } from '../domain/engine-command.js'
+import { isSettableParameter, neverSettable } from '../domain/engine-command.js'
 import type { Engine } from './engine.js'
 
 /** To be called when a connection was made; warns when what it finds is news. Never rejects. */
@@ -33,21 +34,49 @@ export function createProtectionCheck(engine: Engine, log: Logger): () => Promis
   }
 }
 
-/** `denied`: those of this release. */
-async function findUnprotected(
+async function findUnprotected(engine: Engine, context: Context): Promise<Protection> {
+  const listed = readNames(replyText(await engine.run(context, typedLine('param.show'))))
+  // Releases with aliases do not list them.
+  const names = new Set([...listed.filter((name) => !isSettableParameter(name)), ...neverSettable])
+  const shown = new Map<string, Param>()
+  for (const name of [...names].toSorted()) {
+    const param = await showParameter(engine, context, name)
+    if (param !== null) shown.set(name, param)
+  }
+  return judgeProtection(shown)
+}
+
+export interface Protection {
+  /** To be named behind `-r`. */
+  readonly denied: readonly string[]
+  readonly open: readonly string[]
+}
+
+/** By what the cache shows when it is asked for each of these names. */
+export function judgeProtection(shown: ReadonlyMap<string, Param>): Protection {
+  // From 8.0 on an alias is shown as its parameter: protected with it, and refused by -r.
+  const own = [...shown].filter(([asked, { name }]) => asked === name)
+  const open = own.filter(([, param]) => param.isImplemented && !isProtected(param))
+  return { denied: own.map(([name]) => name), open: open.map(([name]) => name) }
+}
+
+/** mgt_param.c, PROTECTED_TEXT: the same words since 4.0. */
+function isProtected({ description }: Param): boolean {
+  return /parameter is protected/.test(description?.replace(/\s+/g, ' ') ?? '')
+}
+
+/** Null where the cache knows none of that name. */
+async function showParameter(
   engine: Engine,
   context: Context,
-): Promise<{ readonly denied: readonly string[]; readonly open: readonly string[] }> {
-  const list = replyText(await engine.run(context, typedLine('param.show')))
-  const denied = readNames(list).filter((name) => !isSettableParameter(name))
-  const open: string[] = []
-  for (const name of denied) {
-    const { description, isImplemented } = await engine.run(context, paramShowText(name))
-    // mgt_param.c, show_param: the same words since 4.0.
-    const isProtected = /parameter is protected/.test(description?.replace(/\s+/g, ' ') ?? '')
-    if (isImplemented && !isProtected) open.push(name)
+  name: string,
+): Promise<Param | null> {
+  try {
+    return await engine.run(context, paramShowText(name))
+  } catch (error) {
+    if (error instanceof ManagementPortError && error.kind === 'rejected') return null
+    throw error
   }
-  return { denied, open }
 }
 
 /** Of the short list: a name at the start of each line. */

@@ -1,30 +1,24 @@
 /**
- * A private `varnishd` for trying things out (`--engine spawn`): free loopback ports, its own secret, ended with the agent.
+ * A private cache for trying things out (`--engine spawn`): free loopback ports, its own secret, ended with the agent.
  *
  * Files, in `<state dir>/engine`: `secret`, `process.json`. The cache's working directory is there too, except as root: then
  * the cache drops to a user of its own, who cannot enter the state dir (0700), and it is a fresh folder below the system's
  * temporary one. It starts with the last good state when there is a boot file.
  */
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { access, chmod, constants, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Logger } from 'pino'
-import { isSettableParameter } from '../domain/engine-command.js'
 import type { EngineConfig } from './agent-config.js'
+import { cachePrograms, endCacheProcesses } from './cache-processes.js'
 import { makePrivateFolder, writeDurably } from './durable-file.js'
 import { findFreePort, loopback } from './free-port.js'
 import { pauseFor } from './pause.js'
-import {
-  endProcess,
-  endRecordedProcess,
-  forgetProcess,
-  readProcessRecord,
-  writeProcessRecord,
-} from './process-record.js'
+import { forgetProcess, readProcessRecord, writeProcessRecord } from './process-record.js'
+import { listProtectable } from './protectable.js'
 
 export interface SpawnOptions {
   /** The agent's. */
@@ -39,7 +33,9 @@ export interface SpawnOptions {
 export interface SpawnedEngine {
   readonly engine: Extract<EngineConfig, { mode: 'attach' }>
   readonly http: { readonly host: string; readonly port: number }
-  /** Ends the cache and removes its working directory. */
+  /** Path of the cache's program. */
+  readonly program: string
+  /** Ends the cache and its child, and removes its working directory. */
   stop(): Promise<void>
 }
 
@@ -53,16 +49,15 @@ const outputLimitCharacters = 2_000
 const greetingTimeoutMs = 5_000
 const lookPauseMs = 20
 
-/** Resolves when the cache greets, or does not for a while; null where there is no varnishd: the caller simulates, and says so. */
+/** Resolves when the cache greets, or does not for a while; null where there is no program: the caller simulates, and says so. */
 export async function startSpawnedEngine(options: SpawnOptions): Promise<SpawnedEngine | null> {
   const folder = join(options.stateDir, 'engine')
   await makePrivateFolder(folder)
   const recordFile = join(folder, 'process.json')
   const earlier = await readProcessRecord(recordFile)
   if (earlier !== null) {
-    if (await endRecordedProcess(earlier))
-      options.log.info({ pid: earlier.pid }, 'ended a cache that an earlier agent left')
-    await removeTemporary(earlier.workingDirectory)
+    const left = await endCacheProcesses(earlier.workingDirectory, options.log)
+    if (left.length === 0) await removeTemporary(earlier.workingDirectory)
   }
   const program = await findProgram([
     ...options.searchPath.split(':'),
@@ -72,7 +67,7 @@ export async function startSpawnedEngine(options: SpawnOptions): Promise<Spawned
   const workingDirectory = await makeWorkingDirectory(folder)
   const setup: Setup = {
     program,
-    protectedParams: await listDenied(program),
+    protectedParams: await listProtectable(program),
     recordFile,
     workingDirectory,
     secretFile: await makeSecret(folder),
@@ -93,13 +88,14 @@ export async function startSpawnedEngine(options: SpawnOptions): Promise<Spawned
       workingDirectory,
     },
     http: { host: loopback, port: setup.httpPort },
+    program,
     stop: () => keeper.stop(),
   }
 }
 
 interface Setup {
   readonly program: string
-  /** What nobody may set (choices: 3). */
+  /** What nobody may set. */
   readonly protectedParams: readonly string[]
   readonly recordFile: string
   readonly workingDirectory: string
@@ -114,7 +110,6 @@ interface Setup {
 class EngineKeeper {
   readonly #setup: Setup
   readonly #ending = new AbortController()
-  #process: ChildProcess | null = null
   #run: Promise<void> | null = null
   #pauseMs = firstPauseMs
   /** A boot file that a cache does not start with is left out the next time. */
@@ -125,26 +120,22 @@ class EngineKeeper {
   }
 
   async start(): Promise<void> {
-    const first = await this.#spawn()
+    const first = await this.#spawn(await this.#hasBootFile())
     this.#run = this.#stayAlive(first)
   }
 
   async stop(): Promise<void> {
+    const { workingDirectory, recordFile, log } = this.#setup
     this.#ending.abort()
-    const pid = this.#process?.pid
-    if (pid !== undefined) await endProcess(pid, () => Promise.resolve(!this.#isAlive()))
+    // What is left is for the next agent to end: it finds the record.
+    if ((await endCacheProcesses(workingDirectory, log)).length > 0) return
     await this.#run
-    await forgetProcess(this.#setup.recordFile)
-    await removeTemporary(this.#setup.workingDirectory)
+    await forgetProcess(recordFile)
+    await removeTemporary(workingDirectory)
   }
 
   #isEnding(): boolean {
     return this.#ending.signal.aborted
-  }
-
-  #isAlive(): boolean {
-    const child = this.#process
-    return child?.pid !== undefined && child.exitCode === null && child.signalCode === null
   }
 
   async #stayAlive(first: Life): Promise<void> {
@@ -153,21 +144,29 @@ class EngineKeeper {
     for (;;) {
       const why = await life.ended
       if (this.#isEnding()) return
+      const { workingDirectory, log } = this.#setup
       const livedMs = performance.now() - life.startedAt
-      this.#setup.log.warn({ why }, 'the cache ended; it is started again')
+      log.warn({ why }, 'the cache ended; it is started again')
+      // Its child may still be there, and would have the port and the folder of the next one.
+      await endCacheProcesses(workingDirectory, log)
       if (livedMs > shortLifeMs) this.#pauseMs = firstPauseMs
       else this.#isBootFileTrusted = !life.withBootFile
       await pauseFor(this.#pauseMs, signal)
+      const withBootFile = await this.#hasBootFile()
+      // Nothing is awaited between this and the start: `stop` would not find what is started behind its back.
       if (this.#isEnding()) return
       this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs)
-      life = await this.#spawn()
+      life = await this.#spawn(withBootFile)
     }
   }
 
-  async #spawn(): Promise<Life> {
+  async #hasBootFile(): Promise<boolean> {
+    return this.#isBootFileTrusted && (await isThere(this.#setup.bootFile))
+  }
+
+  async #spawn(withBootFile: boolean): Promise<Life> {
     const { program, recordFile, workingDirectory, secretFile, port, httpPort, log } = this.#setup
     const { protectedParams } = this.#setup
-    const withBootFile = this.#isBootFileTrusted && (await isThere(this.#setup.bootFile))
     const words = [
       ...['-F', '-n', workingDirectory, '-S', secretFile, '-f', ''],
       ...['-T', `${loopback}:${port}`, '-a', `${loopback}:${httpPort}`],
@@ -176,7 +175,6 @@ class EngineKeeper {
     ]
     // A session of its own: an interrupt from the terminal is for the agent, which then ends the cache in its turn.
     const child = spawn(program, words, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-    this.#process = child
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
@@ -227,23 +225,14 @@ function isGreeting(port: number): Promise<boolean> {
   })
 }
 
+/** A `varnishd` in any of the folders comes before a `vinyld`. */
 async function findProgram(folders: readonly string[]): Promise<string | null> {
-  for (const folder of folders) {
-    const path = join(folder, 'varnishd')
-    if (folder.startsWith('/') && (await isExecutable(path))) return path
-  }
+  for (const name of cachePrograms)
+    for (const folder of folders) {
+      const path = join(folder, name)
+      if (folder.startsWith('/') && (await isExecutable(path))) return path
+    }
   return null
-}
-
-/** Of this release: a cache does not start with a name that it does not know. None where it does not tell (before 5.2). */
-async function listDenied(program: string): Promise<readonly string[]> {
-  try {
-    const { stdout } = await promisify(execFile)(program, ['-x', 'parameter'], { timeout: 5_000 })
-    const names = [...stdout.matchAll(/^([a-z][a-z0-9_]*)\n~+$/gm)].map(([, name = '']) => name)
-    return names.filter((name) => !isSettableParameter(name))
-  } catch {
-    return []
-  }
 }
 
 async function makeWorkingDirectory(folder: string): Promise<string> {

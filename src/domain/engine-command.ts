@@ -40,8 +40,8 @@ const desiredStateCommands: ReadonlySet<string> = new Set([
   'backend.set_health',
 ])
 
-/** Whoever sets one of these runs programs or reads files as the cache (choices: 3); the `_dir` names are those of 4.x. */
-const neverSettable: ReadonlySet<string> = new Set([
+/** Whoever sets one of these runs programs or reads files as the cache; the `_dir` names are those of 4.x to 6.0. */
+export const neverSettable: ReadonlySet<string> = new Set([
   'cc_command',
   'cc_warnings',
   'vcc_allow_inline_c',

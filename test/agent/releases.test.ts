@@ -1,5 +1,5 @@
 /**
- * The contract of an agent with its cache, for each release from 6.0 to 8: deploys, labels and routing, settings, health,
+ * The contract of an agent with its cache, for each release from 6.0 to 9: deploys, labels and routing, settings, health,
  * drift, restarts and rollback work, or are refused saying why; and nothing that a release does not survive is sent.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -35,7 +35,7 @@ import { changesIn, makeFolder, runTestAgent } from './run-agent.js'
 /** The first and the last of the 6.0 branch, what lies between where it matters, and the last of each release after it. */
 const releases = [
   ...['6.0.0', '6.0.4', '6.0.6', '6.0.16', '6.1.1', '6.2.3', '6.3.2', '6.4.0', '6.5.2', '6.6.2'],
-  ...['7.0.3', '7.1.1', '7.2.1', '7.3.2', '7.4.3', '7.5.0', '7.6.5', '7.7.3', '8.0.0'],
+  ...['7.0.3', '7.1.1', '7.2.1', '7.3.2', '7.4.3', '7.5.0', '7.6.5', '7.7.3', '8.0.0', '9.0.2'],
 ]
 
 const noneBackend: Since = ['6.0.6', '6.4']
@@ -194,6 +194,14 @@ async function answersReading(stand: Stand): Promise<void> {
   await meddle(paramSet('cli_limit', '64k'))
   await eventually('running', () => coordinator.condition()?.engineState === 'running')
 }
+
+void t.test('backends are asked for beside labels but on 7.6 and 7.7', (t) => {
+  const safe = ['6.0.0', '6.0.17', '6.6.2', '7.0.0', '7.5.0', '8.0.0', '8.0.1', '9.0.2', '10.1.0']
+  for (const version of safe) t.ok(isPatternSafe(version), version)
+  for (const version of ['7.6.0', '7.6.5', '7.7.0', '7.7.3', '', '5.2.1'])
+    t.notOk(isPatternSafe(version), version || 'none')
+  t.end()
+})
 
 /** Nothing was sent that this release does not know or would lose its child over. */
 function checkJournal({ t, release, engine }: Stand, childPid: number | undefined): void {

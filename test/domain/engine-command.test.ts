@@ -1,7 +1,11 @@
 /** Which lines people may send to a cache. */
 import fc from 'fast-check'
 import t from 'tap'
-import { isSettableParameter, judgeCommand } from '../../src/domain/engine-command.js'
+import {
+  isSettableParameter,
+  judgeCommand,
+  neverSettable,
+} from '../../src/domain/engine-command.js'
 
 void t.test('reading commands are taken as they are', (t) => {
   const lines = [
@@ -117,6 +121,10 @@ void t.test('parameters that run programs or read files are nobody’s to set', 
   for (const name of ['cc_command', 'vmod_path', 'user', 'group', 'jail', 'vcc_feature'])
     t.notOk(isSettableParameter(name), name)
   t.ok(isSettableParameter('default_ttl'))
+  // Of all releases, aliases included, on whichever it is asked for.
+  for (const name of [...neverSettable, 'jail'])
+    for (const line of [`param.set ${name} +allow_inline_c`, `"param.reset" "${name}"`])
+      t.match(judgeCommand(line), { verdict: 'refused', reason: `${name} may not be changed` })
   t.end()
 })
 

@@ -7,7 +7,7 @@ import type { Command } from '../../protocol/command.js'
 import { help } from '../../protocol/commands/process.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { chooseReadingCommands, readingCommandsOf } from '../../protocol/reading.js'
-import { hasCommand, isAtLeast, supportsJson } from '../../protocol/release.js'
+import { hasCommand, isAtLeast, parseBanner, supportsJson } from '../../protocol/release.js'
 import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
 import { root } from '../support/root.js'
 import { playScenario, readTranscript, writeTranscript, type Answer } from './release-scenario.js'
@@ -51,6 +51,18 @@ void t.test('each release is asked in the form it answers', (t) => {
   t.equal(readingCommandsOf('5.2.1').vclList().line, 'vcl.list')
   t.equal(readingCommandsOf('7.1.1').vclList().line, 'vcl.list -j')
   t.equal(readingCommandsOf('6.0.16').backendList({ pattern: 'a*' }).line, 'backend.list a*')
+  t.end()
+})
+
+void t.test('the product and its version are read apart', (t) => {
+  const table: [string, string | null, string | null][] = [
+    ['varnish-7.7.3 revision d2d4ad6', 'varnish', '7.7.3'],
+    ['varnish-9.0.2 revision NOGIT', 'varnish', '9.0.2'],
+    ['vinyl-cache-9.0.1 revision NOGIT', 'vinyl-cache', '9.0.1'],
+    ['varnish-trunk revision 0123abc', 'varnish', null],
+  ]
+  for (const [line, product, version] of table)
+    t.match(parseBanner(`Vinyl Cache CLI 1.0\n${line}\n\nType`), { product, version }, line)
   t.end()
 })
 

@@ -44,9 +44,10 @@ export function listBackends(call: Call): 'died' | undefined {
   return undefined
 }
 
-/** VCL_IterDirector of 7.6 and later takes a label for a program (varnish-cache #4390; choices: 3, Backends). */
+/** VCL_IterDirector of 7.6 and 7.7 takes a label for a program (varnish-cache #4390); 8.0 skips labels. */
 function isDeadly({ engine }: Call, pattern: string | undefined): boolean {
-  if (pattern?.includes('.') !== true || !engine.release.has([null, '7.6'])) return false
+  const { has } = engine.release
+  if (pattern?.includes('.') !== true || !has([null, '7.6']) || has([null, '8.0'])) return false
   return engine.programs.some(({ state }) => state === 'label')
 }
 
