@@ -17,7 +17,6 @@ import { compileSource } from './compile-check.js'
 import type { Sources } from './sources.js'
 
 export interface HandlerParts {
-  readonly agentName: string
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources

@@ -45,6 +45,7 @@ export type DescribedColumns = Pick<
   | 'engineWorkingDirectory'
   | 'engineRevision'
   | 'hostName'
+  | 'held'
 >
 
 export interface RegisteredRow extends DescribedColumns {
@@ -76,6 +77,7 @@ export async function findRegistered(
       'engineWorkingDirectory',
       'engineRevision',
       'hostName',
+      'held',
       'desiredRevision',
       'adopting',
       'adoption',

@@ -105,6 +105,8 @@ export const columns: Columns = {
     cacheRestarted: 1,
     adopting: 1,
     adoption: 1,
+    adoptionDifference: 1,
+    held: 1,
     drift: 1,
     consoleName: 1,
     description: 1,

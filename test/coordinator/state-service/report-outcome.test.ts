@@ -84,7 +84,7 @@ function known(placement: PlacementRecord, changes: Partial<ReportedAgent['agent
       ...changes,
     },
     placements: [placement],
-    wished: new Map([[1, newProgram.name]]),
+    wished: new Map([[1, newProgram]]),
   }
 }
 
