@@ -141,9 +141,10 @@ function readTags(text: string): readonly string[] | undefined {
   return tags.length <= tagsMost && tags.every((tag) => isName(tag, 255)) ? tags : undefined
 }
 
+/** In characters, not UTF-16 units. */
 function isName(text: string, charactersMost: number): boolean {
   const isPrintable = /^[^\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]+$/u.test(text)
-  return isPrintable && [...text].length <= charactersMost
+  return isPrintable && new RegExp(`^[^]{1,${charactersMost}}$`, 'u').test(text)
 }
 
 function isNetwork(text: string): boolean {

@@ -13,6 +13,7 @@ import {
   ownsAgent,
   type AgentRecord,
 } from '../state-service/agents/agents.js'
+import { readAgentDetails, unlockAgents } from '../state-service/agents/unlock-agents.js'
 import { mapRows } from '../state-service/objects/long-list.js'
 import type { StateService } from '../state-service/service.js'
 import { editing } from './editing.js'
@@ -21,9 +22,11 @@ import {
   listQuerySchema,
   orNull,
   readOnlyKeys,
+  referenceSchema,
   referencesTo,
   requireAccess,
 } from './references.js'
+import { toWholeAgentView, wholeAgentSchema } from './agent-views.js'
 import { agentSchema, tagSchema, toAgentView } from './views.js'
 
 const errorKey = 'agent'
@@ -70,8 +73,8 @@ export function agentRoutes(service: StateService): readonly Route[] {
       permission: read,
       edit,
       find: findReadable,
-      answers: { 200: agentSchema },
-      handle: ({ actor, object }) => Promise.resolve({ status: 200, body: view(actor, object) }),
+      answers: { 200: wholeAgentSchema },
+      handle: async ({ actor, object }) => ({ status: 200, body: await show(actor, object) }),
     }),
     route({
       method: 'PUT',
@@ -88,13 +91,13 @@ export function agentRoutes(service: StateService): readonly Route[] {
         closed,
       ),
       ignoredKeys,
-      answers: { 200: agentSchema },
+      answers: { 200: wholeAgentSchema },
       handle: async ({ actor, object, body, query }) => {
-        if (body.tags === undefined) return { status: 200, body: view(actor, object) }
+        if (body.tags === undefined) return { status: 200, body: await show(actor, object) }
         requireAccess(actor, 'tag', 'read', errorKey)
         const assignment = { tags: body.tags ?? [], force: query.force ?? false }
         const changed = await assignTags(service, actor, object, assignment)
-        return { status: 200, body: view(actor, changed) }
+        return { status: 200, body: await show(actor, changed) }
       },
     }),
     route({
@@ -121,14 +124,54 @@ export function agentRoutes(service: StateService): readonly Route[] {
       errorKey,
       permission: write,
       find: findChangeable,
-      answers: { 200: agentSchema },
+      answers: { 200: wholeAgentSchema },
       handle: async ({ context, actor, object }) => {
         const unlocked = await unlockAgent(service, context, actor, object)
-        return { status: 200, body: view(actor, unlocked) }
+        return { status: 200, body: await show(actor, unlocked) }
       },
     }),
+    route({
+      method: 'PUT',
+      path: '/agents/unlock',
+      operationId: 'unlockAgents',
+      summary: 'Unlocks these agents, or all locked ones; says which it did not, and why',
+      errorKey,
+      permission: write,
+      body: Type.Object(
+        {
+          agents: Type.Optional(referencesTo(Object.keys(agentSchema.properties))),
+          all: Type.Optional(
+            Type.Boolean({ description: 'Every locked agent that you own, in place of agents' }),
+          ),
+        },
+        closed,
+      ),
+      answers: { 200: unlockedSchema },
+      handle: async ({ context, actor, body }) => ({
+        status: 200,
+        body: await unlockAgents(service, context, actor, body),
+      }),
+    }),
   ]
+
+  async function show(actor: Actor, agent: AgentRecord) {
+    const details = await readAgentDetails(service, actor, agent)
+    return toWholeAgentView(agent, ownsAgent(actor, agent), details)
+  }
 }
+
+const unlockedSchema = Type.Object(
+  {
+    unlocked: Type.Array(referenceSchema),
+    skipped: Type.Array(
+      Type.Object(
+        { agent: referenceSchema, reason: Type.String({ description: 'Why it stays as it is' }) },
+        closed,
+      ),
+    ),
+  },
+  closed,
+)
 
 function view(actor: Actor, agent: AgentRecord) {
   return toAgentView(agent, ownsAgent(actor, agent))

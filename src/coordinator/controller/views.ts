@@ -94,7 +94,10 @@ export const agentSchema = Type.Object(
         {
           at: timeSchema,
           result: Type.Enum(['adopted', 'refused']),
-          error: orNull(Type.String()),
+          error: orNull(
+            Type.String({ description: 'Why it was refused, or is not in the --adopt-group' }),
+          ),
+          group: orNull(referenceSchema),
         },
         { ...closed, description: 'What became of the VCL that the cache ran when the agent came' },
       ),
@@ -147,7 +150,9 @@ function toAttemptView(attempted: AgentRecord['attempted']) {
 }
 
 function toAdoptionView({ adoption }: AgentRecord) {
-  return adoption && { at: adoption.at, result: adoption.result, error: adoption.error }
+  if (!adoption) return null
+  const { at, result, error, group } = adoption
+  return { at, result, error, group }
 }
 
 const fileFields = {

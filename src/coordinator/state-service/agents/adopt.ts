@@ -24,7 +24,7 @@ import type { Queries } from '../../../store/store.js'
 import { isTagNameTaken } from '../../../store/tags.js'
 import { findGroupNamed } from '../../../store/vcl-groups.js'
 import type { StateService } from '../service.js'
-import { adoptedName, makeAdoptedGroup, type WantedGroup } from './adopted-group.js'
+import { adoptedName, makeAdoptedGroup, type MadeGroup, type WantedGroup } from './adopted-group.js'
 import { tellAgentsChanged, tellDesiredChanged } from './agent-hints.js'
 import { instructAgent } from './instruct.js'
 import { compareWithGroup, findObstacle, joinGroup, type Comparison } from './join-adopted-group.js'
@@ -125,7 +125,7 @@ async function settleAdoption(
   asked: Asked & { readonly compared: Comparison | null },
 ): Promise<Settled | 'changed' | undefined> {
   const { service, queries } = work
-  const { running, groupName } = asked
+  const { running, groupName, compared } = asked
   const agent = await findRegistered(queries, agentId)
   if (!agent || parseAdoption(agent.adoption)?.result === 'adopted') return undefined
   const placed = await readPlacements(queries, { agentIds: [agentId] })
@@ -136,24 +136,39 @@ async function settleAdoption(
   if ('refusal' in running) return refuse(work, agent, running.refusal)
   const rebuilt = rebuildVcl(running.parts, 'running')
   if (!rebuilt.ok) return refuse(work, agent, rebuilt.reason)
-  const choice = await chooseGroup(queries, agent, { ...asked, sha: rebuilt.bundle.sha })
+  const choice = await chooseGroup(queries, agent, { groupName, compared, sha: rebuilt.bundle.sha })
   if (choice === 'changed') return 'changed'
-  const now = service.now()
-  const { program } = running
+  const adopter = { queries, agent, now: service.now() }
   const made =
     'join' in choice
-      ? await joinGroup(queries, agent, { group: choice.join, program }, now)
-      : await makeAdoptedGroup(queries, agent, running, choice.make, now)
+      ? await joinGroup(adopter, { group: choice.join, program: running.program })
+      : await makeAdoptedGroup(adopter, running, choice.make)
   if ('reason' in made) return refuse(work, agent, made.reason)
+  await noteAdopted(work, agent, { made, choice, compared })
+  return { refusal: null, agentIds: await recomposeDesired(queries, [agentId]) }
+}
+
+async function noteAdopted(
+  work: Adopting,
+  agent: RegisteredRow,
+  {
+    made,
+    choice,
+    compared,
+  }: {
+    readonly made: MadeGroup
+    readonly choice: Choice
+    readonly compared: Comparison | null
+  },
+): Promise<void> {
   const { tag, ...group } = made
   const error = 'join' in choice ? null : choice.because
   const how = 'join' in choice ? 'is that of VCL group' : 'is now VCL group'
   const why = error === null ? '' : `: ${error}`
   const told = `what the cache of agent ${agent.name} ran ${how} ${group.name}${why}`
   await note(work, agent, { result: 'adopted', error, tag, group }, told)
-  const difference = groupName !== null && error !== null ? asked.compared?.difference : null
-  await writeAdoptionDifference(queries, agent.id, difference ?? null)
-  return { refusal: null, agentIds: await recomposeDesired(queries, [agentId]) }
+  const difference = error === null ? null : compared?.difference
+  await writeAdoptionDifference(work.queries, agent.id, difference ?? null)
 }
 
 type Choice =

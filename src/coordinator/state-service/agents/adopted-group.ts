@@ -38,16 +38,22 @@ export interface WantedGroup {
 }
 
 export interface MadeGroup extends NamedReference {
-  readonly tag: string
+  /** Static on the agent from now on; null: none. */
+  readonly tag: string | null
 }
 
-/** Call under the decision lock. Undefined when all names for it are taken; a reason when no files can be made of the text. */
+/** Whose cache it is, and when. */
+export interface Adopter {
+  readonly queries: Queries
+  readonly agent: RegisteredRow
+  readonly now: number
+}
+
+/** Call under the decision lock. A reason when no files can be made of the text, or all names for them are taken. */
 export async function makeAdoptedGroup(
-  queries: Queries,
-  agent: RegisteredRow,
+  { queries, agent, now }: Adopter,
   { parts, program }: AdoptedVcl,
   wanted: WantedGroup,
-  now: number,
 ): Promise<MadeGroup | { readonly reason: string }> {
   const { organizationId } = agent
   const rebuilt = await rebuild(queries, organizationId, parts, wanted.name)

@@ -14,7 +14,7 @@ import { findSource } from '../../../store/sources.js'
 import type { Queries } from '../../../store/store.js'
 import { findGroupNamed, type GroupRecord } from '../../../store/vcl-groups.js'
 import { compareTexts } from '../objects/compare-texts.js'
-import { saveServingPlace, type AdoptedVcl, type MadeGroup } from './adopted-group.js'
+import { saveServingPlace, type AdoptedVcl, type Adopter, type MadeGroup } from './adopted-group.js'
 
 /** A text against that of the group; made before the decision, which takes it only while the group has that text. */
 export interface Comparison {
@@ -73,11 +73,9 @@ export async function findObstacle(queries: Queries, group: GroupRecord): Promis
 
 /** Call under the decision lock, for a text that is the group's. The deployment makes room, and the agent gets its tags. */
 export async function joinGroup(
-  queries: Queries,
-  agent: RegisteredRow,
+  { queries, agent, now }: Adopter,
   { group, program }: { readonly group: GroupRecord; readonly program: string },
-  now: number,
-): Promise<Omit<MadeGroup, 'tag'> & { readonly tag: string | null }> {
+): Promise<MadeGroup> {
   const { wish, organizationId, revision } = group
   if (!wish) throw new Error(`group ${group.id} is joined and has no wish`)
   const borne = new Set((await readTagsOfAgent(queries, agent.id)).map(({ id }) => id))
