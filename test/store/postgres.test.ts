@@ -7,6 +7,7 @@ import { openPostgres } from '../../src/store/postgres.js'
 import type { Queries, Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { startPostgres } from '../support/postgres.js'
+import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
 import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
@@ -35,6 +36,7 @@ void t.test('as every store', (t) => {
   settingsContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
   const analyze = (queries: Queries) => sql`analyze "apiLogs"`.execute(queries)
   apiLogsContract(t, { ...factory, explain: 'explain', analyze })

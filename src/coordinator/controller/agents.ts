@@ -22,11 +22,10 @@ import {
   listQuerySchema,
   orNull,
   readOnlyKeys,
-  referenceSchema,
   referencesTo,
   requireAccess,
 } from './references.js'
-import { toWholeAgentView, wholeAgentSchema } from './agent-views.js'
+import { unlockedSchema } from './unlock-views.js'
 import { agentSchema, tagSchema, toAgentView } from './views.js'
 
 const errorKey = 'agent'
@@ -73,7 +72,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       permission: read,
       edit,
       find: findReadable,
-      answers: { 200: wholeAgentSchema },
+      answers: { 200: agentSchema },
       handle: async ({ actor, object }) => ({ status: 200, body: await show(actor, object) }),
     }),
     route({
@@ -91,7 +90,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
         closed,
       ),
       ignoredKeys,
-      answers: { 200: wholeAgentSchema },
+      answers: { 200: agentSchema },
       handle: async ({ actor, object, body, query }) => {
         if (body.tags === undefined) return { status: 200, body: await show(actor, object) }
         requireAccess(actor, 'tag', 'read', errorKey)
@@ -124,7 +123,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       errorKey,
       permission: write,
       find: findChangeable,
-      answers: { 200: wholeAgentSchema },
+      answers: { 200: agentSchema },
       handle: async ({ context, actor, object }) => {
         const unlocked = await unlockAgent(service, context, actor, object)
         return { status: 200, body: await show(actor, unlocked) }
@@ -156,22 +155,9 @@ export function agentRoutes(service: StateService): readonly Route[] {
 
   async function show(actor: Actor, agent: AgentRecord) {
     const details = await readAgentDetails(service, actor, agent)
-    return toWholeAgentView(agent, ownsAgent(actor, agent), details)
+    return toAgentView(agent, ownsAgent(actor, agent), details)
   }
 }
-
-const unlockedSchema = Type.Object(
-  {
-    unlocked: Type.Array(referenceSchema),
-    skipped: Type.Array(
-      Type.Object(
-        { agent: referenceSchema, reason: Type.String({ description: 'Why it stays as it is' }) },
-        closed,
-      ),
-    ),
-  },
-  closed,
-)
 
 function view(actor: Actor, agent: AgentRecord) {
   return toAgentView(agent, ownsAgent(actor, agent))

@@ -22,8 +22,8 @@ export interface Agent extends Reference {
       readonly at: string | null
     }
     readonly effective: { readonly revision: number | null }
-    /** Of one agent alone: what an unlock would change; null: it is not locked, or that is not known. */
-    readonly difference?: UnlockDifference | null
+    /** What an unlock would change; null in lists, when it is not locked, or when that is not known. */
+    readonly difference: UnlockDifference | null
   }
   readonly drift: {
     readonly at: string
@@ -36,8 +36,8 @@ export interface Agent extends Reference {
     readonly result: 'adopted' | 'refused'
     readonly error: string | null
     readonly group: Reference | null
-    /** Of one agent alone: its text against the group's that it was to join. */
-    readonly difference?: string | null
+    /** Its text against the group's that it was to join; null in lists. */
+    readonly difference: string | null
   } | null
   readonly lastHeartbeat: string
   readonly lastStateChange: string

@@ -44,7 +44,7 @@ function Adoption({ adoption }: { readonly adoption: NonNullable<Agent['adoption
         {group && ` as VCL group ${group.name}`}
         {error !== null && `: ${error}`}
       </p>
-      {typeof difference === 'string' && (
+      {difference !== null && (
         <details>
           <summary>How its VCL differs</summary>
           <pre tabIndex={0}>{difference}</pre>

@@ -27,7 +27,7 @@ export function CacheDeeds({ agent, onChange }: CacheDeedsProps) {
     const now = await call<Agent>('GET', `/agents/${agent.id}`)
     const isSure = await confirmDestruction({
       title: `Unlock ${agent.name}?`,
-      text: <UnlockText difference={(now.ok ? now.value : agent).config.difference ?? null} />,
+      text: <UnlockText difference={(now.ok ? now.value : agent).config.difference} />,
       verb: 'Unlock',
       name: agent.name,
     })
