@@ -11,6 +11,8 @@ export interface HostPort {
 const agentName = /^[A-Za-z0-9-]{1,52}$/
 /** Of one agent, on its link. */
 const tagsMost = 256
+/** Names of objects have 255 characters; a tag, a deployment and files are named after the group. */
+const groupNameMost = 200
 
 const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: string }>> = {
   flag: { read: readFlag, valid: 'true or false' },
@@ -32,6 +34,10 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
   name: {
     read: (text) => (agentName.test(text) ? text : undefined),
     valid: '1 to 52 letters, digits or dashes',
+  },
+  'group-name': {
+    read: (text) => (isName(text, groupNameMost) ? text : undefined),
+    valid: `1 to ${groupNameMost} characters without controls`,
   },
   list: {
     read: readList,
@@ -151,9 +157,13 @@ function readList(text: string): readonly string[] {
 /** As the agent link takes them (choices: 2, Names); a coordinator would refuse the agent for ever. */
 function readTags(text: string): readonly string[] | undefined {
   const tags = readList(text)
-  const isTag = (tag: string): boolean =>
-    /^[^\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]{1,255}$/u.test(tag)
-  return tags.length <= tagsMost && tags.every(isTag) ? tags : undefined
+  return tags.length <= tagsMost && tags.every((tag) => isName(tag, 255)) ? tags : undefined
+}
+
+/** In characters, not UTF-16 units. */
+function isName(text: string, charactersMost: number): boolean {
+  const isPrintable = /^[^\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]+$/u.test(text)
+  return isPrintable && new RegExp(`^[^]{1,${charactersMost}}$`, 'u').test(text)
 }
 
 function isNetwork(text: string): boolean {

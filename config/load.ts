@@ -151,6 +151,10 @@ function validate(config: convict.Config<RawSettings>, schema: Schema): void {
 function checkTogether(settings: Settings): void {
   if ((settings.tlsCert === null) !== (settings.tlsKey === null))
     throw new ConfigError('tlsCert and tlsKey: set both (--tls-cert and --tls-key) or neither')
+  if (settings.adoptGroup !== null && settings.takeover !== 'adopt')
+    throw new ConfigError(
+      `adoptGroup: it names the group of what is adopted, and takeover is ${settings.takeover}; set --takeover adopt too (--adopt-group)`,
+    )
   if (settings.noAgent && !settings.coordinator && settings.simulate === 0)
     throw new ConfigError(
       'noAgent: nothing is left to run; add --coordinator or --simulate N (--no-agent)',

@@ -41,6 +41,7 @@ export interface Settings {
   readonly statsInterval: number
   readonly statsArchives: number
   readonly takeover: 'registration' | 'first-deploy' | 'adopt'
+  readonly adoptGroup: string | null
   readonly warmup: number
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
@@ -241,6 +242,12 @@ function agentSettings(surroundings: Surroundings) {
       ['registration', 'first-deploy', 'adopt'],
       'registration',
       'takeover',
+    ),
+    adoptGroup: setting(
+      'with --takeover adopt: hosts that run the same VCL become one VCL group of this name',
+      'group-name',
+      null,
+      'adopt-group',
     ),
     warmup: {
       ...setting(

@@ -172,6 +172,7 @@ async function startOwnAgent(
         tags: settings.tags,
         readOnly: settings.readOnly,
         takeover: settings.takeover,
+        adoptGroup: settings.adoptGroup,
         warmupMs: settings.warmup * 1000,
         furtherCounters: settings.counters,
         metricsListen: settings.metricsListen,

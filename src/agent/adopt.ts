@@ -12,14 +12,7 @@ import { readInventory } from './inventory.js'
 import { digestRunning, showParts } from './shown-source.js'
 import type { StepTools } from './vcl-steps.js'
 
-export interface AdoptTools extends Pick<StepTools, 'context' | 'engine' | 'state'> {
-  readonly agentName: string
-}
-
-/** The tag that only this agent bears, and that the group's deployment asks for. */
-export function adoptedTagOf(agentName: string): string {
-  return `adopted-${agentName}`
-}
+type AdoptTools = Pick<StepTools, 'context' | 'engine' | 'state'>
 
 /** Whether what the cache runs is still to be adopted. One that is locked or read-only is left as it is. */
 export function isToAdopt(
@@ -29,19 +22,8 @@ export function isToAdopt(
   return takeover === 'adopt' && !takenOver && !readOnly && lockedBecause === null
 }
 
-/**
- * From here on the agent bears its tag: when the coordinator has made the group, and the agent came back meanwhile, it must
- * not lack it. Rejects with ManagementPortError, and when the tag cannot be saved.
- */
+/** Rejects with ManagementPortError. */
 export async function showRunning(tools: AdoptTools): Promise<RunningVcl | NotAdoptable> {
-  const running = await readRunning(tools)
-  if ('refusal' in running) return running
-  const adoptedTag = adoptedTagOf(tools.agentName)
-  if (tools.state.record.adoptedTag !== adoptedTag) await tools.state.change({ adoptedTag })
-  return running
-}
-
-async function readRunning(tools: AdoptTools): Promise<RunningVcl | NotAdoptable> {
   const { vcls } = await readInventory(tools.engine, tools.context)
   const active = vcls.find((vcl) => vcl.active)
   if (active === undefined) return refuse('the cache runs no VCL')
@@ -57,7 +39,8 @@ async function readRunning(tools: AdoptTools): Promise<RunningVcl | NotAdoptable
     return refuse(
       `${name} hands requests to labelled VCL (return (vcl(…)) in ${labelUse}): make groups with domains of those`,
     )
-  const rebuilt = rebuildVcl(parts, adoptedTagOf(tools.agentName))
+  // The coordinator names the files.
+  const rebuilt = rebuildVcl(parts, 'running')
   return rebuilt.ok ? { program: name, parts } : refuse(rebuilt.reason)
 }
 
@@ -67,7 +50,7 @@ function refuse(refusal: string): NotAdoptable {
 
 /** Of what is desired that which the cache holds under its own name already, with that text: it is ours now. */
 export async function findAdopted(
-  tools: Pick<StepTools, 'context' | 'engine' | 'state'>,
+  tools: AdoptTools,
   desired: DesiredEngine,
 ): Promise<readonly string[]> {
   const { vcls } = await readInventory(tools.engine, tools.context)

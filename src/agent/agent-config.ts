@@ -1,8 +1,8 @@
 /** What an agent is told at its start; where it comes from (flags, environment, files) is the main program's business. */
 import type { Duplex } from 'node:stream'
 import type { CheckConfig } from './check/source-checks.js'
+import type { Takeover } from '../domain/takeover.js'
 import type { CoordinatorAddress } from './coordinator-http.js'
-import type { Takeover } from './takeover.js'
 
 export interface AgentConfig {
   /** Of this program; told to the coordinator. */
@@ -20,6 +20,8 @@ export interface AgentConfig {
   /** Where the cache serves clients, as reported. */
   readonly http: { readonly host: string; readonly port: number }
   readonly takeover: Takeover
+  /** Under `adopt`: the VCL group that hosts with the same text share. */
+  readonly adoptGroup?: string | null
   /** Longest wait for the probes of a new VCL before it counts as loaded. */
   readonly warmupMs: number
   /** Names of counters that are sampled beside the usual ones. */

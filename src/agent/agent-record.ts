@@ -17,8 +17,6 @@ export interface AgentRecord {
   readonly ours: readonly string[]
   /** The cache was taken over: from then on it is held as desired, the idle VCL included (choices: 1, --takeover). */
   readonly takenOver: boolean
-  /** A static tag of its own: a group was made of what the cache ran, and fits this agent only (choices: 1, --takeover). */
-  readonly adoptedTag: string | null
   readonly lockedBecause: string | null
   /** `cachefleetd rollback` was called on this host: why no coordinator's word counts; the cache is held as desired all the same. */
   readonly rolledBackTo: string | null
@@ -43,7 +41,6 @@ export const emptyRecord: AgentRecord = {
   goodRevision: 0,
   ours: [],
   takenOver: false,
-  adoptedTag: null,
   lockedBecause: null,
   rolledBackTo: null,
   rollbackId: null,
@@ -77,7 +74,6 @@ const checks: Readonly<Record<keyof AgentRecord, (value: unknown) => boolean>> =
   lockedBecause: orNull(isText),
   startUnfinished: (value) => typeof value === 'boolean',
   masterPid: orNull(isCount),
-  adoptedTag: orAbsent(orNull(isText)),
   rolledBackTo: orAbsent(orNull(isText)),
   rollbackId: orAbsent(orNull(isText)),
   tenancy: orAbsent(orNull(isText)),

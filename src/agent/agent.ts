@@ -22,6 +22,7 @@ import { CoordinatorReports } from './coordinator-reports.js'
 import { AgentCounters } from './counters/agent-counters.js'
 import { Engine } from './engine.js'
 import { createHandlers } from './handlers.js'
+import { describeHeld } from './held-cache.js'
 import { HostRollbacks } from './host-rollback.js'
 import { carryOut, type InstructionPort } from './instructions.js'
 import { Invalidator } from './invalidate.js'
@@ -197,18 +198,24 @@ class Agent {
   }
 
   #describe(): AgentDescription {
-    const { http, engine, name, tags, agentVersion, readOnly } = this.#config
+    const { http, engine, name, tags, agentVersion, readOnly, takeover, adoptGroup } = this.#config
     const { record } = this.#state
-    const { adoptedTag, coordinatorId } = record
+    const { coordinatorId, lockedBecause } = record
+    const { inventory } = this.#watch
     const isSeen = this.#sight.engineState === 'running'
+    const isHeld = lockedBecause !== null && inventory !== null
     return {
       name,
       agentVersion,
       capabilities: capabilitiesOf({ readOnly }),
-      tags: adoptedTag === null ? tags : [...new Set([...tags, adoptedTag])],
+      tags,
       coordinatorId,
       keyDigest: this.#key.digest,
-      ...(isToAdopt(this.#config, record) && { adoption: isSeen ? 'ready' : 'waiting' }),
+      ...(isToAdopt(this.#config, record) && {
+        adoption: isSeen ? 'ready' : 'waiting',
+        ...(typeof adoptGroup === 'string' && { adoptGroup }),
+      }),
+      ...(isHeld && { held: describeHeld(record, inventory, takeover) }),
       hostName: hostname(),
       engine: {
         host: http.host,
@@ -300,7 +307,6 @@ class Agent {
     return {
       readOnly: this.#config.readOnly,
       handlers: createHandlers({
-        agentName: this.#config.name,
         engine: this.#engine,
         state: this.#state,
         sources,

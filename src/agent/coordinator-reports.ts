@@ -34,8 +34,8 @@ const reportedWordsLimit = 150_000
 
 export class CoordinatorReports {
   readonly #options: ReportsOptions
-  #toldEngine = ''
-  #toldAdoption: AgentDescription['adoption']
+  /** Of what is described that which may change while the link lives, but for the condition. */
+  #toldDescription = ''
   #told: EngineCondition | null = null
   /** How the newest apply ended; what healing makes of it is told only when that differs. */
   #toldResult: Pick<ApplyReport, 'result' | 'error' | 'serving'> | null = null
@@ -49,8 +49,7 @@ export class CoordinatorReports {
   /** What a hello or a full state says counts as told. */
   describe(): AgentDescription {
     const description = this.#options.describe()
-    this.#toldEngine = JSON.stringify(description.engine)
-    this.#toldAdoption = description.adoption
+    this.#toldDescription = printChangeable(description)
     this.#told = description.condition
     return description
   }
@@ -124,8 +123,9 @@ export class CoordinatorReports {
   tellChanges(): void {
     const { link, log } = this.#options
     if (!link.isLive) return
-    const { engine, condition, adoption } = this.#options.describe()
-    if (JSON.stringify(engine) !== this.#toldEngine || adoption !== this.#toldAdoption) {
+    const description = this.#options.describe()
+    const { condition } = description
+    if (printChangeable(description) !== this.#toldDescription) {
       const { traceId } = createContext(log)
       link.send({ kind: 'fullState', traceId, ...this.describe() })
       return
@@ -140,6 +140,10 @@ export class CoordinatorReports {
     if (this.#told)
       this.#told = { ...this.#told, heldRevision: revision, effectiveRevision: revision }
   }
+}
+
+function printChangeable({ engine, adoption, held }: AgentDescription): string {
+  return JSON.stringify([engine, adoption, held])
 }
 
 /** A report must fit into a message, whatever the compiler had to say about however many VCLs. */

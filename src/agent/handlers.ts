@@ -17,10 +17,9 @@ import type { SettingsMemory } from './settings-memory.js'
 import type { SourceChecks } from './check/source-checks.js'
 import { compileSource } from './compile-check.js'
 import type { Sources } from './sources.js'
-import type { Takeover } from './takeover.js'
+import type { Takeover } from '../domain/takeover.js'
 
 export interface HandlerParts {
-  readonly agentName: string
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources

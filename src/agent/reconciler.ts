@@ -10,6 +10,7 @@ import { idleVclName, type DesiredEngine } from '../domain/desired-engine.js'
 import type { EngineInventory } from '../domain/engine-inventory.js'
 import type { SettingStep } from '../domain/settings-plan.js'
 import { planVcl } from '../domain/vcl-plan.js'
+import { holdForeign, isHeldForFirstDeploy, type Takeover } from '../domain/takeover.js'
 import { findAdopted } from './adopt.js'
 import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
 import { findAttainable, findUrgent } from './attainable.js'
@@ -22,7 +23,6 @@ import type { SavedState } from './saved-state.js'
 import { findUnset } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
 import type { Sources } from './sources.js'
-import { holdForeign, isHeldForFirstDeploy, type Takeover } from './takeover.js'
 
 export interface ReconcilerOptions {
   readonly engine: Engine

@@ -61,6 +61,7 @@ export class EngineWatch {
   #sight: EngineSight = { engineState: 'unknown', engineError: 'the cache was not reached yet' }
   readonly #steadiness = new Steadiness()
   #processes: EngineProcesses | null = null
+  #inventory: EngineInventory | null = null
   #openDrift: Drift | null = null
   #pauseMs = longestPauseMs
   #timer: NodeJS.Timeout | null = null
@@ -79,6 +80,11 @@ export class EngineWatch {
   /** Of the cache's manager, as it was seen last. */
   get cachePid(): number | null {
     return this.#processes?.masterPid ?? null
+  }
+
+  /** What the cache held when it was seen last; null before. */
+  get inventory(): EngineInventory | null {
+    return this.#inventory
   }
 
   setHeartbeat(heartbeatMs: number): void {
@@ -163,6 +169,7 @@ export class EngineWatch {
     const isNewProcess = await this.#recognize(context, processes)
     const { turns } = reconciler
     const inventory = await readInventory(engine, context)
+    this.#inventory = inventory
     const isFirst = this.#processes === null
     const isRestart = this.#noteProcesses(processes) || isNewProcess
     const unset = mayChange() ? await reconciler.findUnset(context) : []

@@ -1,8 +1,8 @@
-/** `agents vcls|params|backends|bans|panic|command|unlock`: what an agent says of its cache. */
+/** `agents vcls|params|backends|bans|panic|command`: what an agent says of its cache. */
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import type { Column } from './cells.js'
 import { findId } from './find-object.js'
-import { showList, showObject, showText } from './output.js'
+import { showList, showText } from './output.js'
 import { word, type Invocation, type Named } from './verb.js'
 
 const columns: Readonly<Record<string, readonly Column[]>> = {
@@ -51,13 +51,6 @@ export async function sendCommand(invocation: Invocation, agent: Named): Promise
   })
   const { message } = requireFields(answer.body)
   showText(invocation.output, typeof message === 'string' ? message : '', answer.body)
-}
-
-export async function unlockAgent(invocation: Invocation, agent: Named): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, agent, word(invocation, 0))
-  const { body } = await api.call({ method: 'PUT', path: `${agent.path}/${id}/unlock` })
-  showObject(invocation.output, requireFields(body))
 }
 
 /** Parameters are answered by name. */

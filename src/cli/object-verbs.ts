@@ -3,12 +3,14 @@ import { yesFlag } from './confirm.js'
 import { fieldFlags } from './field-flags.js'
 import { withArticle, type Flag, type Named, type NounParts, type Verb } from './verb.js'
 
+export const filterFlag: Flag = {
+  form: '--filter <field=pattern>',
+  summary: '* matches any, comma is any-of; all filters must match',
+  repeatable: true,
+}
+
 const listFlags: readonly Flag[] = [
-  {
-    form: '--filter <field=pattern>',
-    summary: '* matches any, comma is any-of; all filters must match',
-    repeatable: true,
-  },
+  filterFlag,
   { form: '--sort <field>', summary: 'FIELD or FIELD:desc; id unless given' },
   { form: '--take <limit>', summary: 'LIMIT or LIMIT,OFFSET; everything unless given' },
 ]

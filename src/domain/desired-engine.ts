@@ -132,7 +132,22 @@ export function composeNextRouting(groups: readonly PlacedPrograms[]): RoutingVc
 
 /** Both the same VCL and the same names. */
 export function isSameProgram(a: PlacedProgram | null, b: PlacedProgram | null): boolean {
-  return a?.name === b?.name && hasSameNames(a, b)
+  return isSameLoad(a, b) && hasSameNames(a, b)
+}
+
+/**
+ * One load of one text. Each cache has a VCL that was adopted under a name of its own, so there the text alone counts; a
+ * reload gives it a counted name, which no other is equal to.
+ */
+export function isSameLoad(a: DesiredProgram | null, b: DesiredProgram | null): boolean {
+  if (a === null || b === null) return a === b
+  return a.name === b.name || (a.sha === b.sha && !isCountedName(a) && !isCountedName(b))
+}
+
+/** As `programName` gives it, from the first load of ours on. */
+function isCountedName({ name, sha }: DesiredProgram): boolean {
+  const [, sha8, load] = /^cf-\d+-([0-9a-f]{8})-(\d+)$/.exec(name) ?? []
+  return sha8 === sha.slice(0, 8) && load !== '0'
 }
 
 /** A switch from one to the other changes nothing in the routing VCL. */
@@ -165,7 +180,10 @@ function labelOf({ groupId, stage, current, candidate }: PlacedPrograms): Desire
   return program === null ? [] : [{ label: labelName(groupId, stage), program: program.name }]
 }
 
-/** The name of a group's VCL on the cache; `load` counts the loads of this text (choices: 3, Names on the cache). */
+/**
+ * The name of a group's VCL on the cache; `load` counts the loads of this text (choices: 3, Names on the cache). Load 0 is
+ * what was adopted: a cache that comes to the group later loads it under this name.
+ */
 export function programName(groupId: number, sha: string, load: number): string {
   return `cf-${groupId}-${sha.slice(0, 8)}-${load}`
 }

@@ -1,6 +1,7 @@
 /** What an agent says. */
 import type { EngineState } from '../domain/agent-state.js'
 import type { Capability } from '../domain/capability.js'
+import type { HeldCache } from '../domain/unlock-difference.js'
 import type { Envelope } from './envelope.js'
 
 /** Everything the coordinator must know of an agent; sent as hello and again when it asks for the full state. */
@@ -19,6 +20,10 @@ export interface AgentDescription {
    * cache can be asked for it.
    */
   readonly adoption?: 'waiting' | 'ready' | undefined
+  /** Beside `adoption`: the VCL group that hosts with the same text share; absent: each has a group of its own. */
+  readonly adoptGroup?: string | undefined
+  /** Present while it is locked and its cache was seen: what an unlock begins with. */
+  readonly held?: HeldCache | undefined
   /** Of the machine that the agent and its cache run on; absent from an agent of an earlier version. */
   readonly hostName?: string | undefined
   readonly engine: EngineDescription

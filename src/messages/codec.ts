@@ -58,6 +58,7 @@ import {
   type Shape,
 } from './checks.js'
 import { messageLimitBytes, type Envelope } from './envelope.js'
+import { heldCache } from './held-check.js'
 import { withoutNul } from './without-nul.js'
 
 /** The text is no message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
@@ -182,6 +183,8 @@ const description: Shape<AgentDescription> = {
   coordinatorId: orNull(shortText),
   keyDigest: sha256,
   adoption: orAbsent(oneOf(['waiting', 'ready'])),
+  adoptGroup: orAbsent(named(findNameProblem)),
+  held: orAbsent(heldCache),
   hostName: orAbsent(shortText),
   engine: record({
     host: shortText,

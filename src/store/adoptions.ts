@@ -1,8 +1,12 @@
 /** Agents whose running VCL is to be adopted, and what became of it (choices: 1, --takeover adopt). */
-import type { AdoptionRecord } from './agents.js'
+import { removeStaticTag } from './agent-tags.js'
+import { parseAdoption, type AdoptionRecord } from './agents.js'
 import { isPeoples } from './hidden.js'
 import { ownedBy } from './owner.js'
 import type { Queries } from './store.js'
+
+/** Of the names of groups and tags that adoptions make. */
+export const adoptedPrefix = 'adopted-'
 
 /** While it is set, no group is placed on the agent. */
 export async function setAdopting(
@@ -50,7 +54,19 @@ export async function writeAdoption(
     .execute()
 }
 
-/** The agent itself sends this tag from now on. */
+export async function writeAdoptionDifference(
+  queries: Queries,
+  agentId: number,
+  adoptionDifference: string | null,
+): Promise<void> {
+  await queries
+    .updateTable('agents')
+    .set({ adoptionDifference })
+    .where('id', '=', agentId)
+    .execute()
+}
+
+/** It stays with the agent as one that the agent itself sends. */
 export async function addStaticTag(
   queries: Queries,
   agentId: number,
@@ -61,6 +77,42 @@ export async function addStaticTag(
     .values({ agentId, tagId, static: 1, assigned: 0 })
     .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ static: 1 }))
     .execute()
+}
+
+/** Agents need the tag of what was adopted for as long as a deployment, or a stage, asks for it. */
+export async function releaseAdoptedTags(
+  queries: Queries,
+  tagIds: readonly number[],
+): Promise<void> {
+  if (tagIds.length === 0) return
+  const bearers = await queries
+    .selectFrom('agentTags')
+    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+    .innerJoin('agents', 'agents.id', 'agentTags.agentId')
+    .select(['agentTags.agentId', 'agentTags.tagId', 'tags.name', 'agents.adoption'])
+    .where('agentTags.tagId', 'in', [...tagIds])
+    .where('agentTags.static', '=', 1)
+    .where('tags.name', 'like', `${adoptedPrefix}%`)
+    .where('agents.adoption', 'is not', null)
+    .where((e) =>
+      e.not(
+        e.exists(e.selectFrom('deploymentTags').whereRef('tagId', '=', 'tags.id').select('tagId')),
+      ),
+    )
+    .where((e) =>
+      e.not(e.exists(e.selectFrom('stageUses').whereRef('tagId', '=', 'tags.id').select('tagId'))),
+    )
+    .execute()
+  for (const { agentId, tagId, name, adoption } of bearers) {
+    const record = parseAdoption(adoption)
+    if (record?.tag !== name) continue
+    await queries
+      .updateTable('agents')
+      .set({ adoption: JSON.stringify({ ...record, tag: null }) })
+      .where('id', '=', agentId)
+      .execute()
+    await removeStaticTag(queries, agentId, tagId)
+  }
 }
 
 /** Whether the owner has a group or a deployment of this name, or one of these files. */

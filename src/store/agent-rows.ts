@@ -57,6 +57,7 @@ export type DescribedColumns = Pick<
   | 'engineWorkingDirectory'
   | 'engineRevision'
   | 'hostName'
+  | 'held'
 >
 
 export interface RegisteredRow extends DescribedColumns {
@@ -88,6 +89,7 @@ export async function findRegistered(
       'engineWorkingDirectory',
       'engineRevision',
       'hostName',
+      'held',
       'desiredRevision',
       'adopting',
       'adoption',

@@ -133,6 +133,20 @@ export async function replaceStaticTags(
   await forgetUnborne(queries, agentId)
 }
 
+export async function removeStaticTag(
+  queries: Queries,
+  agentId: number,
+  tagId: number,
+): Promise<void> {
+  await queries
+    .updateTable('agentTags')
+    .set({ static: 0 })
+    .where('agentId', '=', agentId)
+    .where('tagId', '=', tagId)
+    .execute()
+  await forgetUnborne(queries, agentId)
+}
+
 export async function addAssignedTags(
   queries: Queries,
   agentId: number,

@@ -1,6 +1,7 @@
 /** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: agent-conditions.ts. */
 import type { AgentState, EngineState } from '../domain/agent-state.js'
 import type { Capability } from '../domain/capability.js'
+import type { HeldCache } from '../domain/unlock-difference.js'
 import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
 import { toOwner, type NamedReference } from './owner.js'
 import { prepareQuery } from './prepared-query.js'
@@ -68,10 +69,12 @@ export interface AdoptionRecord {
   readonly at: string
   /** `refused`: it serves on until the first deploy. */
   readonly result: 'adopted' | 'refused'
-  /** Why it was refused. */
+  /** Why it was refused, or did not join the group of `--adopt-group`. */
   readonly error: string | null
-  /** Of what was adopted: the static tag that its deployment asks for. */
+  /** Of what was adopted: the static tag that its deployment asks for; null once no deployment asks for it. */
   readonly tag: string | null
+  /** What it was made, or joined; as the group was called then. Null: refused, or adopted by an earlier version. */
+  readonly group: NamedReference | null
 }
 
 /** Agents that the scope may see, with everything but the content of the desired state, which may be long. */
@@ -210,7 +213,28 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
 
 /** Reads the column, which adoptions.ts alone writes. */
 export function parseAdoption(json: string | null): AdoptionRecord | null {
-  return json === null ? null : (JSON.parse(json) as AdoptionRecord)
+  if (json === null) return null
+  const adoption = JSON.parse(json) as Omit<AdoptionRecord, 'group'> & Partial<AdoptionRecord>
+  return { ...adoption, group: adoption.group ?? null }
+}
+
+/** What one agent's view has beside the lists'. */
+export interface AgentDetail {
+  /** Unified text: what was adopted against the group that it was to join. */
+  readonly adoptionDifference: string | null
+  /** What its cache holds while it is locked. */
+  readonly held: HeldCache | null
+}
+
+export async function readAgentDetail(queries: Queries, id: number): Promise<AgentDetail> {
+  const row = await queries
+    .selectFrom('agents')
+    .select(['adoptionDifference', 'held'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  const { adoptionDifference = null, held = null } = row ?? {}
+  // Checked by the codec before it is written.
+  return { adoptionDifference, held: held === null ? null : (JSON.parse(held) as HeldCache) }
 }
 
 function toAttempt(row: AgentRow): AttemptRecord | null {

@@ -164,6 +164,21 @@ async function insertTags(
     .execute()
 }
 
+/** It takes at least so many agents from now on. */
+export async function raiseMax(
+  queries: Queries,
+  id: number,
+  max: number,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('deployments')
+    .set({ max, updatedAt: now })
+    .where('id', '=', id)
+    .where('max', '<', max)
+    .execute()
+}
+
 /** Deletes the deployment with its tags; the foreign keys refuse it while a group refers to it. */
 export async function deleteDeployment(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()

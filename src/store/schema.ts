@@ -77,6 +77,10 @@ export interface AgentsTable {
   awaitsPlacement: Generated<Flag>
   /** JSON of AdoptionRecord; null: it never asked for one. */
   adoption: string | null
+  /** Unified text: what was adopted against the group that it was to join; null: there is none. */
+  adoptionDifference: string | null
+  /** JSON of HeldCache, while it is locked; null: not locked, or nothing is known of its cache. */
+  held: string | null
   /** JSON of Drift, the last one. */
   drift: string | null
   /** Given in the console; null: the composed one. */

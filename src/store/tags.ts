@@ -69,6 +69,20 @@ export async function readUsableTagIds(
   return rows.map((row) => row.id)
 }
 
+export async function isTagNameTaken(
+  queries: Queries,
+  owner: number | null,
+  name: string,
+): Promise<boolean> {
+  const row = await queries
+    .selectFrom('tags')
+    .select('id')
+    .where('name', '=', name)
+    .where(ownedBy(owner, 'tags'))
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export async function readTagNames(
   queries: Queries,
   ids: readonly number[],

@@ -2,7 +2,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { parseSources, type WishedDomain, type WishedSources } from '../domain/vcl-group.js'
 import { groupBy } from '../domain/group-by.js'
-import type { NamedReference } from './owner.js'
+import { ownedBy, type NamedReference } from './owner.js'
 import type { VclGroupsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -91,6 +91,21 @@ export async function findGroup(
   id: number,
 ): Promise<GroupRecord | undefined> {
   return (await readGroups(queries, scope, { ids: [id] }))[0]
+}
+
+/** The one of exactly this owner. */
+export async function findGroupNamed(
+  queries: Queries,
+  owner: number | null,
+  name: string,
+): Promise<GroupRecord | undefined> {
+  const row = await queries
+    .selectFrom('vclGroups')
+    .select('id')
+    .where('name', '=', name)
+    .where(ownedBy(owner, 'vclGroups'))
+    .executeTakeFirst()
+  return row && findGroup(queries, { kind: 'all' }, row.id)
 }
 
 /**

@@ -87,6 +87,15 @@ void t.test(
     })
     await cache.adm('vcl.inline', 'intruder', quoted(answering('intruder')))
     await cache.adm('vcl.use', 'intruder')
+    const isTold = () => coordinator.description()?.held?.vcls.length === 2
+    await eventually('it tells what its cache holds', isTold, 15_000)
+    t.match(coordinator.description()?.held, {
+      ...{ childRunning: true, takeover: 'registration', takenOver: true },
+      vcls: [
+        { name: one.name, active: false, ours: true },
+        { name: 'intruder', active: true, ours: false },
+      ],
+    })
     t.match(await coordinator.ask({ kind: 'query', query: 'vcls' }), { result: 'done' })
     t.match(await coordinator.ask({ kind: 'unlock' }), { result: 'done', error: null })
     await eventually('unlocked', () => coordinator.condition()?.lockedBecause === null)
@@ -108,6 +117,8 @@ void t.test(
     const from = agent.lines.length
     await cache.restart()
     await eventually('running', () => coordinator.condition()?.engineState === 'running')
+    const held = await eventually('told', () => coordinator.description()?.held, 15_000)
+    t.ok(held.vcls.every(({ ours }) => !ours) && !held.takenOver, 'nothing is ours any more')
     await coordinator.ask({ kind: 'query', query: 'vcls' })
     t.same(changesIn(agent, from), [], 'a locked agent heals nothing')
 

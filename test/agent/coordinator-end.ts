@@ -6,6 +6,7 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import { newTraceId } from '../../src/context.js'
 import type { DesiredEngine } from '../../src/domain/desired-engine.js'
 import type {
+  AgentDescription,
   AgentToCoordinator,
   Answer,
   ApplyReport,
@@ -52,6 +53,7 @@ export interface CoordinatorEnd {
   ask(message: Unnumbered): Promise<Answer>
   hello(count?: number): Promise<Hello>
   condition(): EngineCondition | undefined
+  description(): AgentDescription | undefined
   drifts(): Drift[]
   /** Sends what no codec made. */
   sendRaw(text: string): void
@@ -146,6 +148,11 @@ class End implements CoordinatorEnd {
 
   condition(): EngineCondition | undefined {
     return this.received.findLast((message) => 'condition' in message)?.condition
+  }
+
+  description(): AgentDescription | undefined {
+    return this.received.findLast(({ kind }) => kind === 'hello' || kind === 'fullState') as
+      AgentDescription | undefined // the kind was looked for
   }
 
   drifts(): Drift[] {

@@ -3,7 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
+import type { HeldCache } from '../../src/domain/unlock-difference.js'
 import { enrol } from '../coordinator/controller/client.js'
+import { done, playSession } from '../coordinator/controller/played-session.js'
 import { startDesk } from './desk.js'
 import { live } from './object-life.js'
 
@@ -261,3 +263,59 @@ void t.test('a closed pipe ends the client silently, at any length', async (t) =
   child.stdout?.destroy()
   t.strictSame([await endOf(child), err], [0, ''])
 })
+
+void t.test(
+  'locked agents are unlocked by name, by filter or all; --plan tells before',
+  async (t) => {
+    const { api, cli, json } = await startDesk(t)
+    const held: HeldCache = {
+      childRunning: true,
+      vcls: [{ name: 'boot', active: true, labelOf: null, ours: false }],
+      ...{ omittedVcls: 0, takeover: 'registration', takenOver: false, params: [], backends: [] },
+    }
+    const lockedBecause = 'is enrolled at coordinator a, this is coordinator b'
+    const condition = {
+      ...{ engineState: 'running' as const, engineError: null, lockedBecause },
+      ...{ heldRevision: 1, effectiveRevision: 1 },
+    }
+    const { queries } = api.service.store
+    const lock = async (name: string, tags: readonly string[]): Promise<void> => {
+      const id = await enrol(api, name, { tags, description: { condition, held } })
+      playSession(t, api, id, () => {
+        const unlocked = { lockedBecause: null, state: 1 }
+        // The agent's next message says so.
+        void queries.updateTable('agents').set(unlocked).where('id', '=', id).execute()
+        return done(null)
+      })
+    }
+    await lock('eu-1', ['eu'])
+    await lock('eu-2', ['eu'])
+    await lock('us-1', ['us'])
+    await enrol(api, 'free')
+
+    t.match(await cli(['agents', 'unlock', 'free', '--plan']), {
+      code: 0,
+      out: /nothing to unlock/,
+    })
+    const plan = ['agents', 'unlock', '--all', '--filter', 'tags.name=eu', '--plan']
+    const { code, out } = await cli(plan)
+    t.equal(code, 2)
+    t.match(out, /^eu-1: \n  becomes active: cf-idle\n  loads: cf-idle\n  discards: boot\neu-2: /)
+    t.notMatch(out, /us-1/)
+    t.equal((await json('agents', 'get', 'eu-1'))['stateName'], 'Locked', 'nothing was done')
+
+    t.match(await cli(['agents', 'unlock', 'eu-1']), { code: 0, out: /stateName +Running/ })
+    t.match(await cli(['agents', 'unlock', '--all', '--filter', 'tags.name=eu']), {
+      code: 0,
+      out: /eu-2 +Running/,
+    })
+    t.match(await cli(['agents', 'unlock', 'us-1', 'free']), {
+      code: 1,
+      out: /us-1 +Running/,
+      err: /not unlocked: free: it is not locked/,
+    })
+    t.match(await cli(['agents', 'unlock', '--all']), { code: 0, out: /no agent is locked/ })
+    for (const wrong of [[], ['eu-1', '--all'], ['eu-1', '--filter', 'name=x']])
+      t.match(await cli(['agents', 'unlock', ...wrong]), { code: exitCodes.usage, err: /--all/ })
+  },
+)

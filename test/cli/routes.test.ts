@@ -38,6 +38,7 @@ const commands: Readonly<Record<string, string>> = {
   'PUT /agents/{id}/params/{name}': 'agents set-param 99 default_ttl 1',
   'PUT /agents/{id}/backends/{name}/{health}': 'agents set-backend 99 default sick',
   'PUT /agents/{id}/unlock': 'agents unlock 99',
+  'PUT /agents/unlock': 'agents unlock 98 99',
   ...crud('tags', '--name x'),
   ...crud('files', '--name x --source x'),
   'POST /files/compile': 'files compile 99',

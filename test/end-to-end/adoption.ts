@@ -14,10 +14,16 @@ import { startManagementProxy, type ManagementProxy } from '../support/managemen
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 export interface AdoptedAgent extends AgentView {
-  readonly adoption: { readonly result: string; readonly error: string | null } | null
+  readonly adoption: {
+    readonly result: string
+    readonly error: string | null
+    readonly group: Reference | null
+    /** Of one agent alone. */
+    readonly difference?: string | null
+  } | null
 }
 
-interface AdoptedGroup extends Reference {
+export interface AdoptedGroup extends Reference {
   readonly stateName: string
   readonly mainVCL: Reference
   readonly includes: readonly Reference[]
@@ -43,6 +49,17 @@ export async function startPlace(t: Test, vcl: string): Promise<Place> {
   return { cache, coordinator, api: coordinator.api, link, port }
 }
 
+/** Another host with a cache, whose agent comes to the same coordinator, or to another one. */
+export async function addHost(
+  t: Test,
+  { coordinator, link }: Pick<Place, 'coordinator' | 'link'>,
+  vcl: string,
+): Promise<Place> {
+  const cache = await startVarnishd(t, { vcl })
+  const port = await startManagementProxy(t, cache)
+  return { cache, coordinator, api: coordinator.api, link, port }
+}
+
 export interface Adopting {
   readonly stateDir: string
   agent: Daemon
@@ -54,13 +71,14 @@ export async function adopt(
   place: Place,
   name: string,
   tags: readonly string[] = [],
+  words: readonly string[] = [],
 ): Promise<Adopting> {
   const { cache, link, port, api } = place
   const stateDir = await makeStateDir(t)
   const launch = (joinToken?: string): Daemon =>
     startAgent(t, cache, {
       ...{ coordinatorUrl: link.url, name, stateDir, port: port.port, tags },
-      words: ['--takeover', 'adopt'],
+      words: ['--takeover', 'adopt', ...words],
       ...(joinToken === undefined ? {} : { joinToken }),
     })
   const joinToken = await api.makeJoinToken()
@@ -84,14 +102,18 @@ export async function readAdopted({ api }: Place, name: string): Promise<Adopted
 }
 
 /** The group is Active, the agent holds it, and nothing looks as if somebody had changed the cache. */
-export function untilAdopted(place: Place, name: string): Promise<AdoptedGroup> {
+export function untilAdopted(
+  place: Place,
+  name: string,
+  groupName = `adopted-${name}`,
+): Promise<AdoptedGroup> {
   return eventually(
     `${name} is adopted`,
     async () => {
       const agent = (await place.api.findAgent(name)) as AdoptedAgent | undefined
       if (!agent || !isHolding(agent) || agent.adoption?.result !== 'adopted')
         throw new Error(JSON.stringify(agent))
-      const group = await readAdopted(place, `adopted-${name}`)
+      const group = await readAdopted(place, groupName)
       if (group.stateName !== 'Active') throw new Error(JSON.stringify(group))
       return group
     },

@@ -257,8 +257,13 @@ void t.test('alone on the host', lane(), async (t) => {
     const agent = await untilAgent(stand, 'Locked')
     t.equal((await fetchMark(cache)).mark, 'site-first')
     readRefusal(await api.act(site.id, 'deploy'), 503)
+    const told = await eventually('it tells what an unlock would change', async () => {
+      const { text } = await api.call('GET', `/agents/${agent.id}`)
+      return /"difference":\{"use":"(?<active>cf-[^"]+)","load":\[[^]*\]/.exec(text)
+    })
     expectDone(await api.call('PUT', `/agents/${agent.id}/unlock`))
     await untilServing(cache, 'bad')
+    t.ok((await cache.adm('vcl.list')).includes(told.groups?.['active'] ?? 'nothing'))
     await untilAgent(stand, 'Running')
     await eventually('all agree', () => readAgreement(stand, site), 30_000)
   })

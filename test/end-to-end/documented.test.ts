@@ -217,6 +217,7 @@ async function tryAgent({ done }: Stand, at: Reference): Promise<void> {
   await done('setAgentParam', { at: { ...at, name: 'default_ttl' }, body: { value: '30' } })
   await done('setAgentBackend', { at: { ...at, name: 'default', health: 'sick' } })
   await done('unlockAgent', { at })
+  await done('unlockAgents', { body: { agents: [at] } })
 }
 
 async function tryStatistics(

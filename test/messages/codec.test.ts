@@ -1,6 +1,7 @@
 /** What the wire lets through and what it refuses. */
 import t from 'tap'
 import fc from 'fast-check'
+import type { HeldCache } from '../../src/domain/unlock-difference.js'
 import type { AgentToCoordinator } from '../../src/messages/agent-to-coordinator.js'
 import {
   decodeAgentMessage,
@@ -30,6 +31,14 @@ const description = {
   engine: { host: '::1', port: 6081, version: '', workingDirectory: null },
   condition,
 } as const
+
+const held: HeldCache = {
+  childRunning: true,
+  vcls: [{ name: 'boot', active: true, labelOf: null, ours: false }],
+  ...{ omittedVcls: 0, takeover: 'adopt', takenOver: false },
+  params: [{ name: 'default_ttl', value: '5' }],
+  backends: ['boot.default'],
+}
 
 const fromAgent: readonly AgentToCoordinator[] = [
   { kind: 'hello', ...envelope, ...description },

@@ -28,6 +28,7 @@ function holding(desired: number, effective: number, result = 'applied'): Judged
       desired: { revision: desired },
       lastAttempted: { revision: desired, result, error: null, at: null },
       effective: { revision: effective },
+      difference: null,
     },
     drift: null,
   }

@@ -89,6 +89,7 @@ void t.test('the filters of the address choose among the caches', (t) => {
       desired: { revision: 1 },
       lastAttempted: { revision: 1, result: 'applied', error: null, at: null },
       effective: { revision: 1 },
+      difference: null,
     },
     tags: [{ id: 1, name: tag, static: true }],
   })

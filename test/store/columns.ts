@@ -107,6 +107,8 @@ export const columns: Columns = {
     adopting: 1,
     awaitsPlacement: 1,
     adoption: 1,
+    adoptionDifference: 1,
+    held: 1,
     drift: 1,
     consoleName: 1,
     description: 1,

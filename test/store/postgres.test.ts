@@ -7,6 +7,7 @@ import { openPostgres } from '../../src/store/postgres.js'
 import type { Queries, Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { startPostgres } from '../support/postgres.js'
+import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
 import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
@@ -37,6 +38,7 @@ void t.test('as every store', (t) => {
   invalidationsContract(t, factory)
   stagesContract(t, factory)
   replacedPlacesContract(t, factory)
+  adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
   const analyze = (queries: Queries) => sql`analyze "apiLogs"`.execute(queries)
   apiLogsContract(t, { ...factory, explain: 'explain', analyze })

@@ -12,6 +12,7 @@ import { openStore } from '../../src/store/open-store.js'
 import { openSqlite } from '../../src/store/sqlite.js'
 import type { Queries, Store } from '../../src/store/store.js'
 import { root } from '../support/root.js'
+import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
 import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
@@ -54,6 +55,7 @@ void t.test('in memory', (t) => {
   invalidationsContract(t, factory)
   stagesContract(t, factory)
   replacedPlacesContract(t, factory)
+  adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
   apiLogsContract(t, { ...factory, explain: 'explain query plan' })
   t.end()

@@ -1,6 +1,6 @@
 /** `cachefleet agents`: the caches, what they hold, and what may be asked of them. */
 import type { Invocation, Noun, NounParts, Verb } from '../verb.js'
-import { deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { deleteVerb, filterFlag, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import { ofOneCache, statsVerb } from '../stats-verb.js'
 import { tag } from './tags.js'
 
@@ -71,11 +71,19 @@ export const agents: Noun = {
     },
     {
       name: 'unlock',
-      summary: "lets a locked agent take this coordinator's word from now on",
-      arguments: ['<id|name>'],
-      example: 'agents unlock edge-1',
+      summary: "lets locked agents take this coordinator's word from now on",
+      arguments: ['[id|name...]'],
+      flags: [
+        { form: '--all', summary: 'every locked agent, in place of names' },
+        { ...filterFlag, summary: 'with --all: of these only, as list filters' },
+        {
+          form: '--plan',
+          summary: 'shows what it would change on their caches, and changes nothing',
+        },
+      ],
+      example: 'agents unlock --all --filter tags.name=eu --plan',
       run: async (invocation) =>
-        (await import('../agent-questions.js')).unlockAgent(invocation, agent),
+        (await import('../unlock-agents.js')).unlockAgents(invocation, agent),
     },
   ],
 }

@@ -3,12 +3,12 @@ import type { Logger } from 'pino'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { AgentDescription } from '../../messages/agent-to-coordinator.js'
-import { adoptRunningVcl } from '../state-service/agents/adopt.js'
+import { adoptRunningVcl, type AdoptionRequest } from '../state-service/agents/adopt.js'
 import type { StateService } from '../state-service/service.js'
 
 export interface Adopter {
   /** Never waits. For each hello and full state of an agent: does nothing unless it asks for adoption. */
-  consider(agentId: number, described: Pick<AgentDescription, 'adoption'>): void
+  consider(agentId: number, described: Pick<AgentDescription, 'adoption' | 'adoptGroup'>): void
   /** Resolves when what runs has ended. */
   close(): Promise<void>
 }
@@ -27,8 +27,8 @@ export function createAdopter(
   let closed = false
 
   return {
-    consider: (agentId, { adoption }) => {
-      if (adoption === 'ready') begin(agentId)
+    consider: (agentId, { adoption, adoptGroup = null }) => {
+      if (adoption === 'ready') begin({ agentId, groupName: adoptGroup })
     },
     close: async () => {
       closed = true
@@ -37,26 +37,28 @@ export function createAdopter(
     },
   }
 
-  function begin(agentId: number): void {
+  function begin(request: AdoptionRequest): void {
+    const { agentId } = request
     if (closed || running.has(agentId) || !isLinked(agentId)) return
     clearTimeout(timers.get(agentId))
     timers.delete(agentId)
-    const attempt = adopt(agentId).finally(() => running.delete(agentId))
+    const attempt = adopt(request).finally(() => running.delete(agentId))
     running.set(agentId, attempt)
   }
 
   /** Never rejects. */
-  async function adopt(agentId: number): Promise<void> {
+  async function adopt(request: AdoptionRequest): Promise<void> {
+    const { agentId } = request
     const context = createContext(log)
     try {
-      await adoptRunningVcl(service, context, agentId)
+      await adoptRunningVcl(service, context, request)
     } catch (error) {
       if (error instanceof FleetError && error.kind === 'not-found') return
       const why = error instanceof FleetError ? { why: error.message } : { err: error }
       if (!closed) context.log.warn({ agentId, ...why }, 'not adopted yet; trying on')
       const timer = setTimeout(() => {
         timers.delete(agentId)
-        begin(agentId)
+        begin(request)
       }, retryMs)
       timer.unref()
       if (closed) clearTimeout(timer)

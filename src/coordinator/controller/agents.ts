@@ -13,6 +13,7 @@ import {
   ownsAgent,
   type AgentRecord,
 } from '../state-service/agents/agents.js'
+import { readAgentDetails, unlockAgents } from '../state-service/agents/unlock-agents.js'
 import { mapRows } from '../state-service/objects/long-list.js'
 import type { StateService } from '../state-service/service.js'
 import { editing } from './editing.js'
@@ -24,6 +25,7 @@ import {
   referencesTo,
   requireAccess,
 } from './references.js'
+import { unlockedSchema } from './unlock-views.js'
 import { agentSchema, tagSchema, toAgentView } from './views.js'
 
 const errorKey = 'agent'
@@ -71,7 +73,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       edit,
       find: findReadable,
       answers: { 200: agentSchema },
-      handle: ({ actor, object }) => Promise.resolve({ status: 200, body: view(actor, object) }),
+      handle: async ({ actor, object }) => ({ status: 200, body: await show(actor, object) }),
     }),
     route({
       method: 'PUT',
@@ -90,11 +92,11 @@ export function agentRoutes(service: StateService): readonly Route[] {
       ignoredKeys,
       answers: { 200: agentSchema },
       handle: async ({ actor, object, body, query }) => {
-        if (body.tags === undefined) return { status: 200, body: view(actor, object) }
+        if (body.tags === undefined) return { status: 200, body: await show(actor, object) }
         requireAccess(actor, 'tag', 'read', errorKey)
         const assignment = { tags: body.tags ?? [], force: query.force ?? false }
         const changed = await assignTags(service, actor, object, assignment)
-        return { status: 200, body: view(actor, changed) }
+        return { status: 200, body: await show(actor, changed) }
       },
     }),
     route({
@@ -124,10 +126,37 @@ export function agentRoutes(service: StateService): readonly Route[] {
       answers: { 200: agentSchema },
       handle: async ({ context, actor, object }) => {
         const unlocked = await unlockAgent(service, context, actor, object)
-        return { status: 200, body: view(actor, unlocked) }
+        return { status: 200, body: await show(actor, unlocked) }
       },
     }),
+    route({
+      method: 'PUT',
+      path: '/agents/unlock',
+      operationId: 'unlockAgents',
+      summary: 'Unlocks these agents, or all locked ones; says which it did not, and why',
+      errorKey,
+      permission: write,
+      body: Type.Object(
+        {
+          agents: Type.Optional(referencesTo(Object.keys(agentSchema.properties))),
+          all: Type.Optional(
+            Type.Boolean({ description: 'Every locked agent that you own, in place of agents' }),
+          ),
+        },
+        closed,
+      ),
+      answers: { 200: unlockedSchema },
+      handle: async ({ context, actor, body }) => ({
+        status: 200,
+        body: await unlockAgents(service, context, actor, body),
+      }),
+    }),
   ]
+
+  async function show(actor: Actor, agent: AgentRecord) {
+    const details = await readAgentDetails(service, actor, agent)
+    return toAgentView(agent, ownsAgent(actor, agent), details)
+  }
 }
 
 function view(actor: Actor, agent: AgentRecord) {

@@ -10,12 +10,14 @@ import {
   timeSchema,
 } from './references.js'
 import type { AgentRecord } from '../state-service/agents/agents.js'
+import type { AgentDetails } from '../state-service/agents/unlock-agents.js'
 import type { DeploymentView } from '../state-service/objects/deployments.js'
 import type { DomainRecord } from '../state-service/objects/domains.js'
 import type { JoinTokenRecord } from '../state-service/agents/join-tokens.js'
 import type { TagRecord } from '../state-service/objects/tags.js'
 import type { FileVersionRecord } from '../state-service/objects/file-versions.js'
 import type { FileRecord } from '../state-service/objects/vcl-files.js'
+import { differenceSchema } from './unlock-views.js'
 
 const closed = { additionalProperties: false }
 
@@ -75,6 +77,7 @@ export const agentSchema = Type.Object(
           closed,
         ),
         effective: revisionSchema,
+        difference: differenceSchema,
       },
       closed,
     ),
@@ -94,7 +97,16 @@ export const agentSchema = Type.Object(
         {
           at: timeSchema,
           result: Type.Enum(['adopted', 'refused']),
-          error: orNull(Type.String()),
+          error: orNull(
+            Type.String({ description: 'Why it was refused, or is not in the --adopt-group' }),
+          ),
+          group: orNull(referenceSchema),
+          difference: orNull(
+            Type.String({
+              description:
+                'Of one agent alone: what it adopted against the --adopt-group, as unified text of at most 64 KiB',
+            }),
+          ),
         },
         { ...closed, description: 'What became of the VCL that the cache ran when the agent came' },
       ),
@@ -107,8 +119,15 @@ export const agentSchema = Type.Object(
   closed,
 )
 
+/** In lists and events. */
+const noDetails: AgentDetails = { difference: null, adoptionDifference: null }
+
 /** `whole`: false for an organization that only shares the agent; what names other organizations' objects is left out. */
-export function toAgentView(agent: AgentRecord, whole: boolean) {
+export function toAgentView(
+  agent: AgentRecord,
+  whole: boolean,
+  { difference, adoptionDifference } = noDetails,
+) {
   return {
     id: agent.id,
     name: agent.name,
@@ -132,9 +151,10 @@ export function toAgentView(agent: AgentRecord, whole: boolean) {
       desired: { revision: agent.desiredRevision },
       lastAttempted: toAttemptView(whole ? agent.attempted : null),
       effective: { revision: agent.effectiveRevision },
+      difference,
     },
     drift: whole ? agent.drift : null,
-    adoption: whole ? toAdoptionView(agent) : null,
+    adoption: whole ? toAdoptionView(agent, adoptionDifference) : null,
     lastHeartbeat: toIso(agent.lastHeartbeatAt),
     lastStateChange: toIso(agent.lastStateChangeAt),
     ...toTimes(agent),
@@ -146,8 +166,10 @@ function toAttemptView(attempted: AgentRecord['attempted']) {
   return { revision, result, error, at: attempted && toIso(attempted.at) }
 }
 
-function toAdoptionView({ adoption }: AgentRecord) {
-  return adoption && { at: adoption.at, result: adoption.result, error: adoption.error }
+function toAdoptionView({ adoption }: AgentRecord, difference: string | null) {
+  if (!adoption) return null
+  const { at, result, error, group } = adoption
+  return { at, result, error, group, difference }
 }
 
 const fileFields = {

@@ -22,6 +22,8 @@ export interface Agent extends Reference {
       readonly at: string | null
     }
     readonly effective: { readonly revision: number | null }
+    /** What an unlock would change; null in lists, when it is not locked, or when that is not known. */
+    readonly difference: UnlockDifference | null
   }
   readonly drift: {
     readonly at: string
@@ -33,9 +35,22 @@ export interface Agent extends Reference {
     readonly at: string
     readonly result: 'adopted' | 'refused'
     readonly error: string | null
+    readonly group: Reference | null
+    /** Its text against the group's that it was to join; null in lists. */
+    readonly difference: string | null
   } | null
   readonly lastHeartbeat: string
   readonly lastStateChange: string
   readonly created: string
   readonly updated: string
+}
+
+export interface UnlockDifference {
+  readonly use: string | null
+  readonly load: readonly string[]
+  readonly labels: readonly { readonly label: string; readonly program: string }[]
+  readonly discard: readonly string[]
+  readonly params: readonly { readonly name: string; readonly value: string | null }[]
+  readonly backends: readonly { readonly name: string; readonly health: string }[]
+  readonly omitted: number
 }

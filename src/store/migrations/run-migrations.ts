@@ -27,6 +27,7 @@ import { editEvents } from './0066-edit-events.js'
 import { replacedPlaces } from './0076-replaced-places.js'
 import { endedDeploys } from './0078-ended-deploys.js'
 import { recordedRevisions } from './0079-recorded-revisions.js'
+import { lockedAndAdoptedColumns } from './0084-locked-and-adopted.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -54,6 +55,7 @@ export const migrations: readonly Migration[] = [
   replacedPlaces,
   endedDeploys,
   recordedRevisions,
+  lockedAndAdoptedColumns,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

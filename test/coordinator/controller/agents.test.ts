@@ -1,6 +1,7 @@
 /** Agents as a caller meets them; the session that answers questions is played on the real bus (choices: 2 and 3). */
 import t from 'tap'
 import { agentRevokedSubject } from '../../../src/bus/bus.js'
+import type { HeldCache } from '../../../src/domain/unlock-difference.js'
 import { eventually } from '../../support/eventually.js'
 import { basic } from '../../support/start-controller.js'
 import { enrol, startClient, type Json } from './client.js'
@@ -167,6 +168,69 @@ void t.test('a read-only agent is 409 for changes, a locked one 423', async (t) 
   t.match(await client.expect(200, 'PUT', `/agents/${locked}/unlock`), { name: 'locked' })
   t.match(await client.expect(200, 'PUT', `/agents/${free}/unlock`), { stateName: 'Running' })
   t.match(asked, [{ question: { kind: 'unlock' } }], 'only the locked one is asked')
+})
+
+const lockedCondition = {
+  engineState: 'running',
+  engineError: null,
+  heldRevision: 9,
+  effectiveRevision: 9,
+  lockedBecause: 'is enrolled at coordinator a, this is coordinator b',
+} as const
+
+void t.test('what an unlock would change is shown, with the groups that come back', async (t) => {
+  const client = await startClient(t)
+  const { deployment, group } = await placeGroup(client, ['edge-1'])
+  const groupId = Number(group['id'])
+  await client.expect(200, 'PUT', `/deployments/${Number(deployment['id'])}`, { max: 5 })
+  const held: HeldCache = {
+    childRunning: true,
+    vcls: [{ name: 'boot', active: true, labelOf: null, ours: false }],
+    ...{ omittedVcls: 0, takeover: 'registration', takenOver: false, params: [], backends: [] },
+  }
+  const description = { condition: lockedCondition, held }
+  const fitting = await enrol(client, 'fitting', { tags: ['web'], description })
+  const idle = await enrol(client, 'idle', { description })
+  const untold = await enrol(client, 'untold', { description: { condition: lockedCondition } })
+  const read = async (id: number): Promise<unknown> => {
+    const { config } = await client.expect(200, 'GET', `/agents/${id}`)
+    return (config as Json)['difference']
+  }
+
+  t.match(await read(fitting), {
+    use: new RegExp(`^cf-${groupId}-`),
+    load: [new RegExp(`^cf-${groupId}-`)],
+    ...{ labels: [], discard: ['boot'], params: [], backends: [], omitted: 0 },
+  })
+  t.match(await read(idle), { use: 'cf-idle', load: ['cf-idle'], discard: ['boot'] })
+  t.equal(await read(untold), null)
+  const [listed] = await client.list('/agents?name=fitting')
+  t.match(listed, { config: { difference: null } }, 'lists leave it out')
+})
+
+void t.test('many agents are unlocked by one call', async (t) => {
+  const client = await startClient(t)
+  const description = { condition: lockedCondition }
+  const [one, silent] = [
+    await enrol(client, 'one', { description }),
+    await enrol(client, 'silent', { description }),
+  ]
+  const free = await enrol(client, 'free')
+  playSession(t, client, one, () => done(null))
+  const unlock = (body: Json) => client.expect(200, 'PUT', '/agents/unlock', body)
+  const away = { agent: { name: 'silent' }, reason: 'agent silent is not connected' }
+
+  t.match(await unlock({ agents: [{ id: one }, { id: silent }, { id: free }] }), {
+    unlocked: [{ id: one, name: 'one' }],
+    skipped: [away, { agent: { name: 'free' }, reason: 'it is not locked' }],
+  })
+  t.match(await unlock({ all: true }), { unlocked: [{ name: 'one' }], skipped: [away] })
+  for (const wrong of [{}, { all: false }, { all: true, agents: [{ id: one }] }])
+    t.match(await client.expect(400, 'PUT', '/agents/unlock', wrong), { errorMsg: /agents/ })
+  t.match(await client.expect(400, 'PUT', '/agents/unlock', { agents: [{ id: 999 }] }), {
+    errorMsg: 'agents: 999 was not found',
+  })
+  await client.expect(405, 'GET', '/agents/unlock')
 })
 
 void t.test('an agent with a place is deleted by force only, and its key is revoked', async (t) => {

@@ -85,7 +85,7 @@ function known(placement: PlacementRecord, changes: Partial<ReportedAgent['agent
       ...changes,
     },
     placements: [placement],
-    wished: new Map([[1, newProgram.name]]),
+    wished: new Map([[1, newProgram]]),
   }
 }
 

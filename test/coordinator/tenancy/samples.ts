@@ -121,6 +121,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   updateAgent: { needs: 'agent write', body: ({ tag }) => ({ tags: [of(tag)] }) },
   deleteAgent: { needs: 'agent write' },
   unlockAgent: { needs: 'agent write' },
+  unlockAgents: { needs: 'agent write', body: ({ agent }) => ({ agents: [of(agent)] }) },
   listAgentVcls: { needs: 'agent read' },
   listAgentParams: { needs: 'agent read' },
   listAgentBackends: { needs: 'agent read' },

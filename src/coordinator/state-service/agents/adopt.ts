@@ -1,64 +1,57 @@
 /**
- * `--takeover adopt`: what a cache runs when its agent comes is made a file and a deployed root group of that agent, in one
- * transaction (choices: 1, 3 Takeover). The group's program is the VCL that is loaded already, under the name that it has:
- * the cache is not touched and nothing is compiled. VCL policy is not applied.
+ * `--takeover adopt`: what a cache runs when its agent comes is made a file and a deployed root group of that agent, or gets
+ * a place in the group that `--adopt-group` names, in one transaction. The group's program is the VCL that is loaded already,
+ * under the name that it has: the cache is not touched and nothing is compiled. VCL policy is not applied.
  *
  * An agent asks for it until it holds a desired state of its own: whatever dies in between, it is asked again, and a second
  * time nothing is made.
  */
-import { randomBytes } from 'node:crypto'
 import type { Context } from '../../../context.js'
-import { rebuildVcl, type RebuiltVcl } from '../../../domain/running-vcl.js'
-import { defaultContentType, fileTypes, readFileContent } from '../../../domain/vcl-file.js'
-import type { VclText } from '../../../domain/vcl-bundle.js'
-import type { WishedFile, WishedSources } from '../../../domain/vcl-group.js'
+import { rebuildVcl } from '../../../domain/running-vcl.js'
+import { FleetError } from '../../../errors.js'
 import { MalformedMessage } from '../../../messages/codec.js'
 import {
   parseRunningVcl,
   type NotAdoptable,
   type RunningVcl,
 } from '../../../messages/running-vcl.js'
-import {
-  addStaticTag,
-  isAdoptedNameTaken,
-  setAdopting,
-  writeAdoption,
-} from '../../../store/adoptions.js'
+import { setAdopting, writeAdoption, writeAdoptionDifference } from '../../../store/adoptions.js'
 import { findRegistered, type RegisteredRow } from '../../../store/agent-rows.js'
-import { keepTags } from '../../../store/agent-tags.js'
-import { parseAdoption } from '../../../store/agents.js'
-import { insertDeployment } from '../../../store/deployments.js'
+import { parseAdoption, type AdoptionRecord } from '../../../store/agents.js'
 import { recomposeDesired } from '../../../store/desired-states.js'
-import { insertFile } from '../../../store/files.js'
-import { addHistory } from '../../../store/history.js'
-import { readPlacements, savePlacements } from '../../../store/placements.js'
-import { keepSource } from '../../../store/sources.js'
+import { readPlacements } from '../../../store/placements.js'
 import type { Queries } from '../../../store/store.js'
-import { insertGroup, writeWish } from '../../../store/vcl-groups.js'
-import { createPlacement, switchPlacement } from '../placing/placing.js'
+import { isTagNameTaken } from '../../../store/tags.js'
+import { findGroupNamed } from '../../../store/vcl-groups.js'
 import type { StateService } from '../service.js'
+import { adoptedName, makeAdoptedGroup, type MadeGroup, type WantedGroup } from './adopted-group.js'
 import { tellAgentsChanged, tellDesiredChanged } from './agent-hints.js'
 import { instructAgent } from './instruct.js'
+import { compareWithGroup, findObstacle, joinGroup, type Comparison } from './join-adopted-group.js'
 
-/** Chosen by us: the cache may be compiling for somebody else. */
+/** The cache may be compiling for somebody else. */
 const answerTimeoutMs = 150_000
-/** Whose name stands in versions and history. */
-const adoptionAccount = 'takeover'
-/** Chosen by us: names with a number behind them that are tried when those of an agent are taken. */
-const nameTries = 100
+/** A group that gets another text while it is compared with is compared with again. */
+const compareTries = 3
+/** Tags with a number behind their name that are tried. */
+const tagTries = 100
+
+export interface AdoptionRequest {
+  readonly agentId: number
+  /** The group that hosts with the same text share; null: each has one of its own. */
+  readonly groupName: string | null
+}
 
 /** Answers false when there was nothing to do. Rejects when it is worth another try: the agent or the store is away. */
 export async function adoptRunningVcl(
   service: StateService,
   context: Context,
-  agentId: number,
+  { agentId, groupName }: AdoptionRequest,
 ): Promise<boolean> {
   const agent = await findRegistered(service.store.queries, agentId)
   if (!agent || parseAdoption(agent.adoption)?.result === 'adopted') return false
   const running = await askRunning(service, context, agentId)
-  const done = await service.store.decide((queries) =>
-    settleAdoption({ service, context, queries }, agentId, running),
-  )
+  const done = await decideAdoption(service, context, agent, { running, groupName })
   if (!done) return false
   tellAgentsChanged(service, [agentId])
   tellDesiredChanged(service, done.agentIds, context.traceId)
@@ -69,6 +62,31 @@ export async function adoptRunningVcl(
       'the running VCL cannot be adopted: it serves until the first deploy',
     )
   return true
+}
+
+interface Asked {
+  readonly running: RunningVcl | NotAdoptable
+  readonly groupName: string | null
+}
+
+async function decideAdoption(
+  service: StateService,
+  context: Context,
+  agent: RegisteredRow,
+  { running, groupName }: Asked,
+): Promise<Settled | undefined> {
+  for (let count = 0; count < compareTries; count++) {
+    const compared =
+      groupName === null || 'refusal' in running
+        ? null
+        : await compareWithGroup(service.store.queries, agent, running, groupName)
+    const done = await service.store.decide((queries) =>
+      settleAdoption({ service, context, queries }, agent.id, { running, groupName, compared }),
+    )
+    if (done !== 'changed') return done
+  }
+  const name = JSON.stringify(groupName)
+  throw new FleetError('unavailable', 'agent', `VCL group ${name} gets other texts all the time`)
 }
 
 async function askRunning(
@@ -100,13 +118,14 @@ interface Settled {
   readonly agentIds: readonly number[]
 }
 
-/** Undefined when something was placed there meanwhile, or another call was first. */
+/** Undefined when something was placed there meanwhile, or another call was first; 'changed': compare again. */
 async function settleAdoption(
   work: Adopting,
   agentId: number,
-  running: RunningVcl | NotAdoptable,
-): Promise<Settled | undefined> {
-  const { queries } = work
+  asked: Asked & { readonly compared: Comparison | null },
+): Promise<Settled | 'changed' | undefined> {
+  const { service, queries } = work
+  const { running, groupName, compared } = asked
   const agent = await findRegistered(queries, agentId)
   if (!agent || parseAdoption(agent.adoption)?.result === 'adopted') return undefined
   const placed = await readPlacements(queries, { agentIds: [agentId] })
@@ -114,130 +133,108 @@ async function settleAdoption(
     await setAdopting(queries, agentId, false)
     return undefined
   }
-  const rebuilt = 'refusal' in running ? undefined : await rebuild(queries, agent, running)
   if ('refusal' in running) return refuse(work, agent, running.refusal)
-  if (!rebuilt?.ok) return refuse(work, agent, rebuilt?.reason ?? 'all names for it are taken')
-  await makeGroup(work, agent, { ...rebuilt, program: running.program })
-  await note(work, agent, null)
+  const rebuilt = rebuildVcl(running.parts, 'running')
+  if (!rebuilt.ok) return refuse(work, agent, rebuilt.reason)
+  const choice = await chooseGroup(queries, agent, { groupName, compared, sha: rebuilt.bundle.sha })
+  if (choice === 'changed') return 'changed'
+  const adopter = { queries, agent, now: service.now() }
+  const made =
+    'join' in choice
+      ? await joinGroup(adopter, { group: choice.join, program: running.program })
+      : await makeAdoptedGroup(adopter, running, choice.make)
+  if ('reason' in made) return refuse(work, agent, made.reason)
+  await noteAdopted(work, agent, { made, choice, compared })
   return { refusal: null, agentIds: await recomposeDesired(queries, [agentId]) }
+}
+
+async function noteAdopted(
+  work: Adopting,
+  agent: RegisteredRow,
+  {
+    made,
+    choice,
+    compared,
+  }: {
+    readonly made: MadeGroup
+    readonly choice: Choice
+    readonly compared: Comparison | null
+  },
+): Promise<void> {
+  const { tag, ...group } = made
+  const error = 'join' in choice ? null : choice.because
+  const how = 'join' in choice ? 'is that of VCL group' : 'is now VCL group'
+  const why = error === null ? '' : `: ${error}`
+  const told = `what the cache of agent ${agent.name} ran ${how} ${group.name}${why}`
+  await note(work, agent, { result: 'adopted', error, tag, group }, told)
+  const difference = error === null ? null : compared?.difference
+  await writeAdoptionDifference(work.queries, agent.id, difference ?? null)
+}
+
+type Choice =
+  | { readonly join: NonNullable<Awaited<ReturnType<typeof findGroupNamed>>> }
+  /** `because`: why it is not in the group that was named. */
+  | { readonly make: WantedGroup; readonly because: string | null }
+
+async function chooseGroup(
+  queries: Queries,
+  agent: RegisteredRow,
+  {
+    groupName,
+    compared,
+    sha,
+  }: Pick<Asked, 'groupName'> & {
+    readonly compared: Comparison | null
+    readonly sha: string
+  },
+): Promise<Choice | 'changed'> {
+  const own = adoptedName(agent.name)
+  const alone = { name: own, tag: own, mayBeRenamed: true }
+  if (groupName === null) return { make: alone, because: null }
+  const group = await findGroupNamed(queries, agent.organizationId, groupName)
+  if (!group) {
+    const tag = await findFreeTag(queries, agent.organizationId, adoptedName(groupName))
+    return { make: { name: groupName, tag, mayBeRenamed: false }, because: null }
+  }
+  const named = `VCL group ${JSON.stringify(groupName)}`
+  const obstacle = await findObstacle(queries, group)
+  if (obstacle !== null) return { make: alone, because: `${named} ${obstacle}` }
+  if (group.wish?.sha === sha) return { join: group }
+  if (compared?.sha !== group.wish?.sha) return 'changed'
+  return { make: alone, because: `${named} has another text` }
+}
+
+/** An agent that is called as the group is has a tag of this name. */
+async function findFreeTag(
+  queries: Queries,
+  owner: number | null,
+  wanted: string,
+): Promise<string> {
+  for (let count = 2; count <= tagTries; count++) {
+    const name = count === 2 ? wanted : `${wanted}-${count - 1}`
+    if (!(await isTagNameTaken(queries, owner, name))) return name
+  }
+  throw new FleetError('unavailable', 'agent', `all tags ${wanted}-… are taken`)
 }
 
 async function refuse(work: Adopting, agent: RegisteredRow, refusal: string): Promise<Settled> {
   if (parseAdoption(agent.adoption)?.error === refusal)
     await setAdopting(work.queries, agent.id, false)
-  else await note(work, agent, refusal)
+  else {
+    const refused = { result: 'refused', error: refusal, tag: null, group: null } as const
+    const told = `what the cache of agent ${agent.name} runs cannot be adopted: ${refusal}`
+    await note(work, agent, refused, told)
+  }
   return { refusal, agentIds: [] }
 }
 
 async function note(
   { service, context, queries }: Adopting,
-  { id, name }: RegisteredRow,
-  refusal: string | null,
+  { id }: RegisteredRow,
+  adoption: Omit<AdoptionRecord, 'at'>,
+  msg: string,
 ): Promise<void> {
   const at = service.now()
-  const result = refusal === null ? 'adopted' : 'refused'
-  const tag = refusal === null ? adoptedName(name) : null
-  const msg =
-    refusal === null
-      ? `what the cache of agent ${name} ran is now VCL group ${adoptedName(name)}`
-      : `what the cache of agent ${name} runs cannot be adopted: ${refusal}`
-  await writeAdoption(
-    queries,
-    id,
-    { at: new Date(at).toISOString(), result, error: refusal, tag },
-    { msg, traceId: context.traceId, at },
-  )
-}
-
-function adoptedName(agentName: string): string {
-  return `adopted-${agentName}`
-}
-
-interface Rebuilt extends RebuiltVcl {
-  /** Of the group, the deployment, and in front of the files' names. */
-  readonly name: string
-}
-
-/** With names that are free in the agent's organization. Undefined when none is. */
-async function rebuild(
-  queries: Queries,
-  { name: agentName, organizationId }: RegisteredRow,
-  { parts }: RunningVcl,
-): Promise<Rebuilt | Extract<ReturnType<typeof rebuildVcl>, { ok: false }> | undefined> {
-  for (let count = 1; count <= nameTries; count++) {
-    const name = count === 1 ? adoptedName(agentName) : `${adoptedName(agentName)}-${count}`
-    const rebuilt = rebuildVcl(parts, name)
-    if (!rebuilt.ok) return rebuilt
-    const files = [rebuilt.main, ...rebuilt.includes].map((file) => file.name)
-    if (!(await isAdoptedNameTaken(queries, organizationId, { object: name, files })))
-      return { ...rebuilt, name }
-  }
-  return undefined
-}
-
-async function makeGroup(
-  { service, queries }: Adopting,
-  agent: RegisteredRow,
-  adopted: Rebuilt & { readonly program: string },
-): Promise<void> {
-  const now = service.now()
-  const { organizationId } = agent
-  const { name, bundle, program } = adopted
-  const [tagId = 0] = await keepTags(queries, organizationId, [adoptedName(agent.name)], now)
-  await addStaticTag(queries, agent.id, tagId)
-  const one = { name, min: 1, max: 1, tagIds: [tagId], managedBy: null }
-  const deploymentId = await insertDeployment(queries, organizationId, one, now)
-  const main = await makeFile(queries, agent, { ...adopted.main, fileType: fileTypes.main }, now)
-  const includes: WishedFile[] = []
-  for (const file of adopted.includes)
-    includes.push(await makeFile(queries, agent, { ...file, fileType: fileTypes.include }, now))
-  const groupId = await insertGroup(
-    queries,
-    { organizationId, cacheKey: randomBytes(16).toString('hex') },
-    {
-      ...{ name, root: true, keepOnFailure: true, mainFileId: main.id, mainFileVersion: null },
-      ...{ includeIds: includes.map(({ id }) => id), domainIds: [], deploymentIds: [deploymentId] },
-      managedBy: null,
-    },
-    now,
-  )
-  await keepSource(queries, bundle, now)
-  const sources: WishedSources = {
-    ...{ mainVCL: main, includes, sha: bundle.sha, programName: program },
-    ...{ deploymentIds: [deploymentId], domains: [] },
-  }
-  const revision = 1
-  await writeWish(queries, groupId, { sources, pending: false, revision })
-  const loaded = createPlacement({
-    ...{ group: { id: groupId, organizationId }, agentId: agent.id, deploymentId },
-    ...{ position: 1, revision, program: { name: program, sha: bundle.sha, fqdns: null } },
-  })
-  const place = switchPlacement(loaded, revision)
-  // It serves already.
-  await savePlacements(queries, [
-    { ...place, state: 'applied', appliedRevision: revision, deployedAt: now },
-  ])
-  const account = adoptionAccount
-  const entry = { groupId, organizationId, revision, at: now, account, result: 'ok', sources }
-  await addHistory(queries, { ...entry, action: 'adopt' })
-}
-
-async function makeFile(
-  queries: Queries,
-  { organizationId }: RegisteredRow,
-  { name, text, fileType }: VclText & { readonly fileType: number },
-  now: number,
-): Promise<WishedFile> {
-  const read = readFileContent({ source: text, encoded: false })
-  if (!read.ok) throw new Error(`the text of ${name} was flattened and cannot be a file`)
-  const contentType = defaultContentType(false)
-  const version = { source: text, encoded: false, contentType, sha: read.content.sha }
-  const made = { ...version, account: adoptionAccount, createdAt: now }
-  const id = await insertFile(
-    queries,
-    organizationId,
-    { name, contentType, fileType, managedBy: null },
-    made,
-  )
-  return { id, name, version: 1 }
+  const record = { at: new Date(at).toISOString(), ...adoption }
+  await writeAdoption(queries, id, record, { msg, traceId: context.traceId, at })
 }

@@ -4,7 +4,9 @@
  */
 import type { Logger } from 'pino'
 import { holderId } from '../../../domain/agent-index.js'
+import type { PlacedProgram } from '../../../domain/desired-engine.js'
 import { groupBy } from '../../../domain/group-by.js'
+import { programOf } from '../../../domain/vcl-group.js'
 import type { Drift } from '../../../messages/agent-to-coordinator.js'
 import { readAttempts, writeAttempts, writeDrift } from '../../../store/agent-conditions.js'
 import { readPlacements, savePlacementStates } from '../../../store/placements.js'
@@ -157,14 +159,14 @@ async function readReported(
 async function readWishedPrograms(
   queries: Queries,
   ids: readonly number[],
-): Promise<Map<number, string>> {
+): Promise<Map<number, PlacedProgram>> {
   if (ids.length === 0) return new Map()
   const groups = await readGroups(queries, { kind: 'all' }, { ids })
   const stages = await readStages(queries, ids)
   return new Map([
-    ...groups.flatMap(({ id, wish }) => (wish ? [[id, wish.programName] as const] : [])),
+    ...groups.flatMap(({ id, wish }) => (wish ? [[id, programOf(wish)] as const] : [])),
     ...stages.map(
-      ({ groupId, sources }) => [holderId({ groupId, stage: true }), sources.programName] as const,
+      ({ groupId, sources }) => [holderId({ groupId, stage: true }), programOf(sources)] as const,
     ),
   ])
 }

@@ -129,17 +129,21 @@ export async function updateDescription(
   const isMarked = isAdopting === (row.adopting === 1)
   if (isDescribed && isTagged && isMarked) return
   const now = service.now()
-  await service.store
-    .transaction(async (changes) => {
-      if (!isDescribed) await describeAgent(changes, agentId, columns, now)
-      if (!isMarked) await setAdopting(changes, agentId, isAdopting)
-      if (isTagged) return
-      const sent = await keepTags(changes, row.organizationId, sentNames, now)
-      await replaceStaticTags(changes, agentId, sent)
-    })
-    .catch((error: unknown) => {
+  const write = async (changes: Queries): Promise<void> => {
+    if (!isDescribed) await describeAgent(changes, agentId, columns, now)
+    if (!isMarked) await setAdopting(changes, agentId, isAdopting)
+    if (isTagged) return
+    // An adoption, which gives the agent a tag, may have been decided since the row was read.
+    const names = listStaticTags(await findRegistered(changes, agentId), described)
+    const sent = await keepTags(changes, row.organizationId, names, now)
+    await replaceStaticTags(changes, agentId, sent)
+  }
+  const { store } = service
+  await (isTagged && isMarked ? store.transaction(write) : store.decide(write)).catch(
+    (error: unknown) => {
       throw isUniqueViolation(error) ? nameTaken(described.name) : error
-    })
+    },
+  )
   tellAgentsChanged(service, [agentId])
   context.log.info({ agentId, agent: described.name }, 'agent describes itself anew')
 }
@@ -253,6 +257,7 @@ const describedNames = [
   'engineWorkingDirectory',
   'engineRevision',
   'hostName',
+  'held',
 ] as const satisfies readonly (keyof DescribedColumns)[]
 
 function toDescribed(hello: AgentDescription): DescribedColumns {
@@ -266,13 +271,11 @@ function toDescribed(hello: AgentDescription): DescribedColumns {
     engineWorkingDirectory: hello.engine.workingDirectory,
     engineRevision: hello.engine.revision ?? '',
     hostName: hello.hostName ?? '',
+    held: hello.held === undefined ? null : JSON.stringify(hello.held),
   }
 }
 
-/**
- * What was adopted stays where it is: a host that was made anew does not know of its tag before it has taken over what is
- * deployed on it.
- */
+/** What was adopted stays where it is: the coordinator gives the agent its tag for as long as a deployment asks for it. */
 function listStaticTags(
   row: Pick<RegisteredRow, 'adoption'> | undefined,
   { tags }: Pick<AgentDescription, 'tags'>,

@@ -6,7 +6,12 @@
  * its own VCL: what is wrong with one is no failure of another.
  */
 import { holderId } from '../../../domain/agent-index.js'
-import { composeNextRouting, composeRouting } from '../../../domain/desired-engine.js'
+import {
+  composeNextRouting,
+  composeRouting,
+  isSameLoad,
+  type DesiredProgram,
+} from '../../../domain/desired-engine.js'
 import type { ApplyReport } from '../../../messages/agent-to-coordinator.js'
 import type { AttemptRow } from '../../../store/agent-conditions.js'
 import type { AttemptRecord } from '../../../store/agents.js'
@@ -17,7 +22,7 @@ export interface ReportedAgent {
   /** Those of this agent, of all groups. */
   readonly placements: readonly PlacementRecord[]
   /** The program that each of these groups and stages wants, by `holderId`: what served before an attempt bears another name. */
-  readonly wished: ReadonlyMap<number, string>
+  readonly wished: ReadonlyMap<number, DesiredProgram>
 }
 
 export type ReportedApply = Pick<
@@ -70,7 +75,7 @@ interface Evidence {
   /** Null: not told. */
   readonly serving: ReadonlySet<string> | null
   readonly failures: ReadonlyMap<string, string>
-  readonly wished: ReadonlyMap<number, string>
+  readonly wished: ReadonlyMap<number, DesiredProgram>
   readonly report: ReportedApply
   readonly now: number
 }
@@ -176,7 +181,7 @@ function isServing({ current }: PlacementRecord, evidence: Evidence): boolean {
 function isWanted(placement: PlacementRecord, evidence: Evidence): boolean {
   const { state, candidate, current } = placement
   if (state === 'wanted') return candidate === null
-  return state !== 'failed' || evidence.wished.get(holderId(placement)) === current?.name
+  return state !== 'failed' || isSameLoad(evidence.wished.get(holderId(placement)) ?? null, current)
 }
 
 function asApplied(placement: PlacementRecord, { report, now }: Evidence): PlacementRecord {

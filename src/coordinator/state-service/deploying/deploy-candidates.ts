@@ -4,7 +4,7 @@ import { hasSameNames, isSameProgram, type PlacedProgram } from '../../../domain
 import { programOf, type WishedSources } from '../../../domain/vcl-group.js'
 import type { DeployRecord } from '../../../store/deploys.js'
 import type { PlacementRecord } from '../../../store/placements.js'
-import { createPlacement } from '../placing/placing.js'
+import { createPlacement, nameAsHeld } from '../placing/placing.js'
 
 /**
  * `in-place`: every chosen agent serves these sources already, and nobody comes or goes. `switching`: an earlier deploy of
@@ -54,14 +54,15 @@ export function toCandidates(
     const placement = before.get(agentId)
     if (!placement) return []
     const isThere = index < decision.keep.length
+    const candidate = nameAsHeld(placement, program)
     const isLoaded =
       isThere &&
       placement.state === 'applied' &&
-      holds(placement, program.name) &&
+      holds(placement, candidate) &&
       // Other names take another routing VCL, which is to be loaded too.
       (program.fqdns === null || hasSameNames(placement.current, program))
     const candidateState = isLoaded ? 'loaded' : 'pending'
-    const anew = { candidate: program, candidateState, error: null, keptDown: false } as const
+    const anew = { candidate, candidateState, error: null, keptDown: false } as const
     return [{ ...placement, ...anew, deploymentId }]
   })
   const added = decision.add.map((place) =>
@@ -84,14 +85,14 @@ export function findUnasked(
   const placements = new Map(before.map((placement) => [placement.agentId, placement]))
   const unasked = candidates.filter(({ agentId, candidate, candidateState }) => {
     const placement = placements.get(agentId)
-    return placement && candidateState === 'pending' && holds(placement, candidate?.name)
+    return placement && candidateState === 'pending' && holds(placement, candidate)
   })
   return new Set(unasked.map(({ agentId }) => agentId))
 }
 
 /** What serves, and what served before it, are loaded. */
-function holds({ current, previous }: PlacementRecord, name: string | undefined): boolean {
-  return name !== undefined && (current?.name === name || previous?.name === name)
+function holds({ current, previous }: PlacementRecord, program: PlacedProgram | null): boolean {
+  return program !== null && [current, previous].some((held) => held?.name === program.name)
 }
 
 /** More agents for a deploy that runs, in place of those that went away. */

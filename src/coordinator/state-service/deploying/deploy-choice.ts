@@ -2,7 +2,7 @@
  * What a group verb puts on caches, and under which name it is loaded there. Chosen when the verb's turn has come, under
  * the decision lock: a reload or a rollback that waited for a deploy is about what that deploy made.
  */
-import { programName } from '../../../domain/desired-engine.js'
+import { isSameLoad, programName } from '../../../domain/desired-engine.js'
 import type { WishedDomain, WishedSources } from '../../../domain/vcl-group.js'
 import type { PlacementRecord } from '../../../store/placements.js'
 import { countLoad } from '../../../store/sources.js'
@@ -68,8 +68,9 @@ function findName(
   if (naming === 'new') return undefined
   if (naming === 'kept') return wish?.sha === sha ? wish.programName : undefined
   // A name that every cache has discarded may linger there with the requests that it still serves.
+  const earlier = { name: naming.earlier, sha }
   const isLoaded = placements.some(({ current, previous }) =>
-    [current, previous].some((program) => program?.name === naming.earlier),
+    [current, previous].some((program) => isSameLoad(program, earlier)),
   )
   return isLoaded ? naming.earlier : undefined
 }

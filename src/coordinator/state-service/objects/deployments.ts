@@ -10,6 +10,7 @@ import { parseName } from '../../../domain/names.js'
 import type { Actor } from '../../../domain/permission.js'
 import { stateOfGroup } from '../../../domain/vcl-group.js'
 import { FleetError } from '../../../errors.js'
+import { releaseAdoptedTags } from '../../../store/adoptions.js'
 import {
   readDeploymentPlaces,
   readDeploymentUses,
@@ -209,7 +210,10 @@ export async function updateDeployment(
       force: change.force,
       readGroupIds: async (queries) =>
         (await readDeploymentUses(queries, [deployment.id])).map(({ groupId }) => groupId),
-      write: (queries) => updateDeploymentRow(queries, deployment.id, changed, service.now()),
+      write: async (queries) => {
+        await updateDeploymentRow(queries, deployment.id, changed, service.now())
+        await releaseAdoptedTags(queries, before.tagIds)
+      },
     }),
   )
   return readAgain(service, actor, deployment.id)
@@ -223,7 +227,12 @@ export async function deleteDeployment(
     'VCL group',
     'deployment',
     () => readGroupsUsingDeployment(service.store.queries, deployment.id, usersNamed),
-    () => service.store.transaction((queries) => deleteDeploymentRow(queries, deployment.id)),
+    () =>
+      service.store.transaction(async (queries) => {
+        await deleteDeploymentRow(queries, deployment.id)
+        const tagIds = deployment.tags.map(({ id }) => id)
+        await releaseAdoptedTags(queries, tagIds)
+      }),
   )
 }
 

@@ -1,5 +1,4 @@
 /** The versions of a file: listed, read, compared. */
-import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff'
 import { parseListQuery } from '../../../domain/list-query.js'
 import { readFileContent } from '../../../domain/vcl-file.js'
 import { flattenedLimitBytes } from '../../../domain/vcl-limits.js'
@@ -12,6 +11,7 @@ import {
 } from '../../../store/files.js'
 import { versionColumns } from '../../../store/list-columns.js'
 import { readList } from '../../../store/list-query.js'
+import { compareTexts, compareTimeoutMs } from './compare-texts.js'
 import type { ListAnswer, ListParameters } from './computed-list.js'
 import type { StateService } from '../service.js'
 
@@ -58,32 +58,15 @@ export async function diffVersions(
   const from = await readVersion(service, file, `${range.from}`)
   const to = await readVersion(service, file, `${range.to}`)
   if (from.sha === to.sha) return ''
-  return new Promise((resolve, reject) => {
-    // With a callback the comparison lets other work go on between its steps.
-    createTwoFilesPatch(
-      `${file.name} version ${range.from}`,
-      `${file.name} version ${range.to}`,
-      readText(from),
-      readText(to),
-      undefined,
-      undefined,
-      {
-        context: contextLines,
-        timeout: diffTimeoutMs,
-        headerOptions: FILE_HEADERS_ONLY,
-        callback: (patch) => {
-          if (patch === undefined) reject(new FleetError('conflict', 'file', tooDifferent))
-          else resolve(patch)
-        },
-      },
-    )
-  })
+  const patch = await compareTexts(
+    { name: `${file.name} version ${range.from}`, text: readText(from) },
+    { name: `${file.name} version ${range.to}`, text: readText(to) },
+  )
+  if (patch === null) throw new FleetError('conflict', 'file', tooDifferent)
+  return patch
 }
 
-const contextLines = 3
-/** Chosen by us: two texts of the limit that share nothing would take minutes. */
-const diffTimeoutMs = 5_000
-const tooDifferent = `these versions differ too much to be compared within ${diffTimeoutMs} ms`
+const tooDifferent = `these versions differ too much to be compared within ${compareTimeoutMs} ms`
 
 function readText(version: FileVersionRecord): string {
   const read = readFileContent(version)

@@ -3,6 +3,7 @@ import { parseListQuery } from '../../../domain/list-query.js'
 import { parseName } from '../../../domain/names.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
+import { releaseAdoptedTags } from '../../../store/adoptions.js'
 import { tagColumns } from '../../../store/list-columns.js'
 import {
   deleteTag as deleteTagRow,
@@ -108,7 +109,6 @@ export async function updateTag(
 }
 
 export async function deleteTag(service: StateService, tag: TagRecord): Promise<void> {
-  refuseStatic(tag)
   const { store } = service
   await deleteUnused(
     'the stage of VCL group',
@@ -119,7 +119,14 @@ export async function deleteTag(service: StateService, tag: TagRecord): Promise<
         'deployment',
         'tag',
         () => readDeploymentsWithTag(store.queries, tag.id, usersNamed),
-        () => store.transaction((queries) => deleteTagRow(queries, tag.id)),
+        () =>
+          store.transaction(async (queries) => {
+            // What nothing asks for any more, adopted agents need not bear.
+            await releaseAdoptedTags(queries, [tag.id])
+            const left = await findTagRow(queries, { kind: 'all' }, tag.id)
+            if (left) refuseStatic(left)
+            await deleteTagRow(queries, tag.id)
+          }),
       ),
   )
 }
@@ -129,7 +136,7 @@ function refuseStatic(tag: TagRecord): void {
     throw new FleetError(
       'conflict',
       'tag',
-      `${JSON.stringify(tag.name)} is static: an agent sends it (--tags); change it there`,
+      `${JSON.stringify(tag.name)} is static: an agent sends it (--tags), so change it there; or it came with the VCL that an agent adopted, and a deployment asks for it`,
     )
 }
 

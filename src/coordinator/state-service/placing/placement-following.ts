@@ -129,7 +129,7 @@ interface Pass extends SavedPass {
 }
 
 /** What a pass looks after: a deployed group, or a stage. */
-interface Followed extends PlaceHolder {
+export interface Followed extends PlaceHolder {
   readonly organizationId: number | null
   readonly revision: number
   readonly keepOnFailure: boolean
@@ -184,7 +184,10 @@ const emptyPass: Omit<Pass, keyof SavedPass | 'judge' | 'isDue'> = {
   keepDown: nobody,
 }
 
-function followedGroup(pass: Pass, group: GroupRecord): Followed | undefined {
+export function followedGroup(
+  pass: Pick<Pass, 'deployments'>,
+  group: GroupRecord,
+): Followed | undefined {
   const { wish } = group
   return wish === null
     ? undefined
@@ -195,7 +198,7 @@ function followedGroup(pass: Pass, group: GroupRecord): Followed | undefined {
       }
 }
 
-function followedStage(stage: StageRecord): Followed {
+export function followedStage(stage: StageRecord): Followed {
   const { tagIds } = stage.sources.stage
   return {
     ...stage,
@@ -306,7 +309,7 @@ function keepPlaces(
 }
 
 /** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
-function indexByOwner(
+export function indexByOwner(
   groups: readonly { readonly organizationId: number | null }[],
   fleet: readonly FleetAgent[],
 ) {

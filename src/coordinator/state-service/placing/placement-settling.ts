@@ -3,7 +3,7 @@ import { agentStates, type AgentState } from '../../../domain/agent-state.js'
 import { isSameProgram, type PlacedProgram } from '../../../domain/desired-engine.js'
 import type { PlacementRecord } from '../../../store/placements.js'
 import type { GroupRecord } from '../../../store/vcl-groups.js'
-import { awaitCandidate, failPlacement, switchPlacement } from './placing.js'
+import { awaitCandidate, failPlacement, nameAsHeld, switchPlacement } from './placing.js'
 
 export interface Settling {
   readonly group: Pick<GroupRecord, 'revision' | 'keepOnFailure'>
@@ -35,7 +35,8 @@ function retryFailed(placement: PlacementRecord, { group, program }: Settling): 
   const { state, current, candidate } = placement
   if (state !== 'failed' || current === null || candidate !== null) return placement
   if (isSameProgram(current, program)) return placement
-  const anew = { candidate: program, candidateState: 'pending', error: null } as const
+  const wanted = nameAsHeld(placement, program)
+  const anew = { candidate: wanted, candidateState: 'pending', error: null } as const
   return { ...placement, ...anew, state: 'wanted', wantedRevision: group.revision }
 }
 

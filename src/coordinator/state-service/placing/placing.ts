@@ -10,7 +10,7 @@ import {
   type PlacementDecision,
   type PlacementInput,
 } from '../../../domain/placement.js'
-import { isSameProgram, type PlacedProgram } from '../../../domain/desired-engine.js'
+import { isSameLoad, isSameProgram, type PlacedProgram } from '../../../domain/desired-engine.js'
 import type { StageTarget, WishedDomain } from '../../../domain/vcl-group.js'
 import type { DeploymentRecord } from '../../../store/deployments.js'
 import { readOtherHolders } from '../../../store/placement-domains.js'
@@ -165,6 +165,15 @@ export function createPlacement(place: NewPlace): PlacementRecord {
     leaving: false,
     replacedBy: null,
   }
+}
+
+/** A cache that holds it already, since it was adopted there, has it under a name of its own. */
+export function nameAsHeld(
+  { current, previous }: Pick<PlacementRecord, 'current' | 'previous'>,
+  program: PlacedProgram,
+): PlacedProgram {
+  const held = [current, previous].find((one) => isSameLoad(one, program))
+  return held ? { ...program, name: held.name } : program
 }
 
 /** The candidate serves from now on; what served stays loaded as the previous one. */

@@ -30,13 +30,27 @@ export function ConfigPanel({ agent }: { readonly agent: Agent }) {
       </dl>
       {lastAttempted.error !== null && <pre tabIndex={0}>{lastAttempted.error}</pre>}
       {agent.drift && <Drift drift={agent.drift} />}
-      {agent.adoption && (
-        <p class="quiet">
-          Its VCL was {agent.adoption.result} <Time at={agent.adoption.at} isAgo />
-          {agent.adoption.error !== null && `: ${agent.adoption.error}`}
-        </p>
-      )}
+      {agent.adoption && <Adoption adoption={agent.adoption} />}
     </section>
+  )
+}
+
+function Adoption({ adoption }: { readonly adoption: NonNullable<Agent['adoption']> }) {
+  const { at, result, error, group, difference } = adoption
+  return (
+    <>
+      <p class="quiet">
+        Its VCL was {result} <Time at={at} isAgo />
+        {group && ` as VCL group ${group.name}`}
+        {error !== null && `: ${error}`}
+      </p>
+      {difference !== null && (
+        <details>
+          <summary>How its VCL differs</summary>
+          <pre tabIndex={0}>{difference}</pre>
+        </details>
+      )}
+    </>
   )
 }
 

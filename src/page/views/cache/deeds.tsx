@@ -10,6 +10,7 @@ import { ErrorNote } from '../../parts/error-note.js'
 import { toast } from '../../parts/toasts.js'
 import { mayRead } from '../../session/rights.js'
 import { TagsDialog } from './tags-dialog.js'
+import { UnlockText } from './unlock-text.js'
 
 export interface CacheDeedsProps {
   readonly agent: Agent
@@ -22,9 +23,11 @@ export function CacheDeeds({ agent, onChange }: CacheDeedsProps) {
   const [, go] = useLocation()
 
   const unlock = async (): Promise<void> => {
+    // What it would change moves with what the cache holds and with what is deployed.
+    const now = await call<Agent>('GET', `/agents/${agent.id}`)
     const isSure = await confirmDestruction({
       title: `Unlock ${agent.name}?`,
-      text: `It will take this coordinator's word from now on, and drop what it knows better.`,
+      text: <UnlockText difference={(now.ok ? now.value : agent).config.difference} />,
       verb: 'Unlock',
       name: agent.name,
     })

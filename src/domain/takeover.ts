@@ -1,7 +1,7 @@
 /** How an agent takes over a cache that served something else before (choices: 1, --takeover; 3, Takeover). Pure. */
-import { idleVclName, type DesiredEngine } from '../domain/desired-engine.js'
-import type { EngineInventory } from '../domain/engine-inventory.js'
-import type { VclStep } from '../domain/vcl-plan.js'
+import { idleVclName, type DesiredEngine } from './desired-engine.js'
+import type { EngineInventory } from './engine-inventory.js'
+import type { VclStep } from './vcl-plan.js'
 
 /** When what a cache served before gives way: at once, at the first deploy, or never, because it is made a group itself. */
 export type Takeover = 'registration' | 'first-deploy' | 'adopt'

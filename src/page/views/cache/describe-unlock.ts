@@ -1,0 +1,34 @@
+/** What an unlock would change, in sentences. */
+import type { UnlockDifference } from '../../api/agent.js'
+
+/** Names in one sentence. */
+const namesShown = 10
+
+export function describeUnlock(difference: UnlockDifference): readonly string[] {
+  const { use, load, labels, discard, params, backends, omitted } = difference
+  return [
+    ...(use === null ? [] : [`${use} becomes active`]),
+    ...say('Loads', load),
+    ...say(
+      'Sets labels',
+      labels.map(({ label, program }) => `${label} to ${program}`),
+    ),
+    ...say('Discards, with the source saved on its host,', discard),
+    ...say(
+      'Sets parameters',
+      params.map(({ name, value }) => `${name} to ${value ?? 'its default'}`),
+    ),
+    ...say(
+      'Sets backends',
+      backends.map(({ name, health }) => `${name} to ${health}`),
+    ),
+    ...(omitted > 0 ? [`And ${omitted} more`] : []),
+  ]
+}
+
+function say(verb: string, names: readonly string[]): string[] {
+  if (names.length === 0) return []
+  const more = names.length - namesShown
+  const shown = names.slice(0, namesShown).join(', ')
+  return [`${verb} ${shown}${more > 0 ? ` and ${more} more` : ''}`]
+}
