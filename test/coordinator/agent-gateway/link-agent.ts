@@ -9,6 +9,7 @@ import {
   type AgentGateway,
   type GatewayOptions,
 } from '../../../src/coordinator/agent-gateway/agent-gateway.js'
+import { startPlacementFollower } from '../../../src/coordinator/state-service/placing/placement-follower.js'
 import type {
   AgentDescription,
   AgentToCoordinator,
@@ -37,6 +38,8 @@ export async function startGateway(
   options: GatewayOptions = {},
 ): Promise<GatewayServer> {
   const gateway = createAgentGateway(service, service.log, options)
+  // A new agent is told what to hold when placement has looked at it.
+  const follower = startPlacementFollower(service, service.log)
   const server = createServer((request, response) => {
     void gateway.handleRequest(request, response)
   })
@@ -46,6 +49,7 @@ export async function startGateway(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(async () => {
+    await follower.close()
     await gateway.close()
     server.closeAllConnections()
     server.close()
