@@ -6,7 +6,13 @@ import { showList, showText } from './output.js'
 import { word, type Invocation, type Named } from './verb.js'
 
 const columns: Readonly<Record<string, readonly Column[]>> = {
-  vcls: [{ field: 'name' }, { field: 'state' }, { field: 'busy' }, { field: 'label' }],
+  vcls: [
+    { field: 'name' },
+    { field: 'status' },
+    { field: 'state' },
+    { field: 'busy' },
+    { field: 'label' },
+  ],
   params: [{ field: 'name' }, { field: 'value' }, { field: 'default' }, { field: 'unit' }],
   bans: [
     { field: 'timeSeconds', title: 'time' },

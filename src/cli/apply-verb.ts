@@ -6,10 +6,14 @@ import type { Verb } from './verb.js'
 export const applyVerb: Verb = {
   name: 'apply',
   summary:
-    'makes tags, files, domains, deployments and VCL groups as a folder of YAML or JSON says',
+    'makes tags, files, domains, deployments and VCL groups as a folder of YAML or JSON says; ends with the state of what it deploys: 0 Active, 3 Degraded, 4 in work, 1 Error',
   flags: [
     { form: '-f, --folder <dir>', summary: 'its *.yaml, *.yml and *.json are the documents' },
-    { form: '--plan', summary: 'show what would change and where it would go; change nothing' },
+    {
+      form: '--plan',
+      summary:
+        'show what would change and where it would go, change nothing; exit 0: nothing to do, 2: changes, 1: it cannot',
+    },
     { form: '--prune', summary: 'delete what belongs to the set and has no document any more' },
     {
       form: '--set <name>',

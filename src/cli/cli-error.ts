@@ -6,6 +6,8 @@ export const exitCodes = {
   /** Refused, fewer than min, or no connection. */
   refused: 1,
   usage: 2,
+  /** `apply --plan`: there is something to do. */
+  changes: 2,
   /** The wait ended: every deployment has its min, `percent` was not reached. */
   partial: 3,
   /** The wait ended below min with work still running. */

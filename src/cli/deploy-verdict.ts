@@ -8,6 +8,8 @@ export interface Place {
   readonly state: string
   /** What serves there; null before the first switch. */
   readonly revision: number | null
+  /** Why it does not serve what it should. */
+  readonly error: string | null
 }
 
 export interface GroupSight {
@@ -24,12 +26,13 @@ export function readGroup(group: Fields): GroupSight {
     revision: Number(group['revision']),
     places: requireList(group['agentStates']).map((place) => {
       const agent = isFields(place['agent']) ? place['agent'] : {}
-      const revision = place['revision']
+      const { revision, error } = place
       return {
         agentId: agent['id'],
         agentName: String(agent['name']),
         state: String(place['state']),
         revision: typeof revision === 'number' ? revision : null,
+        error: typeof error === 'string' ? error : null,
       }
     }),
   }

@@ -56,7 +56,8 @@ function findReason(
   if (!isSameSources(fields, pins, files)) return 'its sources changed'
   if (!isSameList(fields['domains'], pins.domains)) return 'its domains changed'
   if (!isSameList(fields['deployments'], pins.deployments)) return 'its deployments changed'
-  return pins.pending ? 'it waits for agents' : null
+  if (pins.pending) return 'it waits for agents'
+  return before.hasFailed === true ? 'a cache failed to load it' : null
 }
 
 function isSameSources(fields: ApplyFields, pins: Pins, files: FileVersions): boolean {

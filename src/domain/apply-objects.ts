@@ -33,6 +33,8 @@ export interface PresentObject extends ApplyObject {
   readonly pins?: Pins | undefined
   /** Of a group: the wish. */
   readonly deployed?: boolean
+  /** Of a group: a cache that it is placed on has failed to load it. */
+  readonly hasFailed?: boolean
 }
 
 /** What a deploy pinned, by the names that the objects have now. */

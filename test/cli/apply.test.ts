@@ -150,6 +150,36 @@ void t.test(
   },
 )
 
+void t.test('a folder of VCL is one document, and each of its files an object', async (t) => {
+  const { apply, list } = await startDesk(t)
+  const folder = (document: string): Files => ({
+    'a.yaml': `${document}\n---\nkind: vclgroup\nname: site\nmainVCL: main.vcl\nincludes: [part.vcl]\n`,
+    'vcl/main.vcl': `${main}include "part.vcl";\n`,
+    'vcl/part.vcl': 'sub part {}\n',
+    'vcl/notes.txt': 'for people',
+    'vcl/.hidden.vcl': 'sub hidden {}\n',
+  })
+  const names = async () => (await list('/files?sort=name')).map(({ name }) => name)
+  t.match(await apply(folder('kind: files\nfolder: vcl'), '--plan'), { code: 2 })
+  t.match(await apply(folder('kind: files\nfolder: vcl')), { code: 0 })
+  t.same(await names(), ['main.vcl', 'part.vcl'])
+  t.match(await apply(folder('kind: files\nfolder: vcl'), '--plan'), { code: 0 })
+  const wider = folder("kind: files\nfolder: vcl\nmatch: '*.*'")
+  t.match(await apply(wider), { code: 0, out: /^make file "notes.txt": done\n$/ })
+
+  for (const [document, problem] of Object.entries({
+    'kind: files\nfolder: vcl\nmatch: "*.c"': /a\.yaml line 2: folder: vcl has no file \*\.c/,
+    'kind: files\nfolder: ../vcl': /line 2: folder: \.\.\/vcl: it is outside the folder/,
+    'kind: files\nfolder: none': /line 2: folder: none: there is no such folder/,
+    'kind: files\nfolder: vcl\nmatch: a/b': /line 3: match: a pattern of file names is right/,
+    'kind: files\nfolder: 7': /line 2: folder: a path inside the folder/,
+    'kind: files\nfolder: vcl\nname: x': /line 3: name is not known here; known are kind, folder/,
+  })) {
+    t.match(await apply(folder(document)), { code: 2, err: problem }, document)
+    t.match(await apply(folder(document), '--plan'), { code: 1, err: problem }, document)
+  }
+})
+
 void t.test('a reference to nothing is refused with its line', async (t) => {
   const { apply, list } = await startDesk(t)
   const group = 'kind: vclgroup\nname: g\nmainVCL: f\nincludes: [i]\ndomains: [d.example]\n'
@@ -256,7 +286,7 @@ void t.test(
     })
     for (const type of ['file', 'deployment', 'vclgroup']) await grant(type, false)
     await grant('tag', true)
-    t.match(await apply('--plan'), { code: 0, out: /note: the VCL was not compiled: that needs/ })
+    t.match(await apply('--plan'), { code: 2, out: /note: the VCL was not compiled: that needs/ })
     t.match(await apply(), {
       code: 5,
       err: /permission to write file, to write vclgroup, to read agent; nothing was changed/,

@@ -284,7 +284,7 @@ void t.test('deploying', async (t) => {
     const [agent] = simulated
     const name = agent?.name ?? ''
     const shown = {
-      vcls: /cf-idle/,
+      vcls: /cf-idle +active +auto/,
       params: /default_ttl +\d+/,
       backends: /^NAME/,
       bans: /^TIME/,

@@ -144,6 +144,9 @@ void t.test('a group is deployed when what it would load changed, and says why',
   if (group?.pins)
     waiting.set('vclgroup site', { ...group, pins: { ...group.pins, pending: true } })
   t.same(reasons([file('main', 'a'), site()], waiting), ['it waits for agents'])
+  const failing = new Map(world)
+  if (group) failing.set('vclgroup site', { ...group, hasFailed: true })
+  t.same(reasons([file('main', 'a'), site()], failing), ['a cache failed to load it'])
   t.end()
 })
 

@@ -1,5 +1,5 @@
 /** A deployed group when its caches are in trouble: one of three refuses, a child panics, a host is alone. */
-import { readdir } from 'node:fs/promises'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fetchMark, listVcls } from '../agent/cache-sight.js'
@@ -19,6 +19,7 @@ import {
   startTraffic,
   untilAgent,
   untilServing,
+  type Site,
   type Stand,
 } from './stand.js'
 
@@ -161,7 +162,41 @@ void t.test('one cache of two is Down', lane(), async (t) => {
   t.equal((await fetchMark(second)).mark, 'missed-by-one', 'over a reload too')
   stand.startAgent()
   await untilServing(stand.cache, 'missed-by-one')
+  await untilAgent(stand, 'Running')
+
+  await t.test('or cannot keep the source: the deploy ends within its wait, and names it', (t) =>
+    checkUnkept(t, stand, site),
+  )
 })
+
+/** A file where the agent keeps sources: for root, a disk that cannot be written. */
+async function checkUnkept(t: Test, stand: Stand, site: Site): Promise<void> {
+  const { api, agentStateDir } = stand
+  const sources = join(agentStateDir, 'sources')
+  await eventually('both serve', async () => (await api.readGroup(site.id)).stateName === 'Active')
+  await rename(sources, `${sources}.away`)
+  await writeFile(sources, '')
+  await editSite(stand, site, 'by-one')
+  expectDone(await api.act(site.id, 'deploy', '?wait=4'))
+  const { stateName, agentStates } = await api.readGroup(site.id)
+  t.equal(stateName, 'Degraded')
+  t.match(agentStates.filter(isFailed), [{ agent: { name: 'edge' }, error: /^ENOTDIR/ }])
+  await eventually('the agent shows what failed', async () => {
+    const attempt = (await api.findAgent('edge'))?.config.lastAttempted
+    return attempt?.error?.includes('ENOTDIR') === true
+  })
+
+  const { text } = await api.call('GET', '/deployments?name=site')
+  const [{ id = 0 } = {}] = JSON.parse(text) as { id?: number }[] // a list of deployments
+  expectDone(await api.call('PUT', `/deployments/${id}?force=true`, { min: 2, max: 2 }))
+  await editSite(stand, site, 'by-both')
+  t.match(readRefusal(await api.act(site.id, 'deploy', '?wait=4'), 503), /^edge: ENOTDIR/)
+  await rm(sources)
+  await rename(`${sources}.away`, sources)
+  expectDone(await api.act(site.id, 'deploy'))
+  t.equal((await fetchMark(stand.cache)).mark, 'by-both')
+  t.equal((await api.readGroup(site.id)).stateName, 'Active')
+}
 
 const isFailed = ({ state }: GroupView['agentStates'][number]): boolean => state === 'failed'
 const nameOf = ({ agent }: GroupView['agentStates'][number]): string => agent.name

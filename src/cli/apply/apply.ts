@@ -1,11 +1,12 @@
-/** `cachefleet apply`: shows the plan, or asks about what would be lost and makes it so. */
-import { exitCodes, type ExitCode } from '../cli-error.js'
+/** `cachefleet apply`: shows the plan, or asks about what would be lost, makes it so, and ends as what is deployed is. */
+import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
 import { confirm } from '../confirm.js'
 import { readWait } from '../deploy.js'
 import { showText } from '../output.js'
 import { toPrintableText } from '../printable-text.js'
 import { isSet, type Invocation } from '../verb.js'
 import { compileAll, findToCompile } from './compile.js'
+import { judgeEndStates, readEndStates } from './end-state.js'
 import { foreseePlacement, type Foreseen } from './foresee.js'
 import { compileNeeds, findMissing, needsOf, requireAll } from './may-apply.js'
 import { nameSome } from './name-some.js'
@@ -19,13 +20,23 @@ const lossesNamed = 10
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   if (isSet(invocation, 'schema')) return (await import('./show-schema.js')).showSchema(invocation)
   readWait(invocation)
-  const applying = await planFolder(invocation)
-  return isSet(invocation, 'plan') ? showPlan(applying) : applyPlan(applying)
+  if (!isSet(invocation, 'plan')) return applyPlan(await planFolder(invocation))
+  return showPlan(await planFolder(invocation).catch(refusePlan))
+}
+
+/** What a script would take for changes is told apart from them. */
+function refusePlan(error: unknown): never {
+  if (error instanceof CliError && error.exitCode === exitCodes.usage)
+    throw new CliError(exitCodes.refused, error.message)
+  throw error
 }
 
 async function showPlan(applying: Applying): Promise<ExitCode> {
   const { invocation, api, plan, sides, whoami, set } = applying
-  if (plan.steps.length === 0) return showNothing(applying)
+  if (plan.steps.length === 0) {
+    showNothing(applying)
+    return exitCodes.done
+  }
   const foreseen = await foreseePlacement(api, plan, sides)
   const mayCompile = findMissing(whoami, compileNeeds).length === 0
   const notes = mayCompile
@@ -34,13 +45,16 @@ async function showPlan(applying: Applying): Promise<ExitCode> {
   const text = await describePlan(api, plan, sides, foreseen)
   const shown = [text, ...notes.map((note) => `note: ${note}\n`)].join('')
   showText(invocation.output, shown, { set, steps: plan.steps, placement: foreseen, notes })
-  return exitCodes.done
+  return exitCodes.changes
 }
 
 async function applyPlan(applying: Applying): Promise<ExitCode> {
   const { invocation, api, plan, sides, whoami, set } = applying
   const { steps } = plan
-  if (steps.length === 0) return showNothing(applying)
+  if (steps.length === 0) {
+    showNothing(applying)
+    return endWithStates(applying)
+  }
   const toCompile = findToCompile(plan, sides.wanted)
   requireAll(whoami, [...needsOf(steps), ...(toCompile.length > 0 ? compileNeeds : [])])
   const foreseen = await foreseePlacement(api, plan, sides)
@@ -51,11 +65,19 @@ async function applyPlan(applying: Applying): Promise<ExitCode> {
   const rows = steps.map((step, index) => ({ ...step, done: index < done }))
   if (invocation.output.form === 'json') showText(invocation.output, '', { set, steps: rows })
   if (error) throw error
-  return exitCodes.done
+  return endWithStates(applying)
 }
 
-function showNothing({ invocation, set }: Applying): ExitCode {
+function showNothing({ invocation, set }: Applying): void {
   showText(invocation.output, 'nothing to change', { set, steps: [] })
+}
+
+/** Throws CliError unless all that is deployed is Active. */
+async function endWithStates({ invocation, api, sides }: Applying): Promise<ExitCode> {
+  const ending = judgeEndStates(await readEndStates(api, sides))
+  // Nobody waits for what is still on its way.
+  const isLeft = ending?.exitCode === exitCodes.unfinished && readWait(invocation).seconds === 0
+  if (ending && !isLeft) throw ending
   return exitCodes.done
 }
 

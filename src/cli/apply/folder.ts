@@ -17,6 +17,8 @@ export interface Folder {
   readonly documents: readonly string[]
   /** `path`: from the folder. Throws an Error that says why not. */
   readFile(path: string): Promise<Buffer>
+  /** Names of the plain files in this folder, in order. Throws an Error that says why not. */
+  list(path: string): Promise<readonly string[]>
 }
 
 /** Throws CliError (usage) for what is no folder or has no documents. */
@@ -43,7 +45,24 @@ export async function openFolder(path: string): Promise<Folder> {
         throw new Error(`the files are more than ${folderLimitBytes} bytes together`)
       return bytes
     },
+    list: (wanted) => listInside(root, wanted),
   }
+}
+
+/** A link to a file counts as one: reading it tells where it leads. */
+async function listInside(root: string, path: string): Promise<readonly string[]> {
+  const given = join(root, path)
+  requireInside(root, given)
+  const real = await realpath(given).catch(() => undefined)
+  const status = real === undefined ? undefined : await stat(real)
+  if (real === undefined || status?.isDirectory() !== true)
+    throw new Error('there is no such folder')
+  requireInside(root, real)
+  const entries = await readdir(real, { withFileTypes: true })
+  return entries
+    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .toSorted()
 }
 
 async function readInside(root: string, path: string): Promise<Buffer> {

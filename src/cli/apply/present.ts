@@ -2,6 +2,7 @@
 import type { ApplyFields, ApplyKind, Pins, PresentObject } from '../../domain/apply-objects.js'
 import type { Api } from '../api.js'
 import { idOf, isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
+import { readGroup } from '../deploy-verdict.js'
 import { nouns } from './wanted.js'
 
 export interface Present {
@@ -48,7 +49,11 @@ function toObject(
     ...(kind === 'tag' ? { isSent: isSent === true } : {}),
     ...(kind === 'file' ? { version: Number(version) } : {}),
     ...(kind === 'vclgroup'
-      ? { deployed: deployed === true, pins: toPins(row['wish'], deployments) }
+      ? {
+          deployed: deployed === true,
+          pins: toPins(row['wish'], deployments),
+          hasFailed: readGroup(row).places.some(({ state }) => state === 'failed'),
+        }
       : {}),
   }
 }

@@ -32,10 +32,9 @@ export interface RunEnding {
 
 /**
  * Ends at the first step that is refused: a second run goes on there. A deploy whose wait ends goes on by itself, so do the
- * steps after it.
+ * steps after it; what became of it, the group's state tells at the end.
  */
 export async function runPlan(running: Running, steps: readonly ApplyStep[]): Promise<RunEnding> {
-  let late: CliError | null = null
   for (const [done, step] of steps.entries()) {
     try {
       await runStep(running, step)
@@ -44,18 +43,13 @@ export async function runPlan(running: Running, steps: readonly ApplyStep[]): Pr
       if (!(error instanceof CliError)) throw error
       if (!isLate(error)) return { done, error: describeEnding(error, { steps, done }) }
       tell(running.invocation, error.message)
-      late = worse(late, error)
     }
   }
-  return { done: steps.length, error: late }
+  return { done: steps.length, error: null }
 }
 
 function isLate({ exitCode }: CliError): boolean {
   return exitCode === exitCodes.partial || exitCode === exitCodes.unfinished
-}
-
-function worse(a: CliError | null, b: CliError): CliError {
-  return a?.exitCode === exitCodes.unfinished ? a : b
 }
 
 function tell({ output }: Invocation, line: string): void {

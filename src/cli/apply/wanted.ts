@@ -11,6 +11,7 @@ import { vclGroups } from '../nouns/vclgroups.js'
 import type { Field, Noun } from '../verb.js'
 import type { Complaints } from './complaints.js'
 import { messageOf, type FolderDocument } from './documents.js'
+import { isFileFolder, readFileFolder } from './file-folders.js'
 import type { Folder } from './folder.js'
 import { readObject, readValue, type Values } from './values.js'
 
@@ -69,7 +70,7 @@ export async function readWanted(
 ): Promise<WantedFolder> {
   const entries = new Map<string, WantedEntry>()
   let set: string | undefined
-  for (const document of documents) {
+  for (const document of await expandFolders(folder, documents, complaints)) {
     const kind = readKind(document, complaints)
     if (kind === 'set') {
       if (set !== undefined) complaints.add(document.at(), 'a second document of kind set')
@@ -80,6 +81,22 @@ export async function readWanted(
     }
   }
   return { set, entries: [...entries.values()] }
+}
+
+async function expandFolders(
+  folder: Folder,
+  documents: readonly FolderDocument[],
+  complaints: Complaints,
+): Promise<readonly FolderDocument[]> {
+  const expanded: FolderDocument[] = []
+  for (const document of documents) {
+    const [key = ''] = keysOf(document.values, 'kind')
+    const isFolder =
+      String(document.values[key]).toLowerCase() === 'files' && isFileFolder(document)
+    if (isFolder) expanded.push(...(await readFileFolder(folder, document, complaints)))
+    else expanded.push(document)
+  }
+  return expanded
 }
 
 function keepEntry(
@@ -98,7 +115,7 @@ function keepEntry(
   else entries.set(key, entry)
 }
 
-const kindsKnown = [...Object.keys(nouns), 'set'].join(', ')
+const kindsKnown = [...Object.keys(nouns), 'files', 'set'].join(', ')
 
 /** Every name of the noun is taken. */
 function readKind(

@@ -67,6 +67,17 @@ const setSchema = Type.Object(
   { ...closed, description: 'Whose the objects of this folder are; at most one' },
 )
 
+const filesSchema = Type.Object(
+  {
+    kind: Type.Literal('files'),
+    folder: Type.String({ description: 'A folder of VCL, inside the folder of the documents' }),
+    match: Type.Optional(
+      Type.String({ description: 'Which files of it, with * and ?; *.vcl when left out' }),
+    ),
+  },
+  { ...closed, description: 'Each file of a folder as a file of its own name' },
+)
+
 /** `routes`: of the controller API. */
 export function describeDocuments(routes: readonly Route[]): object {
   const definitions = Object.entries(kinds).flatMap(([kind, definition]) => {
@@ -76,10 +87,10 @@ export function describeDocuments(routes: readonly Route[]): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A document of cachefleet apply',
-    oneOf: ['set', ...definitions.map(([kind]) => kind)].map((kind) => ({
+    oneOf: ['set', 'files', ...definitions.map(([kind]) => kind)].map((kind) => ({
       $ref: `#/$defs/${kind}`,
     })),
-    $defs: { set: setSchema, ...Object.fromEntries(definitions) },
+    $defs: { set: setSchema, files: filesSchema, ...Object.fromEntries(definitions) },
   }
 }
 

@@ -71,6 +71,7 @@ export async function followLoads(
       }
       const judgement = await judge(service, judged, loads)
       if (judgement?.kind !== 'unavailable') return judgement
+      if (!loads.some(isGone)) return judgement
       unavailableSinceMs ??= service.now()
       return service.now() - unavailableSinceMs < blipMs ? undefined : judgement
     },
@@ -113,6 +114,11 @@ async function mustWait(
     })
   const { verdict } = judgeAll(service, { deploy, deployments, waitMs }, loads)
   return verdict === 'wait' && loads.filter(({ state }) => state === 'away').length <= replaced
+}
+
+/** It may be back in a moment. */
+function isGone({ agent, state }: Load): boolean {
+  return state === 'away' && agent.state !== agentStates.Running
 }
 
 /** The candidates of a deploy with the state of their agents. Two queries. */

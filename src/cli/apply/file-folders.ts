@@ -1,0 +1,55 @@
+/** `kind: files`: a folder of VCL, each file of it a document of kind file under its own name. */
+import { join } from 'node:path'
+import type { Complaints } from './complaints.js'
+import { messageOf, type FolderDocument } from './documents.js'
+import type { Folder } from './folder.js'
+
+const defaultMatch = '*.vcl'
+const keysKnown = ['kind', 'folder', 'match']
+
+/** `kind: files` names files in the plural too: a folder is meant where one is given. */
+export function isFileFolder({ values }: FolderDocument): boolean {
+  const keys = Object.keys(values).map((key) => key.toLowerCase())
+  return keys.includes('folder')
+}
+
+/** One document for each file that matches; none where that is wrong. */
+export async function readFileFolder(
+  folder: Folder,
+  { values, at }: FolderDocument,
+  complaints: Complaints,
+): Promise<readonly FolderDocument[]> {
+  const before = complaints.count
+  const given = new Map(Object.entries(values).map(([key, value]) => [key.toLowerCase(), value]))
+  for (const key of Object.keys(values))
+    if (!keysKnown.includes(key.toLowerCase()))
+      complaints.add(at(key), `${key} is not known here; known are ${keysKnown.join(', ')}`)
+  const path = given.get('folder')
+  const match = given.get('match') ?? defaultMatch
+  if (typeof path !== 'string') {
+    complaints.add(at('folder'), 'folder: a path inside the folder of the documents is right')
+    return []
+  }
+  if (typeof match !== 'string' || match === '' || match.includes('/')) {
+    complaints.add(at('match'), 'match: a pattern of file names is right, like *.vcl')
+    return []
+  }
+  if (complaints.count > before) return []
+  try {
+    const names = (await folder.list(path)).filter((name) => toPattern(match).test(name))
+    if (names.length === 0) complaints.add(at('folder'), `folder: ${path} has no file ${match}`)
+    return names.map((name) => ({
+      values: { kind: 'file', name, source: `@${join(path, name)}` },
+      at: () => at('folder'),
+    }))
+  } catch (error) {
+    complaints.add(at('folder'), `folder: ${path}: ${messageOf(error)}`)
+    return []
+  }
+}
+
+/** `*` is any part of a name, `?` one letter of it. */
+function toPattern(match: string): RegExp {
+  const literal = match.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+  return new RegExp(`^${literal.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'su')
+}
