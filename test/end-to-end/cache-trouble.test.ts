@@ -3,7 +3,7 @@ import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fetchMark, listVcls } from '../agent/cache-sight.js'
-import type { GroupView } from '../support/api-client.js'
+import { logIn, type GroupView } from '../support/api-client.js'
 import { makeStateDir, runDaemon, startAgent } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
@@ -38,8 +38,13 @@ void t.test('one cache of three refuses', lane(), async (t) => {
   const working = await breakCompiler(third)
   await editSite(stand, site, 'two-of-three')
   expectDone(await api.act(site.id, 'validate'))
-  t.match(readRefusal(await api.act(site.id, 'validate', '?agents=all'), 422), 'third')
+  expectDone(await api.act(site.id, 'validate', '?agents=all')) // reads only
+  t.match(readRefusal(await api.act(site.id, 'validate', '?agents=all&init=true'), 422), 'third')
   readRefusal(await api.act(site.id, 'validate', '?agents=some'), 400)
+
+  await t.test('an organization compiles there within its budget', (t) =>
+    checkBudget(t, stand, third, working),
+  )
 
   await t.test('it drops what it served when that is wanted', async (t) => {
     expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { keepOnFailure: false }))
@@ -200,6 +205,37 @@ async function checkUnkept(t: Test, stand: Stand, site: Site): Promise<void> {
 
 const isFailed = ({ state }: GroupView['agentStates'][number]): boolean => state === 'failed'
 const nameOf = ({ agent }: GroupView['agentStates'][number]): string => agent.name
+
+/** On a shared agent, by the API of an organization. */
+async function checkBudget(t: Test, stand: Stand, third: Varnishd, working: string): Promise<void> {
+  const { api, coordinator } = stand
+  const compiler = JSON.parse(working) as string // a quoted one
+  const password = 'azure-password'
+  const organization = { id: await api.make('/organizations', { name: 'azure' }) }
+  await api.make('/accounts', { name: 'azure', password, organization })
+  const own = await logIn(coordinator.base, { user: 'azure', password, org: 'azure' })
+  const agent = (await api.listAgents()).find(({ name }) => name === 'third')
+  const compile = (source: string, query = '') =>
+    own.call('POST', `/files/compile${query}`, {
+      ...{ mainVCL: { name: 'azure.vcl', source }, agents: [{ id: agent?.id }] },
+    })
+  const text = 'vcl 4.1;\nbackend default none;\n'
+
+  expectDone(await compile(text))
+  const labelled = `${text}sub vcl_recv { return (vcl(cf-l-1)); }\n`
+  t.match(readRefusal(await compile(labelled), 422), /may not use return \(vcl/)
+  await third.adm('param.set', 'cc_command', JSON.stringify(`sleep 5; ${compiler}`))
+  const ended = { first: false }
+  const first = compile(text, '?init=true').finally(() => (ended.first = true))
+  const second = await eventually('one is sent away', async () => {
+    const answer = await compile(text)
+    return answer.status === 429 || ended.first ? answer : undefined
+  })
+  t.match(readRefusal(second, 429), /agent third: [^]*one text at a time/)
+  t.equal(second.headers.get('retry-after'), '2')
+  expectDone(await first)
+  await third.adm('param.set', 'cc_command', JSON.stringify('exec false'))
+}
 
 /** Answers what puts it right again. */
 async function breakCompiler(cache: Varnishd): Promise<string> {

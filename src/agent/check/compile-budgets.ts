@@ -15,8 +15,11 @@ export interface MustWait {
 
 interface Account {
   costs: readonly CompileCost[]
-  /** The compile that runs, and those that wait for it. */
+  /** Resolves when the compile that runs has ended. */
   running: Promise<void> | null
+  release: (() => void) | null
+  /** The one that runs, and those that wait for it. */
+  users: number
 }
 
 /** A check takes a tenth of a second: who asks for two at once need not be sent away. */
@@ -39,25 +42,24 @@ export class CompileBudgets {
     waitMs = graceMs,
   ): Promise<{ readonly result: Result } | MustWait> {
     const account = this.#open(organization)
-    const isFree = await waitUntilFree(account, performance.now() + waitMs)
-    if (!isFree) return { reason: oneAtATime, retryAfterSeconds: 2 }
-    const leftMs = findWaitMs(account.costs, this.#now())
-    if (leftMs > 0) return { reason: budgetUsed, retryAfterSeconds: Math.ceil(leftMs / 1000) }
-    let release: () => void = () => undefined
-    account.running = new Promise((resolve) => (release = resolve))
+    if (!(await take(account, performance.now() + waitMs)))
+      return { reason: oneAtATime, retryAfterSeconds: 2 }
     try {
+      const leftMs = findWaitMs(account.costs, this.#now())
+      if (leftMs > 0) return { reason: budgetUsed, retryAfterSeconds: Math.ceil(leftMs / 1000) }
       const { result, cpuMs } = await work()
       this.#note(account, cpuMs)
       return { result }
     } finally {
-      account.running = null
-      release()
+      account.release?.()
     }
   }
 
   #open(organization: number): Account {
     this.#forgetOld()
-    const account = this.#accounts.get(organization) ?? { costs: [], running: null }
+    const account = this.#accounts.get(organization) ?? {
+      ...{ costs: [], running: null, release: null, users: 0 },
+    }
     this.#accounts.set(organization, account)
     return account
   }
@@ -73,8 +75,8 @@ export class CompileBudgets {
   }
 
   #forgetOld(): void {
-    for (const [organization, { costs, running }] of this.#accounts)
-      if (running === null && keepRecent(costs, this.#now()).length === 0)
+    for (const [organization, { costs, users }] of this.#accounts)
+      if (users === 0 && keepRecent(costs, this.#now()).length === 0)
         this.#accounts.delete(organization)
   }
 }
@@ -83,14 +85,26 @@ const oneAtATime =
   'the organization compiles on this agent already, and may compile one text at a time there: try again when that has ended'
 const budgetUsed = `the organization has used its ${budgetCpuMs / 1000} s of CPU time for compiling on this agent within ${budgetWindowMs / 60_000} minutes`
 
-async function waitUntilFree(account: Account, untilMs: number): Promise<boolean> {
+/** Nothing is awaited between the last look and the taking: of two that waited one goes on. */
+async function take(account: Account, untilMs: number): Promise<boolean> {
+  account.users += 1
   while (account.running !== null) {
     const leftMs = untilMs - performance.now()
-    if (leftMs <= 0) return false
+    if (leftMs <= 0) {
+      account.users -= 1
+      return false
+    }
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, leftMs)))
     await Promise.race([account.running, late])
     clearTimeout(timer)
   }
+  account.running = new Promise((resolve) => {
+    account.release = () => {
+      account.users -= 1
+      account.running = null
+      resolve()
+    }
+  })
   return true
 }

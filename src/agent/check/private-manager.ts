@@ -45,6 +45,8 @@ export interface PrivateRun<Result> {
 export const longestCompileMs = 120_000
 const startTimeoutMs = 30_000
 const pollMs = 100
+/** What the start of a manager takes; the kernel tells whole hundredths of a second, rounded down. */
+const leastCpuMs = 20
 const outputLimitCharacters = 2_000
 const reasonLimitCharacters = 500
 /** The kernel's own limit is for each process, and holds also while this process cannot look. */
@@ -110,7 +112,7 @@ class PrivateManager {
     await this.#poll()
     // What a manager that is gone cost since it was looked at last is not known: at most the time that went by.
     const unknownMs = this.#isGone ? performance.now() - this.#polledAt : 0
-    return { outcome, cpuMs: Math.ceil(this.#cpuMs + unknownMs) }
+    return { outcome, cpuMs: Math.ceil(Math.max(leastCpuMs, this.#cpuMs + unknownMs)) }
   }
 
   async #work<Result>(

@@ -1,6 +1,7 @@
 /** What a compile may cost, what its end says, and what an organization has left. */
 import fc from 'fast-check'
 import t from 'tap'
+import { CompileBudgets } from '../../src/agent/check/compile-budgets.js'
 import { describeDeadChild } from '../../src/agent/dead-child.js'
 import {
   budgetCpuMs,
@@ -88,4 +89,21 @@ void t.test('a dead child is told with the panic of this death only', (t) => {
     /^the cache's child died while it loaded this VCL: Panic at: [^]*Condition\(x\) not true\.\nversion = v$/,
   )
   t.end()
+})
+
+void t.test('of compiles that an organization begins at once one runs at a time', async (t) => {
+  const budgets = new CompileBudgets(() => 0)
+  let running = 0
+  let most = 0
+  const work = async () => {
+    most = Math.max(most, ++running)
+    await new Promise((resume) => setImmediate(resume))
+    running -= 1
+    return { result: 'done', cpuMs: 40_000 }
+  }
+  const ended = await Promise.all(Array.from({ length: 5 }, () => budgets.spend(7, work)))
+  t.equal(most, 1)
+  const sentAway = { reason: /has used its 120 s of CPU time/, retryAfterSeconds: 600 }
+  t.match(ended, [{ result: 'done' }, { result: 'done' }, { result: 'done' }, sentAway, sentAway])
+  t.match(await budgets.spend(8, work), { result: 'done' })
 })
