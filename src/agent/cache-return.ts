@@ -12,6 +12,11 @@ export async function awaitCache(
 ): Promise<boolean> {
   const endAt = performance.now() + returnTimeoutMs
   do await new Promise((resume) => setTimeout(resume, returnPauseMs))
-  while (engine.error !== null && performance.now() < endAt && !isSuperseded())
+  while (
+    engine.error !== null &&
+    !engine.isEnding() &&
+    performance.now() < endAt &&
+    !isSuperseded()
+  )
   return engine.error === null
 }

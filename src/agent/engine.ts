@@ -146,6 +146,11 @@ export class Engine {
     return this.#connection ? null : this.#error || 'not reached yet'
   }
 
+  /** `stop` was called: a connection that was closed does not come back. */
+  isEnding(): boolean {
+    return this.#ending.signal.aborted
+  }
+
   /** A load of ours is in progress: the cache answers nothing else meanwhile, and that is no fault. */
   get isLoading(): boolean {
     return this.#loads > 0
@@ -205,7 +210,7 @@ export class Engine {
 
   async #stayConnected(): Promise<void> {
     const { signal } = this.#ending
-    while (!this.#isEnding()) {
+    while (!this.isEnding()) {
       try {
         const connection = await pRetry(() => this.#connect(), {
           retries: Number.POSITIVE_INFINITY,
@@ -215,13 +220,9 @@ export class Engine {
         })
         await this.#live(connection)
       } catch (error) {
-        if (!this.#isEnding()) throw error
+        if (!this.isEnding()) throw error
       }
     }
-  }
-
-  #isEnding(): boolean {
-    return this.#ending.signal.aborted
   }
 
   /** Also asks the cache what it can do: one that greets us and then hangs or closes is not reached. */
@@ -264,7 +265,7 @@ export class Engine {
 
   async #live(connection: ManagementConnection): Promise<void> {
     const startedAt = performance.now()
-    if (this.#isEnding()) {
+    if (this.isEnding()) {
       connection.close()
       return
     }
@@ -278,7 +279,7 @@ export class Engine {
     this.#onChange()
     const reason = await connection.closed
     this.#connection = null
-    if (this.#isEnding()) return
+    if (this.isEnding()) return
     this.#fail(reason.message)
     if (performance.now() - startedAt < shortLifeMs)
       await pauseFor(longestPauseMs, this.#ending.signal)
@@ -287,7 +288,7 @@ export class Engine {
   #fail(error: string): void {
     const isNew = error !== this.#error
     this.#error = error
-    if (!isNew || this.#isEnding()) return
+    if (!isNew || this.isEnding()) return
     this.#log.warn({ why: error }, 'the cache is not reached')
     this.#onChange()
   }

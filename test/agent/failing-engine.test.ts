@@ -3,7 +3,10 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'
 import t from 'tap'
+import { pino } from 'pino'
 import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import { awaitCache } from '../../src/agent/cache-return.js'
+import { Engine } from '../../src/agent/engine.js'
 import { eventually } from '../support/eventually.js'
 import { idle } from './cache-sight.js'
 import { startCoordinatorEnd } from './coordinator-end.js'
@@ -106,3 +109,13 @@ async function listen(behave: (socket: Socket) => void): Promise<Listening> {
     },
   }
 }
+
+void t.test('who ends waits for no connection that it closed itself', async (t) => {
+  const port = { mode: 'attach', host: '127.0.0.1', port: 9, secretFile: '/nowhere' } as const
+  const engine = new Engine(port, pino({ level: 'silent' }))
+  await engine.stop()
+  const polls: number[] = []
+  const isBack = await awaitCache({ engine }, () => polls.push(1) > 1)
+  t.equal(isBack, false)
+  t.same(polls, [])
+})
