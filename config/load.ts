@@ -20,6 +20,8 @@ export type Loaded =
   | {
       readonly kind: 'run'
       readonly settings: Settings
+      /** Nobody said where: it is the user's own. */
+      readonly isOwnStateDir: boolean
       /** Flags whose value holds a password. */
       readonly telltaleFlags: readonly string[]
     }
@@ -42,13 +44,20 @@ export function loadConfig(arguments_: readonly string[], environment: Environme
   if (flags.version) return { kind: 'version' }
 
   const config = createConvict(schema, { ...env, ...nameByVariable(flags.values, schema) })
-  if (flags.config !== undefined) loadFile(config, flags.config, schema)
+  const inFile = flags.config === undefined ? [] : loadFile(config, flags.config, schema)
   validate(config, schema)
   const settings = freeze(config.getProperties())
   checkTogether(settings)
   if (flags['print-config']) return { kind: 'print', text: `${config.toString()}\n` }
   if (flags['check-config']) return { kind: 'print', text: 'the configuration is valid\n' }
-  return { kind: 'run', settings, telltaleFlags: findTelltaleFlags(flags.values, schema) }
+  return {
+    ...{ kind: 'run', settings, telltaleFlags: findTelltaleFlags(flags.values, schema) },
+    isOwnStateDir:
+      flags.values['state-dir'] === undefined &&
+      env['CACHEFLEET_STATE_DIR'] === undefined &&
+      env['STATE_DIRECTORY'] === undefined &&
+      !inFile.includes('stateDir'),
+  }
 }
 
 /** The table that `--help` prints: flag, variable, default, meaning. */
@@ -121,10 +130,17 @@ function createConvict(schema: Schema, env: Record<string, string>) {
   }
 }
 
-function loadFile(config: convict.Config<RawSettings>, file: string, schema: Schema): void {
+/** Answers the names of the settings that the file has. */
+function loadFile(
+  config: convict.Config<RawSettings>,
+  file: string,
+  schema: Schema,
+): readonly string[] {
   if (!existsSync(file)) throw new ConfigError(`--config: there is no file ${file}`)
   try {
-    config.load(readSettingsFile(file, schema))
+    const values = readSettingsFile(file, schema)
+    config.load(values)
+    return Object.keys(values)
   } catch (error) {
     throw new ConfigError(
       `--config: ${file}: ${error instanceof Error ? error.message : 'unreadable'}`,

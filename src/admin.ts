@@ -2,10 +2,8 @@
 import { stdin, stderr } from 'node:process'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { ConfigError, loadConfig, type Environment } from '../config/load.js'
-import { defaultStoreUrl } from './coordinator/places.js'
-import { hideArguments } from './hide-arguments.js'
-import { createLog } from './log.js'
+import { ConfigError, type Environment } from '../config/load.js'
+import { openServiceStore } from './service-store.js'
 
 const usage = 'usage: cachefleetd admin set-password|add NAME [settings of the daemon]'
 
@@ -16,18 +14,9 @@ export async function runAdmin(
   const [verb, name, ...settingWords] = arguments_
   const isVerb = verb === 'set-password' || verb === 'add'
   if (!isVerb || name === undefined || name.startsWith('--')) throw new ConfigError(usage)
-  const loaded = loadConfig(settingWords, environment)
-  if (loaded.kind !== 'run') throw new ConfigError(usage)
-  hideArguments(loaded.telltaleFlags)
-  const password = await readPassword()
-  const { openAdministration } = await import('./coordinator/administration.js')
-  const { stateDir, store } = loaded.settings
-  const log = createLog('warn', { pretty: false })
-  const administration = await openAdministration(
-    { stateDir, storeUrl: store ?? defaultStoreUrl(stateDir) },
-    log,
-  )
+  const { administration } = await openServiceStore(settingWords, { environment, usage })
   try {
+    const password = await readPassword()
     if (verb === 'add') await administration.addAdministrator(name, password)
     else await administration.setPassword(name, password)
   } finally {

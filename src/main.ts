@@ -24,6 +24,7 @@ const stopTimeoutMs = 9_500
 const usage = `Usage: cachefleetd [--coordinator] [settings]
        cachefleetd admin set-password NAME      (reads the password from standard input)
        cachefleetd admin add NAME               (another system administrator, its password likewise)
+       cachefleetd secret rotate|reset          (a new key for the secrets in the store; the way on when it is lost)
        cachefleetd rollback [NUMBER | --list]   (this host's cache back to an earlier good state)
 
 Runs an agent beside a cache; with --coordinator the coordinator and a local agent on a private cache.
@@ -50,6 +51,11 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
   if (command === 'admin') {
     const { runAdmin } = await import('./admin.js')
     await runAdmin(arguments_.slice(1), environment)
+    return
+  }
+  if (command === 'secret') {
+    const { runSecret } = await import('./secret.js')
+    await runSecret(arguments_.slice(1), environment)
     return
   }
   if (command === 'rollback') {
@@ -147,7 +153,7 @@ function handleSignals({ starting, log, invocation, stopping }: Running): {
   return { isEnding: () => ending }
 }
 
-/** Certificates and log level; join tokens are read at each use anyway. */
+/** Certificates, secret key and log level; join tokens are read at each use anyway. */
 async function reload(roles: RunningRoles, log: Logger, invocation: Invocation): Promise<void> {
   const loaded = loadConfig(invocation.arguments, invocation.environment)
   if (loaded.kind === 'run') log.level = loaded.settings.logLevel

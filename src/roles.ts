@@ -17,7 +17,7 @@ export interface Surroundings {
 
 export interface RunningRoles {
   readonly coordinator: RunningCoordinator | null
-  /** Certificates; join tokens are read at each use. */
+  /** Certificates and the secret key; join tokens are read at each use. */
   reload(): Promise<void>
   stop(): Promise<void>
 }
@@ -49,7 +49,7 @@ export async function startRoles(
     const home = describeHome(settings, coordinator)
     if (!settings.noAgent) parts.push(...(await startOwnAgent(settings, home, log, surroundings)))
     if (settings.simulate > 0) parts.push(await startSimulation(settings, home, log))
-    return { coordinator, reload: async () => coordinator?.reloadCertificates(), stop }
+    return { coordinator, reload: async () => coordinator?.reload(), stop }
   } catch (error) {
     await stop()
     throw error

@@ -4,9 +4,10 @@
  */
 import { stdout } from 'node:process'
 import { join } from 'node:path'
-import { ConfigError, loadConfig, type Environment } from '../config/load.js'
+import { ConfigError, type Environment } from '../config/load.js'
 import { describeServing, readGoodStates } from './agent/good-states.js'
 import { requestRollback } from './agent/rollback-requests.js'
+import { becomeOwner, loadServiceSettings, requireStateDir } from './service-settings.js'
 
 const usage = `usage: cachefleetd rollback [NUMBER | --list] [settings of the daemon]
 Without a number: the newest good state in which the cache served something else.`
@@ -21,9 +22,11 @@ export async function runRollback(
 ): Promise<void> {
   const [word = ''] = arguments_
   const wanted = readWanted(word)
-  const loaded = loadConfig(wanted === null ? arguments_ : arguments_.slice(1), environment)
-  if (loaded.kind !== 'run') throw new ConfigError(usage)
+  const words = wanted === null ? arguments_ : arguments_.slice(1)
+  const loaded = loadServiceSettings('agent', words, { environment, usage })
   const { stateDir } = loaded.settings
+  requireStateDir('agent', loaded)
+  becomeOwner(stateDir)
   if (wanted === 'list') await listStates(stateDir)
   else await rollBack(stateDir, wanted)
 }
@@ -53,6 +56,7 @@ async function rollBack(stateDir: string, number: number | null): Promise<void> 
 /** Newest first. */
 async function listStates(stateDir: string): Promise<void> {
   const good = await readGoodStates(join(stateDir, 'history'))
+  if (good.length === 0) throw new Error(`no good state is kept in ${stateDir}`)
   for (const { number, at, record } of good.toReversed())
     stdout.write(`${number}  ${new Date(at).toISOString()}  ${describeServing(record)}\n`)
 }

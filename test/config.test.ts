@@ -190,6 +190,8 @@ void t.test('the examples are valid', async (t) => {
   const examples = (await readdir(folder)).filter((name) => name.endsWith('.example.yaml'))
   t.not(examples.length, 0)
   for (const name of examples) t.ok(load(['--config', join(folder, name)]), name)
+  const agent = load(['--config', join(folder, 'agent.example.yaml')])
+  t.equal(agent.takeover, 'first-deploy', 'what a cache serves is not taken from it')
 })
 
 void t.test('--help names flag, variable and default of each setting', (t) => {

@@ -78,8 +78,25 @@ void t.test('a coordinator without a given password', beside(), async (t) => {
     t.match(await admin(['add', 'a:b'], 'another long word\n'), { code: 78, errors: /colon/ })
   })
 
+  const secret = (verb: string) => runDaemon(['secret', verb, '--state-dir', stateDir])
+  await t.test('secret rotate seals all with another key, secret reset waits', async (t) => {
+    const key = await readFile(join(stateDir, 'secret.key'), 'utf8')
+    t.match(await secret('rotate'), { code: 0, output: /^2 secrets .*secret.key\n/ })
+    t.not(await readFile(join(stateDir, 'secret.key'), 'utf8'), key)
+    daemon.signal('SIGHUP')
+    const reloads = () => daemon.lines().filter(({ msg }) => msg === 'reloaded').length
+    await eventually('HUP takes it', () => reloads() === 2)
+    t.ok(await logIn(base, { user: 'admin', password: newPassword }))
+    t.match(await secret('reset'), { code: 1, errors: /stop all coordinators/ })
+    t.match(await secret('replace'), { code: 78, errors: /usage/ })
+  })
+
   await t.test('TERM ends it with 0, and a second start knows its accounts', async (t) => {
     t.equal(await daemon.stop(), 0)
+    await rm(join(stateDir, 'secret.key'))
+    const refused = await runDaemon([...words, '--listen', `127.0.0.1:${port}`])
+    t.match(refused, { code: 78, errors: /there is no secret key in .*cachefleetd secret reset/ })
+    t.match(await secret('reset'), { code: 0, output: /sessions have ended/ })
     const again = startDaemon(t, [...words, '--listen', `127.0.0.1:${port}`])
     await untilReady(again, base)
     t.ok(await logIn(base, { user: 'admin', password: newPassword }))

@@ -42,7 +42,7 @@ export async function requestRollback(
   return undefined
 }
 
-/** Null when there is none. What is no request is removed. */
+/** Null when there is none. What is no request is removed. Rejects when it cannot be read. */
 export async function findRequest(stateDir: string): Promise<RollbackRequest | null> {
   const path = join(stateDir, requestFile)
   const request = await readJson(path)
@@ -60,7 +60,10 @@ export async function answerRequest(stateDir: string, answer: RollbackAnswer): P
 
 /** Undefined without the file; null when it is not JSON. */
 async function readJson(path: string): Promise<unknown> {
-  const text = await readFile(path, 'utf8').catch(() => undefined)
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  })
   if (text === undefined) return undefined
   try {
     return JSON.parse(text)

@@ -8,21 +8,33 @@ import {
   addSystemAdministrator,
   setPassword,
 } from './state-service/identity/first-administrator.js'
+import {
+  resetSecrets,
+  rotateSecretKey,
+  type ForgottenSecrets,
+} from './state-service/identity/rotate-secret-key.js'
 import { createLeases } from './state-service/leases.js'
 import type { StateService } from './state-service/service.js'
 import { createLiveSamples } from './state-service/statistics/live-samples.js'
+
+export type { ForgottenSecrets } from './state-service/identity/rotate-secret-key.js'
 
 export interface Administration {
   /** Ends the account's sessions; the running daemon notices within 5 s. Rejects with FleetError not-found or invalid. */
   setPassword(name: string, password: string): Promise<void>
   /** A system administrator. Rejects with FleetError conflict or invalid. */
   addAdministrator(name: string, password: string): Promise<void>
+  /** The running daemon takes the new key from its file. Answers how many secrets were sealed anew. */
+  rotateSecretKey(): Promise<number>
+  /** Rejects with FleetError conflict while a coordinator runs. */
+  resetSecrets(): Promise<ForgottenSecrets>
   close(): Promise<void>
 }
 
 export interface AdministrationConfig {
   readonly stateDir: string
   readonly storeUrl: string
+  readonly secretKeyFile: string
 }
 
 export async function openAdministration(
@@ -53,6 +65,8 @@ export async function openAdministration(
   return {
     setPassword: (name, password) => setPassword(service, config.stateDir, name, password),
     addAdministrator: (name, password) => addSystemAdministrator(service, name, password),
+    rotateSecretKey: () => rotateSecretKey(store, config.secretKeyFile),
+    resetSecrets: () => resetSecrets(store, config.secretKeyFile, Date.now()),
     close: () => store.close(),
   }
 }

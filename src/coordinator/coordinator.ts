@@ -92,7 +92,8 @@ export interface RunningCoordinator {
   readonly firstAdministrator: FirstAdministrator | null
   /** For agents of this process. */
   createJoinToken(label: string, maxUses: number): Promise<string>
-  reloadCertificates(): Promise<void>
+  /** Certificates, and the secret key when another seals the store. */
+  reload(): Promise<void>
   /** Graceful, within 10 s. */
   close(): Promise<void>
 }
@@ -158,7 +159,7 @@ async function startOn(
   log: Logger,
 ): Promise<RunningCoordinator> {
   const { store, bus, statistics, metrics } = ground
-  const sealing = await openSealing(config.secretKeyFile)
+  const sealing = await openSealing(store, config.secretKeyFile)
   const leases = createLeases({ store, now: Date.now, isAlone: !bus.isShared })
   const service: StateService = {
     ...ground,
@@ -242,7 +243,9 @@ async function startOn(
     address,
     firstAdministrator,
     createJoinToken: createOwnTokens(service),
-    reloadCertificates: () => http.reloadCertificates(),
+    reload: async () => {
+      await Promise.all([http.reloadCertificates(), sealing.reload()])
+    },
     close: async () => {
       phase = 'stopping'
       await hub.close()

@@ -78,3 +78,8 @@ export async function takeLoginCode(
   if (!row || row.expiresAt <= now) return undefined
   return { organizationId: row.organizationId, accountId: row.accountId }
 }
+
+/** Of logins that wait for their tokens. */
+export async function deleteLoginCodes(queries: Queries): Promise<void> {
+  await queries.deleteFrom('loginCodes').execute()
+}

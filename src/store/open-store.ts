@@ -24,6 +24,18 @@ export async function openStore(url: string, log: Logger): Promise<Store> {
   return addEdits(database)
 }
 
+/** Ahead of `openStore`, for a process that becomes another user in between. */
+export async function loadDatabase(url: string): Promise<void> {
+  if (findSqliteFile(url) !== null) (await import('./sqlite.js')).loadSqlite()
+  else if (postgresPattern.test(url)) await import('./postgres.js')
+}
+
+/** Null: no URL of a SQLite store that is a file. */
+export function findSqliteFile(url: string): string | null {
+  const path = url.startsWith(sqlitePrefix) ? url.slice(sqlitePrefix.length) : ''
+  return path === '' || path === ':memory:' ? null : path
+}
+
 /** Each database's library is loaded only where it is used. */
 async function openDatabase(url: string, log: Logger): Promise<Database> {
   if (url.startsWith(sqlitePrefix) && url.length > sqlitePrefix.length) {

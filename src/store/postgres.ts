@@ -2,6 +2,7 @@
  * The store on PostgreSQL: a bounded pool, and one decision at a time among all coordinators.
  * With `sqlite.ts` the only file that knows which database this is.
  */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   Kysely,
@@ -42,6 +43,9 @@ const lockSpace = 0x63666c74
 const decisionLock = 1
 const migrationLock = 2
 
+/** First word of the name that our connections have in `pg_stat_activity`. */
+const programName = 'cachefleet'
+
 const deadlockOrSerialization = ['40P01', '40001']
 /** 23503, and 23001 for `restrict` from PostgreSQL 18 on. */
 const foreignKeyCodes = ['23503', '23001']
@@ -80,7 +84,10 @@ type Work<T> = (queries: Transaction<Tables>) => Promise<T>
 export function openPostgres(url: string, log: Logger): Database {
   const guard = new TransactionGuard()
   const turns = new Turns()
+  // Tells our connections from those of others.
+  const ownName = `${programName} ${randomUUID().slice(0, 8)}`
   const limits: PoolConfig = {
+    application_name: ownName,
     max: connectionsMost,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
@@ -98,7 +105,14 @@ export function openPostgres(url: string, log: Logger): Database {
       const lock = decisionLock
       return turns.run(() => repeated(() => transact(queries, guard, work, { ...options, lock })))
     },
-    migrate: (work) => migrate(url, log, work),
+    migrate: (work) => migrate(url, { application_name: ownName }, log, work),
+    isUsedElsewhere: async () => {
+      const { rows } = await sql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and starts_with(application_name, ${programName})
+          and application_name <> ${ownName} limit 1`.execute(queries)
+      return rows.length > 0
+    },
     check: () => Promise.race([ask(queries), outwait(checkTimeoutMs)]),
     close: () => queries.destroy(),
   }
@@ -107,7 +121,6 @@ export function openPostgres(url: string, log: Logger): Database {
 function createPool(url: string, limits: PoolConfig, log: Logger): Pool {
   const pool = new Pool({
     connectionString: url,
-    application_name: 'cachefleet',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     types: { getTypeParser: readType },
@@ -168,9 +181,9 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /** On a connection of its own, without time limits: another coordinator may be at it, and tables may be long. */
-async function migrate<T>(url: string, log: Logger, work: Work<T>): Promise<T> {
+async function migrate<T>(url: string, names: PoolConfig, log: Logger, work: Work<T>): Promise<T> {
   const guard = new TransactionGuard()
-  const queries = connect(createPool(url, { max: 1 }, log), guard)
+  const queries = connect(createPool(url, { ...names, max: 1 }, log), guard)
   try {
     return await transact(
       queries,

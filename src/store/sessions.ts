@@ -262,6 +262,12 @@ export async function deleteSessionsOf(queries: Queries, accountId: number): Pro
   await queries.deleteFrom('sessions').where('accountId', '=', accountId).execute()
 }
 
+/** Answers how many there were. */
+export async function deleteAllSessions(queries: Queries): Promise<number> {
+  const { numDeletedRows } = await queries.deleteFrom('sessions').executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
 /** Of an account, in all organizations. */
 export async function countApiTokens(queries: Queries, accountId: number): Promise<number> {
   const { count } = await queries

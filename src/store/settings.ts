@@ -36,3 +36,7 @@ export async function writeSetting(queries: Queries, name: string, value: string
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
     .execute()
 }
+
+export async function deleteSetting(queries: Queries, name: string): Promise<void> {
+  await queries.deleteFrom('settings').where('name', '=', name).execute()
+}

@@ -21,6 +21,7 @@ import { FleetError } from '../errors.js'
 import type { Database, DialectSql } from './database.js'
 import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { createReadMemory } from './read-memory.js'
+import { mapEach, prepareRow } from './sqlite-row.js'
 import type { Tables } from './schema.js'
 import { outwaitBusy, PatientConnection, StoreBusy } from './sqlite-patience.js'
 import type { TransactionOptions } from './store.js'
@@ -49,6 +50,11 @@ const dialectSql: DialectSql = {
   dropTrigger: (name) => `drop trigger "${name}"`,
 }
 
+/** Its native part is read from disk at the first use: by then this process may be a user who cannot read it. */
+export function loadSqlite(): void {
+  new BetterSqlite3(inMemory).close()
+}
+
 /** Opens or makes the file, readable by its owner only. Throws FleetError 'unavailable' when it cannot. */
 export function openSqlite(path: string): Database {
   const file = openFile(path)
@@ -74,6 +80,7 @@ export function openSqlite(path: string): Database {
     transaction,
     decide: transaction,
     migrate: (work) => transaction(work),
+    isUsedElsewhere: () => turns.run(() => Promise.resolve(isLockedElsewhere(file))),
     check: async () => {
       await sql`select 1`.execute(queries)
     },
@@ -108,6 +115,20 @@ function openFile(path: string): BetterSqlite3.Database {
     throw new FleetError('unavailable', 'store', `cannot open the store ${path}: ${reason}`, {
       cause: error,
     })
+  }
+}
+
+/** The journal is changed by whoever has the file alone (sqlite.org/wal.html, section 4). */
+function isLockedElsewhere(file: BetterSqlite3.Database): boolean {
+  try {
+    file.pragma('journal_mode = DELETE')
+    return false
+  } catch (error) {
+    const isBusy = translateError(error) instanceof StoreBusy
+    if (isBusy) return true
+    throw error
+  } finally {
+    file.pragma('journal_mode = WAL')
   }
 }
 
@@ -284,32 +305,6 @@ function wrapStatement(statement: BetterSqlite3.Statement, noteWrite: () => void
       return mapEach(statement.iterate([...parameters]), toRow)
     },
   }
-}
-
-/** The library's own objects are built key by key and take twice the time: ours are copies of one that has all keys. */
-function prepareRow(statement: BetterSqlite3.Statement): (values: unknown) => unknown {
-  let names: readonly string[] = []
-  let blank: Readonly<Record<string, unknown>> = {}
-  return (raw) => {
-    const values = raw as readonly unknown[] // what a raw statement gives
-    // The first row; or a later migration widened a `select *`.
-    if (values.length !== names.length) {
-      names = statement.columns().map(({ name }) => name)
-      blank = Object.fromEntries(names.map((name) => [name, null]))
-    }
-    const row: Record<string, unknown> = { ...blank }
-    names.forEach((name, at) => {
-      row[name] = values[at]
-    })
-    return row
-  }
-}
-
-function* mapEach(
-  rows: IterableIterator<unknown>,
-  toRow: ((row: unknown) => unknown) | null,
-): IterableIterator<unknown> {
-  for (const row of rows) yield toRow ? toRow(row) : row
 }
 
 function translated<T>(work: () => T): T {

@@ -38,6 +38,8 @@ export interface Store {
     check: (queries: Transaction<Tables>) => Promise<void>,
     work: () => Promise<T>,
   ): Promise<T>
+  /** Whether another process has the store open, as a coordinator has while it runs; known at once when that one dies. */
+  isUsedElsewhere(): Promise<boolean>
   /** Rejects when the database does not answer. */
   check(): Promise<void>
   close(): Promise<void>

@@ -56,7 +56,10 @@ async function serve(): Promise<void> {
   await addFleet(store)
   const service = createService(store)
   await ensureFirstAdministrator(service, { stateDir, ...administrator, stdoutIsTerminal: false })
-  const identity = await openIdentity(service, await openSealing(join(stateDir, 'secret.key')))
+  const identity = await openIdentity(
+    service,
+    await openSealing(service.store, join(stateDir, 'secret.key')),
+  )
   const http = await createHttpServer({
     ...{ host: '127.0.0.1', port: 0, tls: null, trustedProxies: [], connectionLimit: 1000 },
     ...{ connectionsPerAddress: 1000, uncountedNetworks: [] },

@@ -136,7 +136,10 @@ export async function startController(
     },
   }
   await ensureFirstAdministrator(service, { stateDir, ...administrator, stdoutIsTerminal: false })
-  const identity = await openIdentity(service, await openSealing(join(stateDir, 'secret.key')))
+  const identity = await openIdentity(
+    service,
+    await openSealing(service.store, join(stateDir, 'secret.key')),
+  )
   const authenticator = createAuthenticator(identity)
   const apiLog = createApiLog(service, log)
   const metrics = createMetrics(createAgentCounter(service))

@@ -57,7 +57,12 @@ export const agentSchema = Type.Object(
     }),
     stateName: Type.String(),
     lockedBecause: orNull(Type.String()),
-    engineState: Type.String({ description: 'running, stopped, unreachable or unknown' }),
+    engineState: orNull(
+      Type.String({ description: 'running, stopped, unreachable or unknown; null: Down' }),
+    ),
+    lastEngineState: orNull(
+      Type.String({ description: 'Of a Down agent: the engineState that it told last' }),
+    ),
     engineError: orNull(Type.String()),
     engineHost: Type.String(),
     enginePort: Type.Integer(),
@@ -128,6 +133,7 @@ export function toAgentView(
   whole: boolean,
   { difference, adoptionDifference } = noDetails,
 ) {
+  const isDown = agent.state === agentStates.Down
   return {
     id: agent.id,
     name: agent.name,
@@ -135,7 +141,8 @@ export function toAgentView(
     state: agent.state,
     stateName: agentStateName(agent.state),
     lockedBecause: agent.lockedBecause,
-    engineState: agent.engineState,
+    engineState: isDown ? null : agent.engineState,
+    lastEngineState: isDown ? agent.engineState : null,
     engineError: agent.engineError,
     engineHost: agent.engineHost,
     enginePort: agent.enginePort,

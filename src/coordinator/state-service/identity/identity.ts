@@ -2,6 +2,7 @@
 import { createLoginLimits, type LoginLimits } from './login-limits.js'
 import { createPasswords, type Passwords } from './passwords.js'
 import { createProviderClient, type ProviderClient } from './provider-client.js'
+import { readRefreshKey, sealedPurposes, writeRefreshKey } from '../../../store/sealed-texts.js'
 import type { Sealing } from './sealing.js'
 import type { StateService } from '../service.js'
 import { openSigningKeys, type SigningKeys } from './signing-keys.js'
@@ -22,10 +23,29 @@ export async function openIdentity(service: StateService, sealing: Sealing): Pro
   return {
     service,
     keys: await openSigningKeys(service, sealing),
-    refreshKey: sealing.deriveKey(`refresh tokens of ${service.coordinatorId}`),
+    refreshKey: await openRefreshKey(service, sealing),
     passwords: createPasswords(),
     limits: createLoginLimits(service, 'people'),
     sealing,
     providers: createProviderClient(service.now),
   }
+}
+
+/** Kept sealed, so that another secret key ends no session; it is what versions that did not keep it reckoned with. */
+async function openRefreshKey(
+  { store, coordinatorId }: StateService,
+  sealing: Sealing,
+): Promise<Buffer> {
+  const purpose = sealedPurposes.refreshKey
+  const sealed =
+    (await readRefreshKey(store.queries)) ??
+    (await sealing.write(async (queries) => {
+      const kept = await readRefreshKey(queries)
+      if (kept !== undefined) return kept
+      const key = sealing.deriveKey(`refresh tokens of ${coordinatorId}`).toString('base64url')
+      const made = sealing.seal(key, purpose)
+      await writeRefreshKey(queries, made)
+      return made
+    }))
+  return Buffer.from(await sealing.open(sealed, purpose), 'base64url')
 }

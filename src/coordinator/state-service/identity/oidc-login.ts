@@ -60,7 +60,7 @@ export async function beginLogin(
       'there is no organization of this name that logs in by an identity provider',
     )
   const target = returnTo === undefined ? null : parseReturnUrl(returnTo, baseUrl)
-  const provider = openProvider(sealing, idp)
+  const provider = await openProvider(sealing, idp)
   const { url, ...checks } = await providers.begin(provider, baseUrl + callbackPath, context.log)
   const pending: Pending = {
     ...checks,
@@ -94,12 +94,12 @@ export async function finishLogin(
 ): Promise<FinishedLogin> {
   const { sourceAddress } = answer
   return limited(identity, sourceAddress, async () => {
-    const pending = readPending(identity, answer)
+    const pending = await readPending(identity, answer)
     const idp = await claimLogin(identity, pending)
     answer.note({ organization: idp.organization.id })
     const callback = new URL(answer.baseUrl + callbackPath)
     callback.search = answer.parameters.toString()
-    const provider = openProvider(identity.sealing, idp)
+    const provider = await openProvider(identity.sealing, idp)
     const proven = await identity.providers.finish(provider, callback, pending, context.log)
     const membership = await admitIdentity(identity.service, provider, proven)
     if (pending.returnTo === null)
@@ -152,10 +152,13 @@ async function limited<T>(
 }
 
 /** The browser is the one that began, and it brings the answer to what it asked. */
-function readPending({ service, sealing }: Identity, { cookie, parameters }: LoginAnswer): Pending {
+async function readPending(
+  { service, sealing }: Identity,
+  { cookie, parameters }: LoginAnswer,
+): Promise<Pending> {
   if (cookie === undefined)
     throw refuse('this browser began no login here; begin again, at the same address')
-  const pending = unseal(sealing, cookie)
+  const pending = await unseal(sealing, cookie)
   if (!pending || pending.expiresAt <= service.now())
     throw refuse('the login was begun too long ago; begin again')
   const states = parameters.getAll('state')
@@ -167,9 +170,9 @@ function readPending({ service, sealing }: Identity, { cookie, parameters }: Log
 }
 
 /** Undefined: nothing that we have sealed. */
-function unseal(sealing: Identity['sealing'], cookie: string): Pending | undefined {
+async function unseal(sealing: Identity['sealing'], cookie: string): Promise<Pending | undefined> {
   try {
-    return JSON.parse(sealing.open(cookie, purpose)) as Pending // sealed by beginLogin only
+    return JSON.parse(await sealing.open(cookie, purpose)) as Pending // sealed by beginLogin only
   } catch (error) {
     if (error instanceof FleetError) return undefined
     throw error

@@ -7,6 +7,7 @@ import {
   listSigningKeys,
   type SigningKeyRecord,
 } from '../../../store/signing-keys.js'
+import { sealedPurposes } from '../../../store/sealed-texts.js'
 import type { Sealing } from './sealing.js'
 import type { StateService } from '../service.js'
 
@@ -38,7 +39,6 @@ const rotateAfterMs = 30 * dayMs
 const keepForMs = rotateAfterMs + 366 * dayMs
 /** Chosen by us: tokens with made-up key ids cost a query this often at most. */
 const reloadEveryMs = 1000
-const sealPurpose = 'signing keys'
 
 export async function openSigningKeys(
   service: StateService,
@@ -66,7 +66,7 @@ export async function openSigningKeys(
     rotate: async () => {
       await reload()
       if (now() - current.createdAt >= rotateAfterMs) {
-        await insertSigningKey(store.queries, await makeKey(service, sealing))
+        await addKey(service, sealing, ([newest]) => newest?.createdAt === current.createdAt)
         await reload()
       }
       await deleteSigningKeysBefore(store.queries, now() - keepForMs)
@@ -81,7 +81,9 @@ async function loadKeys(
   const records = await listSigningKeys(store.queries)
   const [newest] = records
   if (!newest) return undefined
-  const privateKey = await readKey(sealing.open(newest.sealedPrivateJwk, sealPurpose))
+  const privateKey = await readKey(
+    await sealing.open(newest.sealedPrivateJwk, sealedPurposes.signingKey),
+  )
   const verifiers = await Promise.all(
     records.map(async ({ kid, publicJwk }) => [kid, await readKey(publicJwk)] as const), // a pair each
   )
@@ -92,25 +94,29 @@ async function loadKeys(
   }
 }
 
-/** Under the decision lock: of several coordinators that start at once one makes it. */
 async function makeFirstKey(service: StateService, sealing: Sealing): Promise<LoadedKeys> {
-  const key = await makeKey(service, sealing)
-  await service.store.decide(async (queries) => {
-    if ((await listSigningKeys(queries)).length === 0) await insertSigningKey(queries, key)
-  })
+  await addKey(service, sealing, (keys) => keys.length === 0)
   const loaded = await loadKeys(service, sealing)
   if (!loaded) throw new Error('the signing key was stored and is gone')
   return loaded
 }
 
-async function makeKey({ now }: StateService, sealing: Sealing): Promise<SigningKeyRecord> {
+/** Of several coordinators one makes it: `isNeeded` is asked with the store's keys, newest first. */
+async function addKey(
+  { now }: StateService,
+  sealing: Sealing,
+  isNeeded: (keys: readonly SigningKeyRecord[]) => boolean,
+): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(signingAlgorithm, { extractable: true })
-  return {
-    kid: randomBytes(8).toString('hex'),
-    publicJwk: JSON.stringify(await exportJWK(publicKey)),
-    sealedPrivateJwk: sealing.seal(JSON.stringify(await exportJWK(privateKey)), sealPurpose),
-    createdAt: now(),
-  }
+  const publicJwk = JSON.stringify(await exportJWK(publicKey))
+  const privateJwk = JSON.stringify(await exportJWK(privateKey))
+  await sealing.write(async (queries) => {
+    if (!isNeeded(await listSigningKeys(queries))) return
+    await insertSigningKey(queries, {
+      ...{ kid: randomBytes(8).toString('hex'), publicJwk, createdAt: now() },
+      sealedPrivateJwk: sealing.seal(privateJwk, sealedPurposes.signingKey),
+    })
+  })
 }
 
 async function readKey(text: string): Promise<CryptoKey> {

@@ -81,10 +81,12 @@ export async function createIdp(
   const owner = await chooseOwner(queries, actor, organization, 'idp')
   if (owner === null)
     throw refused('organization', 'it is missing: the system administrator says which by {id}')
-  const fields = mergeFields(identity, wanted, empty)
-  requireAuthority(actor, fields)
+  requireAuthority(actor, mergeFields(identity, wanted, empty))
   try {
-    return await readAgain(service, actor, await insertIdp(queries, owner, fields, service.now()))
+    const id = await identity.sealing.write((changes) =>
+      insertIdp(changes, owner, mergeFields(identity, wanted, empty), service.now()),
+    )
+    return await readAgain(service, actor, id)
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
     throw new FleetError('conflict', 'idp', 'the organization has an identity provider; change it')
@@ -102,7 +104,11 @@ export async function changeIdp(
   const fields = mergeFields(identity, change, idp)
   if (JSON.stringify(fieldsOf(fields)) === JSON.stringify(fieldsOf(idp))) return idp
   requireAuthority(actor, fields)
-  await service.store.transaction((queries) => updateIdpRow(queries, idp.id, fields, service.now()))
+  await identity.sealing.write(async (queries) => {
+    // Its secret may have been sealed with another key since it was read.
+    const now = (await findIdpRow(queries, scopeOf(actor), idp.id)) ?? idp
+    await updateIdpRow(queries, idp.id, mergeFields(identity, change, now), service.now())
+  })
   return readAgain(service, actor, idp.id)
 }
 

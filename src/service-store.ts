@@ -1,0 +1,38 @@
+/** A coordinator's store for what is done beside the daemon, with the settings and as the user of its service. */
+import { existsSync } from 'node:fs'
+import { ConfigError, type Environment } from '../config/load.js'
+import type { Administration } from './coordinator/administration.js'
+import { defaultSecretKeyFile, defaultStoreUrl } from './coordinator/places.js'
+import { hideArguments } from './hide-arguments.js'
+import { createLog } from './log.js'
+import { findSqliteFile, loadDatabase } from './store/open-store.js'
+import { becomeOwner, loadServiceSettings, requireStateDir } from './service-settings.js'
+
+export interface ServiceStore {
+  readonly administration: Administration
+  readonly secretKeyFile: string
+}
+
+/** `words`: settings on the command line. Throws ConfigError without a store: none is made here. */
+export async function openServiceStore(
+  words: readonly string[],
+  options: { readonly environment: Environment; readonly usage: string },
+): Promise<ServiceStore> {
+  const loaded = loadServiceSettings('coordinator', words, options)
+  hideArguments(loaded.telltaleFlags)
+  const { stateDir, store } = loaded.settings
+  const storeUrl = store ?? defaultStoreUrl(stateDir)
+  const secretKeyFile = loaded.settings.secretKeyFile ?? defaultSecretKeyFile(stateDir)
+  const file = findSqliteFile(storeUrl)
+  if (file !== null) requireStateDir('coordinator', loaded)
+  const { openAdministration } = await import('./coordinator/administration.js')
+  await loadDatabase(storeUrl)
+  becomeOwner(stateDir)
+  if (file !== null && !existsSync(file))
+    throw new ConfigError(
+      `there is no store ${file}; --state-dir or --store names the coordinator's`,
+    )
+  const log = createLog('warn', { pretty: false })
+  const administration = await openAdministration({ stateDir, storeUrl, secretKeyFile }, log)
+  return { administration, secretKeyFile }
+}

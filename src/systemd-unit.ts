@@ -1,0 +1,111 @@
+/** How systemd starts our services on this host: read from the unit files, since whoever asks may stand in a container without it. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+export interface ServiceUnit {
+  readonly name: string
+  /** Null: the unit has none. */
+  readonly stateDir: string | null
+  /** `Environment=` and `EnvironmentFile=`. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Of `ExecStart=`, behind the program. */
+  readonly words: readonly string[]
+}
+
+/** systemd.unit(5), the first that has the unit wins. */
+const folders = [
+  '/etc/systemd/system',
+  '/run/systemd/system',
+  '/usr/local/lib/systemd/system',
+  '/usr/lib/systemd/system',
+  '/lib/systemd/system',
+]
+const stateFolder = '/var/lib'
+
+/** Undefined where it is not installed. `root`: of the host's files. */
+export function readServiceUnit(name: string, root = '/'): ServiceUnit | undefined {
+  const places = folders.map((folder) => join(root, folder))
+  const unit = places.map((place) => join(place, name)).find((file) => existsSync(file))
+  if (unit === undefined) return undefined
+  const lines = [unit, ...listDropIns(places, `${name}.d`)].flatMap(readServiceLines)
+  const environment = readEnvironment(lines, root)
+  const [stateDirectory] = valuesOf(lines, 'StateDirectory').flatMap(splitWords)
+  return {
+    name,
+    // Behind a colon there may be a link's name.
+    stateDir: stateDirectory ? join(root, stateFolder, stateDirectory.split(':')[0] ?? '') : null,
+    environment,
+    words: readProgramWords(valuesOf(lines, 'ExecStart').at(-1) ?? '', environment),
+  }
+}
+
+type Line = readonly [key: string, value: string]
+
+/** By name; of two with the same name the first place's counts. */
+function listDropIns(places: readonly string[], folder: string): readonly string[] {
+  const found = new Map<string, string>()
+  for (const place of places.toReversed()) {
+    const whole = join(place, folder)
+    const names = existsSync(whole) ? readdirSync(whole) : []
+    for (const name of names) if (name.endsWith('.conf')) found.set(name, join(whole, name))
+  }
+  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => file)
+}
+
+function readServiceLines(file: string): readonly Line[] {
+  // A backslash at its end joins a line to the next.
+  const text = readFileSync(file, 'utf8').replaceAll('\\\n', ' ')
+  let section = ''
+  return text.split('\n').flatMap((line): Line[] => {
+    section = /^\[(\w+)\]/.exec(line)?.[1] ?? section
+    const [, key, value] = /^\s*(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+    return section === 'Service' && key !== undefined ? [[key, value ?? '']] : []
+  })
+}
+
+/** An empty one takes back those before it. */
+function valuesOf(lines: readonly Line[], wanted: string): readonly string[] {
+  const values = lines.filter(([key]) => key === wanted).map(([, value]) => value)
+  return values.slice(values.lastIndexOf('') + 1)
+}
+
+function readEnvironment(lines: readonly Line[], root: string): Record<string, string> {
+  const files = valuesOf(lines, 'EnvironmentFile').map((value) => value.replace(/^-/, ''))
+  const texts = files.map((file) => join(root, file)).filter((file) => existsSync(file))
+  const pairs = [
+    ...valuesOf(lines, 'Environment').flatMap(splitWords),
+    ...texts.flatMap((file) => readFileSync(file, 'utf8').split('\n')).map(readFileLine),
+  ]
+  return Object.fromEntries(
+    pairs.flatMap((pair) => {
+      const [, name, value] = /^\s*(\w+)=(.*)$/.exec(pair) ?? []
+      return name === undefined ? [] : [[name, value ?? '']]
+    }),
+  )
+}
+
+/** A value of an environment file may stand in quotes, and goes on to the line's end. */
+function readFileLine(line: string): string {
+  return line.trim().replace(/^(\w+=)(["'])(.*)\2$/, '$1$3')
+}
+
+function readProgramWords(
+  command: string,
+  environment: Readonly<Record<string, string>>,
+): readonly string[] {
+  const words = splitWords(command)
+  const program = words.findIndex((word) => /^(?:main\.js|cachefleetd)$/.test(basename(word)))
+  return words.slice(program + 1).flatMap((word) => {
+    const whole = /^\$(\w+)$/.exec(word)?.[1]
+    if (whole !== undefined) return splitWords(environment[whole] ?? '')
+    return [word.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => environment[name] ?? '')]
+  })
+}
+
+/** Words between blanks; quotes hold one together. */
+function splitWords(text: string): readonly string[] {
+  const words = text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
+  return words.map((word) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, a?: string, b?: string) => a ?? b ?? ''),
+  )
+}

@@ -1,0 +1,153 @@
+/** What is done on a host beside the service: with its unit's settings, and as the user whose state it is. */
+import {
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { geteuid } from 'node:process'
+import t, { type Test } from 'tap'
+import { emptyRecord } from '../src/agent/agent-record.js'
+import { findRequest } from '../src/agent/rollback-requests.js'
+import { loadServiceSettings, requireStateDir } from '../src/service-settings.js'
+import { readServiceUnit } from '../src/systemd-unit.js'
+import { beside } from './support/beside.js'
+import { makeStateDir, runDaemon, startCoordinator } from './support/daemon.js'
+import { eventually } from './support/eventually.js'
+import { root as checkout } from './support/root.js'
+
+const isRoot = geteuid?.() === 0
+const onlyRoot = { ...beside(), skip: isRoot ? false : 'only root has the choice' }
+const usage = 'usage'
+
+t.jobs = 2
+
+/** A host with our units and the folders that systemd makes for them. */
+async function makeHost(t: Test, ...stateDirs: readonly string[]): Promise<string> {
+  const host = await mkdtemp(join(tmpdir(), 'cachefleet-host-'))
+  t.teardown(() => rm(host, { recursive: true, force: true }))
+  const units = join(host, 'etc/systemd/system')
+  await mkdir(units, { recursive: true })
+  for (const unit of ['cachefleet-agent.service', 'cachefleet-coordinator.service'])
+    await copyFile(join(checkout, 'systemd', unit), join(units, unit))
+  for (const folder of stateDirs) await mkdir(join(host, 'var/lib', folder), { recursive: true })
+  return host
+}
+
+void t.test('a unit tells its state directory, environment and settings', beside(), async (t) => {
+  const host = await makeHost(t)
+  const dropIns = join(host, 'run/systemd/system/cachefleet-coordinator.service.d')
+  await mkdir(dropIns, { recursive: true })
+  await mkdir(join(host, 'etc/default'))
+  await writeFile(
+    join(host, 'etc/default/cachefleet-coordinator'),
+    '# a comment\nCACHEFLEET_STORE="postgres://fleet:p=w d@db/fleet"\nMORE=--heartbeat 7\n',
+  )
+  await writeFile(
+    join(dropIns, 'own.conf'),
+    `[Unit]
+StateDirectory=elsewhere
+[Service]
+Environment="CACHEFLEET_NAME=one" 'ADDRESS=10.0.0.1:8002'
+ExecStart=
+ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/src/main.js --coordinator \\
+  --listen \${ADDRESS} $MORE
+`,
+  )
+
+  t.strictSame(readServiceUnit('cachefleet-coordinator.service', host), {
+    name: 'cachefleet-coordinator.service',
+    stateDir: join(host, 'var/lib/cachefleet-coordinator'),
+    environment: {
+      CACHEFLEET_NAME: 'one',
+      ADDRESS: '10.0.0.1:8002',
+      CACHEFLEET_STORE: 'postgres://fleet:p=w d@db/fleet',
+      MORE: '--heartbeat 7',
+    },
+    words: ['--coordinator', '--listen', '10.0.0.1:8002', '--heartbeat', '7'],
+  })
+  t.equal(readServiceUnit('another.service', host), undefined)
+})
+
+void t.test('root finds the state of the service that there is', onlyRoot, async (t) => {
+  const host = await makeHost(t, 'cachefleet', 'cachefleet-coordinator/history')
+  const environment = { HOME: join(host, 'root') }
+  const options = { environment, usage, root: host }
+  const dirOf = (kind: 'agent' | 'coordinator', words: string[] = []) =>
+    loadServiceSettings(kind, words, options).settings.stateDir
+
+  t.equal(dirOf('coordinator'), join(host, 'var/lib/cachefleet-coordinator'))
+  t.equal(dirOf('agent'), join(host, 'var/lib/cachefleet-coordinator'), 'its agent has a history')
+  await mkdir(join(host, 'var/lib/cachefleet/history'))
+  t.equal(dirOf('agent'), join(host, 'var/lib/cachefleet'))
+  t.equal(dirOf('agent', ['--state-dir', '/elsewhere']), '/elsewhere', 'unless told otherwise')
+  const given = { ...options, environment: { STATE_DIRECTORY: '/given' } }
+  t.equal(loadServiceSettings('agent', [], given).settings.stateDir, '/given')
+  await rm(join(host, 'var'), { recursive: true })
+  const nowhere = loadServiceSettings('agent', [], options)
+  t.throws(() => {
+    requireStateDir('agent', nowhere)
+  }, /no state of an agent was found: .*cachefleet-agent.service.*--state-dir/)
+})
+
+void t.test(
+  'without a state there is nothing to list, and no store is made',
+  beside(),
+  async (t) => {
+    const home = await makeStateDir(t)
+    const environment = { XDG_STATE_HOME: home }
+    for (const words of [
+      ['rollback', '--list'],
+      ['secret', 'rotate'],
+      ['admin', 'add', 'x'],
+    ])
+      t.match(await runDaemon(words, { environment, input: 'a long password\n' }), {
+        code: 78,
+        errors: /no state of (an agent|a coordinator) was found.*--state-dir/,
+      })
+    const words = ['secret', 'rotate', '--state-dir', home]
+    t.match(await runDaemon(words), { code: 78, errors: /there is no store .*coordinator.db/ })
+    t.same(await readdir(home), [])
+  },
+)
+
+void t.test('what root does for the service belongs to the service', onlyRoot, async (t) => {
+  const owner = 65_534
+  const coordinator = await startCoordinator(t)
+  await coordinator.daemon.stop()
+  const { stateDir } = coordinator
+  await mkdir(join(stateDir, 'history'))
+  const good = { ...emptyRecord, lockedBecause: null }
+  await writeFile(join(stateDir, 'history', '000000001.json'), JSON.stringify(good))
+  const list = async () => ['', ...(await readdir(stateDir, { recursive: true }))]
+  const owners = async () =>
+    new Set(
+      await Promise.all((await list()).map(async (name) => (await stat(join(stateDir, name))).uid)),
+    )
+  for (const name of await list()) await chown(join(stateDir, name), owner, owner)
+
+  const input = 'another long password\n'
+  for (const words of [
+    ['admin', 'set-password', 'root'],
+    ['secret', 'rotate'],
+  ])
+    t.match(await runDaemon([...words, '--state-dir', stateDir], { input }), { code: 0 })
+  t.strictSame(await owners(), new Set([owner]))
+
+  const rollback = runDaemon(['rollback', '--state-dir', stateDir])
+  const request = await eventually('the request is there', () => findRequest(stateDir))
+  t.strictSame(await owners(), new Set([owner]))
+  const answer = { id: request.id, done: true, message: 'it is done' }
+  const draft = join(stateDir, 'draft')
+  await writeFile(draft, JSON.stringify(answer), { mode: 0o600 })
+  await chown(draft, owner, owner)
+  await rename(draft, join(stateDir, 'rollback-answer.json'))
+  t.match(await rollback, { code: 0, output: /it is done/ })
+})
