@@ -18,6 +18,7 @@ import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
+import { checkBytesAnew, quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
@@ -53,6 +54,7 @@ void t.test('in memory', (t) => {
   invalidationsContract(t, factory)
   stagesContract(t, factory)
   consoleGroupsContract(t, factory)
+  quotasContract(t, factory)
   apiLogsContract(t, { ...factory, explain: 'explain query plan' })
   t.end()
 })
@@ -67,6 +69,12 @@ void t.test('what stood before there were groups of the console stays', async (t
   const database = openSqlite(':memory:')
   t.teardown(() => database.close())
   await checkGroupsAnew(t, database)
+})
+
+void t.test('what files took before there were quotas is counted', async (t) => {
+  const database = openSqlite(':memory:')
+  t.teardown(() => database.close())
+  await checkBytesAnew(t, database)
 })
 
 void t.test('in a file', (t) => {

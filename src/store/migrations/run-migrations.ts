@@ -24,6 +24,7 @@ import { messageIndex } from './0053-message-index.js'
 import { fileDescriptions } from './0055-file-descriptions.js'
 import { apiLogSearch } from './0065-api-log-search.js'
 import { editEvents } from './0066-edit-events.js'
+import { quotaColumns } from './0074-quotas.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -48,6 +49,7 @@ export const migrations: readonly Migration[] = [
   fileDescriptions,
   apiLogSearch,
   editEvents,
+  quotaColumns,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

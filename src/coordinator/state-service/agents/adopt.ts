@@ -12,6 +12,7 @@ import { rebuildVcl, type RebuiltVcl } from '../../../domain/running-vcl.js'
 import { defaultContentType, fileTypes, readFileContent } from '../../../domain/vcl-file.js'
 import type { VclText } from '../../../domain/vcl-bundle.js'
 import type { WishedFile, WishedSources } from '../../../domain/vcl-group.js'
+import { FleetError } from '../../../errors.js'
 import { MalformedMessage } from '../../../messages/codec.js'
 import {
   parseRunningVcl,
@@ -56,9 +57,14 @@ export async function adoptRunningVcl(
   const agent = await findRegistered(service.store.queries, agentId)
   if (!agent || parseAdoption(agent.adoption)?.result === 'adopted') return false
   const running = await askRunning(service, context, agentId)
-  const done = await service.store.decide((queries) =>
-    settleAdoption({ service, context, queries }, agentId, running),
-  )
+  const settle = (found: RunningVcl | NotAdoptable) =>
+    service.store.decide((queries) => settleAdoption({ service, context, queries }, agentId, found))
+  const done = await settle(running).catch((error: unknown) => {
+    // Its organization has no room for the objects.
+    if (error instanceof FleetError && error.kind === 'conflict')
+      return settle({ refusal: error.message })
+    throw error
+  })
   if (!done) return false
   tellAgentsChanged(service, [agentId])
   tellDesiredChanged(service, done.agentIds, context.traceId)
