@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The daemon: settings, roles, signals, exit codes (choices: 1). */
 import type { Logger } from 'pino'
 import {

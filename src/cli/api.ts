@@ -2,6 +2,7 @@
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, unanswered, type ExitCode } from './cli-error.js'
 import { callHttp, openHttp, readAnswer, type HttpAnswer } from './http-call.js'
+import { sayInFlags } from './say-in-flags.js'
 
 export interface Server {
   /** Without a slash at its end. */
@@ -150,7 +151,7 @@ export function checkAnswer(answer: HttpAnswer, { url, traceId }: Server): ApiAn
   if (status >= 200 && status < 300 && (text === '' || body !== undefined))
     return { status, body, total: totalCount === '' ? null : Number(totalCount), etag }
   if (isFields(body) && typeof body['errorMsg'] === 'string')
-    throw new CliError(exitCodeOf(status), body['errorMsg'], { status, body })
+    throw new CliError(exitCodeOf(status), sayInFlags(body['errorMsg']), { status, body })
   const what = `${status} ${contentType.split(';')[0] ?? ''}`.trimEnd()
   throw unanswered(`${url} is no coordinator: it answered ${what}`, traceId)
 }

@@ -31,6 +31,8 @@ function argumentOf(type: FieldType): string {
       return 'time'
     case 'words':
       return 'word,...'
+    case 'numbers':
+      return 'name=number,...'
     case 'grants':
       return 'type:access,...'
     case 'source':

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The command-line client `cachefleet` (choices: 8): arguments, variables, streams, signals. */
 import { exitCodes } from './cli-error.js'
 import { runProgram } from './program.js'

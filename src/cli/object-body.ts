@@ -49,6 +49,10 @@ async function readField(
     }
     case 'words':
       return { [name]: splitNames(text) }
+    case 'numbers':
+      return {
+        [name]: Object.fromEntries(text.split(',').map((entry) => readNumber(name, entry))),
+      }
     case 'grants':
       return { [name]: text.split(',').map((grant) => readGrant(name, grant)) }
     case 'source':
@@ -75,6 +79,15 @@ function readInteger(name: string, text: string): number {
   if (!/^-?\d{1,15}$/.test(text))
     throw usageError(`--${toKebab(name)} is ${JSON.stringify(text)}; a whole number is right`)
   return Number(text)
+}
+
+function readNumber(name: string, text: string): readonly [name: string, value: number] {
+  const [, key, value] = /^\s*([A-Za-z]+)=(\d{1,15})\s*$/.exec(text) ?? []
+  if (key === undefined)
+    throw usageError(
+      `--${toKebab(name)} has ${JSON.stringify(text)}; NAME=NUMBER is right, several with commas between`,
+    )
+  return [key, Number(value)]
 }
 
 function readGrant(name: string, text: string): Fields {

@@ -58,6 +58,8 @@ export type FieldType =
   | { readonly kind: 'moment' }
   /** `openid,profile`. */
   | { readonly kind: 'words' }
+  /** `files=100,agents=20`. */
+  | { readonly kind: 'numbers' }
   /** `tag:read,file:write`. */
   | { readonly kind: 'grants' }
   /** The text itself, `@FILE` or `-`; what is no text is sent as base64 with `encoded`. */

@@ -2,6 +2,7 @@
 import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
 import type { ListColumns, NestedColumn, PlainColumn } from './list-query.js'
 import type { NamedReference } from './owner.js'
+import { holdQuota } from './quotas.js'
 import type { Tables } from './schema.js'
 import { visibleAccounts, within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -180,6 +181,7 @@ export async function insertAccount(queries: Queries, account: NewAccount): Prom
     })
     .returning('id')
     .executeTakeFirstOrThrow()
+  await holdQuota(queries, organizationId, 'accounts')
   return id
 }
 

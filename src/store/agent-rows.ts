@@ -1,6 +1,7 @@
 /** The agents' rows as the link writes and reads them: identity, what hello says, the desired state that is sent. */
 import type { Selectable } from 'kysely'
 import { agentStates } from '../domain/agent-state.js'
+import { holdQuota } from './quotas.js'
 import type { AgentsTable } from './schema.js'
 import type { Queries } from './store.js'
 
@@ -128,6 +129,7 @@ export async function insertAgent(queries: Queries, agent: NewAgent, now: number
     })
     .returning('id')
     .executeTakeFirstOrThrow()
+  await holdQuota(queries, agent.organizationId, 'agents')
   return id
 }
 

@@ -1,6 +1,7 @@
 /** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
 import { isPeoples } from './hidden.js'
 import { prepareQuery } from './prepared-query.js'
+import { holdQuota } from './quotas.js'
 import type { Queries } from './store.js'
 
 export interface AgentTag {
@@ -81,11 +82,12 @@ export async function keepTags(
 ): Promise<number[]> {
   if (names.length === 0) return []
   const wanted = [...new Set(names)]
-  await queries
+  const made = await queries
     .insertInto('tags')
     .values(wanted.map((name) => ({ organizationId, name, createdAt: now, updatedAt: now })))
     .onConflict((conflict) => conflict.doNothing())
-    .execute()
+    .executeTakeFirst()
+  if (made.numInsertedOrUpdatedRows) await holdQuota(queries, organizationId, 'tags')
   const rows = await queries
     .selectFrom('tags')
     .select('id')

@@ -1,6 +1,7 @@
 /** Who may use the console: administrators by the controller, and accounts with a role of the console. Written here too. */
 import { groupBy } from '../domain/group-by.js'
 import type { Grants, OrganizationRole } from '../domain/permission.js'
+import { holdQuota } from './quotas.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 
@@ -182,6 +183,7 @@ async function upsertRole(
     .values({ accountId, organizationId, role, createdAt: now, updatedAt: now })
     .returning('id')
     .executeTakeFirstOrThrow()
+  await holdQuota(queries, organizationId, 'accounts')
   return made.id
 }
 

@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely'
 import { isPeoples, type HiddenFor } from './hidden.js'
 import { toOwner, type NamedReference } from './owner.js'
+import { holdQuota } from './quotas.js'
 import type { DeploymentsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -129,6 +130,8 @@ export async function insertDeployment(
     .returning('id')
     .executeTakeFirstOrThrow()
   await insertTags(queries, id, fields.tagIds)
+  // A group's own is counted with the group.
+  if (fields.groupId === undefined) await holdQuota(queries, owner, 'deployments')
   return id
 }
 

@@ -1,6 +1,7 @@
 /** Domains: the names that groups answer for, unique in an organization. */
 import { parseSources, type WishedDomain } from '../domain/vcl-group.js'
 import { ownedBy, toOwner, type NamedReference } from './owner.js'
+import { holdQuota } from './quotas.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 
@@ -62,6 +63,7 @@ export async function insertDomain(
     .values({ ...fields, organizationId: owner, createdAt: now, updatedAt: now })
     .returning('id')
     .executeTakeFirstOrThrow()
+  await holdQuota(queries, owner, 'domains')
   return id
 }
 

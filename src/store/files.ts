@@ -4,6 +4,7 @@
  */
 import type { Selectable } from 'kysely'
 import { toOwner, type NamedReference } from './owner.js'
+import { addFileBytes, forgetFileBytes, holdQuota } from './quotas.js'
 import type { FileVersionsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -90,6 +91,7 @@ export async function insertFile(
     .returning('id')
     .executeTakeFirstOrThrow()
   await insertVersion(queries, { fileId: id, organizationId: owner }, { ...version, version: 1 })
+  await holdQuota(queries, owner, 'files')
   return id
 }
 
@@ -162,10 +164,12 @@ async function insertVersion(
   of: { readonly fileId: number; readonly organizationId: number | null },
   version: FileVersionRecord,
 ): Promise<void> {
+  const bytes = Buffer.byteLength(version.source)
   await queries
     .insertInto('fileVersions')
-    .values({ ...of, ...version, encoded: version.encoded ? 1 : 0 })
+    .values({ ...of, ...version, encoded: version.encoded ? 1 : 0, bytes })
     .execute()
+  await addFileBytes(queries, of.organizationId, bytes)
 }
 
 export async function findVersion(
@@ -192,6 +196,8 @@ export function selectVersions(queries: Queries, fileId: number) {
 
 /** Deletes the file with its versions; the foreign keys refuse it while a group refers to it. */
 export async function deleteFile(queries: Queries, id: number): Promise<void> {
+  await lockFile(queries, id)
+  await forgetFileBytes(queries, id)
   await queries.deleteFrom('fileVersions').where('fileId', '=', id).execute()
   await queries.deleteFrom('files').where('id', '=', id).execute()
 }

@@ -265,6 +265,16 @@ async function findOpen(
   return row?.position
 }
 
+export async function countOpenOf(queries: Queries, organizationId: number): Promise<number> {
+  const { count } = await queries
+    .selectFrom('invalidations')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .where('organizationId', '=', organizationId)
+    .where('outcome', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 /** Deletes ended ones, at most `limit`, and answers how many. */
 export async function deleteEndedBefore(
   queries: Queries,

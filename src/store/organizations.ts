@@ -1,6 +1,8 @@
 /** Organizations: separate owners of objects, by name (choices: 2, Who). */
 import type { Selectable } from 'kysely'
+import type { GivenQuotas } from '../domain/quota.js'
 import { isPeoples } from './hidden.js'
+import { parseQuotas } from './quotas.js'
 import type { OrganizationsTable } from './schema-identity.js'
 import { visibleOrganizations, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -11,6 +13,8 @@ export interface OrganizationRecord {
   readonly accessTtlSeconds: number
   readonly refreshTtlSeconds: number
   readonly locked: boolean
+  /** Null: all as by default. */
+  readonly quotas: GivenQuotas | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -121,9 +125,30 @@ export async function countOwned(
 }
 
 export function fromRow(row: Selectable<OrganizationsTable>): OrganizationRecord {
-  return { ...row, locked: row.locked === 1 }
+  const { id, name, accessTtlSeconds, refreshTtlSeconds, createdAt, updatedAt } = row
+  const times = { createdAt, updatedAt }
+  const quotas = parseQuotas(row.quotas)
+  return {
+    id,
+    name,
+    accessTtlSeconds,
+    refreshTtlSeconds,
+    locked: row.locked === 1,
+    quotas,
+    ...times,
+  }
 }
 
-function toColumns({ locked, ...rest }: OrganizationFields) {
-  return { ...rest, locked: locked ? (1 as const) : (0 as const) }
+function toColumns({
+  name,
+  accessTtlSeconds,
+  refreshTtlSeconds,
+  locked,
+  quotas,
+}: OrganizationFields) {
+  return {
+    ...{ name, accessTtlSeconds, refreshTtlSeconds },
+    locked: locked ? (1 as const) : (0 as const),
+    quotas: quotas === null ? null : JSON.stringify(quotas),
+  }
 }

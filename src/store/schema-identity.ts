@@ -16,6 +16,10 @@ export interface OrganizationsTable {
   accessTtlSeconds: number
   refreshTtlSeconds: number
   locked: Flag
+  /** JSON of GivenQuotas; null: all as by default. */
+  quotas: string | null
+  /** Of all versions of its files, as they are kept. */
+  fileBytes: Generated<number>
   createdAt: number
   updatedAt: number
 }

@@ -163,6 +163,8 @@ export interface FileVersionsTable {
   /** Name of the account that made it. */
   account: string
   createdAt: number
+  /** Of the source, as it is kept. */
+  bytes: Generated<number>
 }
 
 export interface DeploymentsTable {

@@ -2,6 +2,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { isPeoples, type HiddenFor } from './hidden.js'
 import { ownedBy, toOwner, type NamedReference } from './owner.js'
+import { holdQuota } from './quotas.js'
 import { visibleTags, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 
@@ -107,6 +108,8 @@ export async function insertTag(
     .values({ ...fields, organizationId: owner, createdAt: now, updatedAt: now })
     .returning('id')
     .executeTakeFirstOrThrow()
+  // A group's own is counted with the group.
+  if (fields.groupId === undefined) await holdQuota(queries, owner, 'tags')
   return id
 }
 

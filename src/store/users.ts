@@ -10,6 +10,7 @@ import {
 } from '../domain/permission.js'
 import type { ListColumns } from './list-query.js'
 import type { NamedReference } from './owner.js'
+import { holdQuota } from './quotas.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
 
@@ -173,6 +174,7 @@ export async function insertUser(
     .values({ organizationId, accountId, role, createdAt: now, updatedAt: now })
     .returning('id')
     .executeTakeFirstOrThrow()
+  await holdQuota(queries, organizationId, 'accounts')
   return id
 }
 

@@ -3,6 +3,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { parseSources, type WishedDomain, type WishedSources } from '../domain/vcl-group.js'
 import { groupBy } from '../domain/group-by.js'
 import { ownedBy, type NamedReference } from './owner.js'
+import { holdQuota } from './quotas.js'
 import type { VclGroupsTable } from './schema.js'
 import { within, type Scope } from './scope.js'
 import type { Queries } from './store.js'
@@ -156,6 +157,7 @@ export async function insertGroup(
     .returning('id')
     .executeTakeFirstOrThrow()
   await writeReferences(queries, id, fields)
+  await holdQuota(queries, organizationId, 'vclgroups')
   return id
 }
 

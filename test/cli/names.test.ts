@@ -1,6 +1,7 @@
 /** Names where ids are taken: whose, of what form, and how many at once. */
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
+import { sayInFlags } from '../../src/cli/say-in-flags.js'
 import type { Json } from '../coordinator/controller/client.js'
 import { addOrganization } from '../store/rows.js'
 import { startDesk } from './desk.js'
@@ -69,4 +70,17 @@ void t.test('names stand for ids', async (t) => {
     const lists = ran.err.split('\n').filter((line) => line.startsWith('GET '))
     t.ok(lists.length > 1 && lists.length < 10, `${lists.length} calls`)
   })
+})
+
+void t.test('a parameter that the API names is told as the flag that it is here', (t) => {
+  const said = (message: string) => sayInFlags(message)
+  t.equal(
+    said('in use; ?force=true makes it all the same'),
+    'in use; --force makes it all the same',
+  )
+  t.equal(said('(?waitMore=60s)'), '(--wait-more 60s)')
+  t.equal(said('say ?agents=all.'), 'say --agents all.')
+  const own = 'urls[0]: https://shop.example/?page=1&force=true is too long'
+  t.equal(said(own), own, "an address is the caller's own")
+  t.end()
 })

@@ -29,6 +29,13 @@ void t.test('organizations, accounts, users, permissions and API tokens', async 
     changed: { email: 'carl@example.com', locked: true, organizations: [] },
   })
   await desk.json('organizations', 'add', '--name', 'red')
+  const give = ['organizations', 'update', 'red', '--quotas', 'files=100,fileBytes=5000']
+  t.match(await desk.json(...give), { quotas: { files: 100, fileBytes: 5000 } })
+  t.match(await desk.cli(['org', 'update', 'red', '--quotas', 'files']), {
+    code: 2,
+    err: /--quotas has "files"; NAME=NUMBER is right/,
+  })
+  t.match(await desk.json('organizations', 'update', 'red', '--no-quotas'), { quotas: null })
   const anna = await desk.json('accounts', 'add', 'anna', ...withPassword)
   const input = 'long enough a word\n'
   const added = await desk.cli(

@@ -11,6 +11,8 @@ export const columns: Columns = {
     accessTtlSeconds: 1,
     refreshTtlSeconds: 1,
     locked: 1,
+    quotas: 1,
+    fileBytes: 1,
     createdAt: 1,
     updatedAt: 1,
   },
@@ -150,6 +152,7 @@ export const columns: Columns = {
     sha: 1,
     account: 1,
     createdAt: 1,
+    bytes: 1,
   },
   deployments: {
     id: 1,

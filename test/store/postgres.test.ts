@@ -14,6 +14,7 @@ import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
+import { checkBytesAnew, quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
@@ -40,6 +41,7 @@ void t.test('as every store', (t) => {
   replacedPlacesContract(t, factory)
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
+  quotasContract(t, factory)
   const analyze = (queries: Queries) => sql`analyze "apiLogs"`.execute(queries)
   apiLogsContract(t, { ...factory, explain: 'explain', analyze })
   t.end()
@@ -55,6 +57,12 @@ void t.test('what stood before there were groups of the console stays', async (t
   const database = openPostgres(await server.url(), log)
   t.teardown(() => database.close())
   await checkGroupsAnew(t, database)
+})
+
+void t.test('what files took before there were quotas is counted', async (t) => {
+  const database = openPostgres(await server.url(), log)
+  t.teardown(() => database.close())
+  await checkBytesAnew(t, database)
 })
 
 void t.test('between several coordinators', (t) => {

@@ -19,6 +19,7 @@ import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
+import { checkBytesAnew, quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
@@ -57,6 +58,7 @@ void t.test('in memory', (t) => {
   replacedPlacesContract(t, factory)
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
+  quotasContract(t, factory)
   apiLogsContract(t, { ...factory, explain: 'explain query plan' })
   t.end()
 })
@@ -71,6 +73,12 @@ void t.test('what stood before there were groups of the console stays', async (t
   const database = openSqlite(':memory:')
   t.teardown(() => database.close())
   await checkGroupsAnew(t, database)
+})
+
+void t.test('what files took before there were quotas is counted', async (t) => {
+  const database = openSqlite(':memory:')
+  t.teardown(() => database.close())
+  await checkBytesAnew(t, database)
 })
 
 void t.test('in a file', (t) => {

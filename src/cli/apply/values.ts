@@ -45,6 +45,7 @@ export async function readValue(
       return readReferences(value)
     case 'moment':
     case 'words':
+    case 'numbers':
     case 'grants':
       throw new Error('no document has such a field')
   }

@@ -35,6 +35,13 @@ export const organization = {
       clearable: true,
     },
     { name: 'locked', type: { kind: 'boolean' }, summary: 'nobody logs in, tokens stop counting' },
+    {
+      name: 'quotas',
+      type: { kind: 'numbers' },
+      summary:
+        'how much it may have, as files=100,agents=20; what is left out has its default: the API document has them',
+      clearable: true,
+    },
   ],
 } satisfies NounParts
 

@@ -61,12 +61,12 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
         const { expiresAtMs } = await authenticator.recognize(token, sourceAddress)
         const given = headers['last-event-id']
         const lastEventId = parseLastEventId(Array.isArray(given) ? given.join() : given)
-        hub.requireRoom(actor, agents)
+        const organization = await hub.requireRoom(actor, agents)
         const start = await hub.findStart(lastEventId)
         return {
           status: 200,
           stream: (connection) => {
-            hub.listen({ actor, start, also, agents, expiresAtMs }, connection)
+            hub.listen({ actor, organization, start, also, agents, expiresAtMs }, connection)
           },
         }
       },

@@ -1,6 +1,13 @@
 /** What the API answers of organizations, accounts, users, permissions and sessions. */
-import { Type } from 'typebox'
+import { Type, type TInteger, type TOptional } from 'typebox'
 import { organizationRoles, permissionTypes, toPermissions } from '../../domain/permission.js'
+import {
+  defaultQuotas,
+  describeQuota,
+  findQuotaMost,
+  quotaNames,
+  type QuotaName,
+} from '../../domain/quota.js'
 import type { AccountRecord } from '../state-service/identity/accounts.js'
 import type { OrganizationRecord } from '../state-service/identity/organizations.js'
 import type { PermissionRecord } from '../state-service/identity/permissions.js'
@@ -13,6 +20,27 @@ const closed = { additionalProperties: false }
 const times = { created: timeSchema, updated: timeSchema }
 export const expirySchema = Type.Integer({ description: 'seconds since 1970' })
 
+export const quotasSchema = Type.Object(
+  Object.fromEntries(
+    quotaNames.map((name) => [
+      name,
+      Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: findQuotaMost(name),
+          default: defaultQuotas[name],
+          description: describeQuota(name),
+        }),
+      ),
+    ]),
+  ) as Record<QuotaName, TOptional<TInteger>>,
+  {
+    ...closed,
+    description:
+      'how much it may have; written by the system administrator, as a whole. Left out: the default; null: all defaults',
+  },
+)
+
 export const wholeOrganizationSchema = Type.Object(
   {
     id: idSchema,
@@ -20,6 +48,7 @@ export const wholeOrganizationSchema = Type.Object(
     accessTTL: Type.Integer({ description: 'lifetime of its access tokens, seconds' }),
     refreshTTL: Type.Integer({ description: 'lifetime of its refresh tokens, seconds' }),
     locked: Type.Boolean({ description: 'nobody logs in to it, and its tokens are worth nothing' }),
+    quotas: orNull(quotasSchema),
     ...times,
   },
   closed,
@@ -32,6 +61,7 @@ export function toOrganizationView(organization: OrganizationRecord) {
     accessTTL: organization.accessTtlSeconds,
     refreshTTL: organization.refreshTtlSeconds,
     locked: organization.locked,
+    quotas: organization.quotas,
     ...toTimes(organization),
   }
 }

@@ -14,7 +14,12 @@ import {
 } from '../state-service/identity/organizations.js'
 import type { StateService } from '../state-service/service.js'
 import { mapRows } from '../state-service/objects/long-list.js'
-import { accountSchema, toOrganizationView, wholeOrganizationSchema } from './identity-views.js'
+import {
+  accountSchema,
+  quotasSchema,
+  toOrganizationView,
+  wholeOrganizationSchema,
+} from './identity-views.js'
 import { editing } from './editing.js'
 import { listQuerySchema, nameSchema, orNull, referenceTo, requireAccess } from './references.js'
 
@@ -41,6 +46,7 @@ const changeable = {
     ),
   ),
   locked: Type.Optional(orNull(Type.Boolean({ default: false }))),
+  quotas: Type.Optional(orNull(quotasSchema)),
 }
 const accountBody = Type.Object(
   { account: referenceTo(Object.keys(accountSchema.properties)) },
@@ -53,7 +59,7 @@ export function organizationRoutes(service: StateService): readonly Route[] {
 
 function crudRoutes(service: StateService): readonly Route[] {
   const edit = editing(service, {
-    keys: ['name', 'accessTTL', 'refreshTTL', 'locked'],
+    keys: ['name', 'accessTTL', 'refreshTTL', 'locked', 'quotas'],
     find: findOrganization,
     view: toOrganizationView,
   })

@@ -60,7 +60,9 @@ export function referencesTo(
 
 /** The organization that a new object is for: the system administrator may choose, others may name their own. */
 export const ownerReference = Type.Optional(
-  orNull(referenceTo(['name', 'accessTTL', 'refreshTTL', 'locked', 'created', 'updated'])),
+  orNull(
+    referenceTo(['name', 'accessTTL', 'refreshTTL', 'locked', 'quotas', 'created', 'updated']),
+  ),
 )
 
 /** Chosen by us: filled by `cachefleet apply`, which prunes by it. */

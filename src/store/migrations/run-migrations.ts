@@ -24,6 +24,7 @@ import { messageIndex } from './0053-message-index.js'
 import { fileDescriptions } from './0055-file-descriptions.js'
 import { apiLogSearch } from './0065-api-log-search.js'
 import { editEvents } from './0066-edit-events.js'
+import { quotaColumns } from './0074-quotas.js'
 import { replacedPlaces } from './0076-replaced-places.js'
 import { endedDeploys } from './0078-ended-deploys.js'
 import { recordedRevisions } from './0079-recorded-revisions.js'
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   fileDescriptions,
   apiLogSearch,
   editEvents,
+  quotaColumns,
   replacedPlaces,
   endedDeploys,
   recordedRevisions,

@@ -62,6 +62,28 @@ void t.test('an Admin makes users of groups; nothing of a password is ever shown
   )
 })
 
+void t.test(
+  'users, groups and branches count towards the quotas of the organization',
+  async (t) => {
+    const { call, fleet, makeOrganization, as } = await start(t)
+    for (const name of ['red', 'blue']) await makeOrganization(name)
+    const [red] = rows(await fleet('GET', '/organizations?name=red'))
+    const quotas = { accounts: 1, vclgroups: 1, files: 1 }
+    await fleet('PUT', `/organizations/${idOf(red)}`, { quotas })
+    const asked = [
+      ['/v1/user', { username: 'uma', password, role: 'ReadOnly' }],
+      ['/v1/group', { name: 'more' }],
+      ['/v1/vcl', { name: 'more', content: 'vcl 4.1;' }],
+    ] as const
+    for (const [path, body] of asked) {
+      const refused = await call('POST', path, { as: as('red-boss'), body })
+      t.equal(refused.status, 409, path)
+      t.match(refused.text, /organization \\"red\\" has its quota of 1 (accounts|VCL groups|files)/)
+      t.equal((await call('POST', path, { as: as('blue-boss'), body })).status, 201, path)
+    }
+  },
+)
+
 void t.test('wrong bodies are told what would be right', async (t) => {
   const { call, makeOrganization, as } = await start(t)
   await makeOrganization('red')

@@ -171,6 +171,29 @@ void t.test('an account has so many listeners and no more', async (t) => {
   t.equal((await listen(t, base, ann)).status, 200)
 })
 
+void t.test(
+  'an organization has as many listeners as its quota says, and another its own',
+  async (t) => {
+    const { ann, ben, base, system, organizationId, makeOrganization, move } = await startAcme(t)
+    await makeOrganization('blue')
+    const blue = await move('bea', 'blue')
+    const at = `/organizations/${organizationId}`
+    await system.call(200, 'PUT', at, { quotas: { listeners: 2 } })
+    for (const person of [ann, ben]) t.equal((await listen(t, base, person)).status, 200)
+
+    const refused = await fetch(`${base}/api/v1/events`, {
+      headers: { authorization: `Bearer ${ann.token}` },
+    })
+
+    t.equal(refused.status, 429)
+    t.match(
+      await refused.text(),
+      /organization \\"acme\\" has its quota of 2 listeners of events; end some/,
+    )
+    for (const other of [blue, system]) t.equal((await listen(t, base, other)).status, 200)
+  },
+)
+
 void t.test('a coordinator that stops ends its streams', async (t) => {
   const { ann, base, controller } = await startAcme(t)
   const client = await listen(t, base, { ...ann, lastEventId: 0 })

@@ -139,3 +139,24 @@ void t.test('an account looks at so many agents and no more', async (t) => {
     return again.status === 200
   })
 })
+
+void t.test('an organization looks live as often as its quota says', async (t) => {
+  const { ann, system, base, controller, organizationId } = await startAcme(t)
+  const id = await enrol(controller, 'edge-1', { organizationId })
+  const query = `?live=${id}`
+  await system.call(200, 'PUT', `/organizations/${organizationId}`, {
+    quotas: { liveSubscriptions: 1 },
+  })
+  t.equal((await listen(t, base, { ...ann, query })).status, 200)
+
+  const refused = await fetch(`${base}/api/v1/events${query}`, {
+    headers: { authorization: `Bearer ${ann.token}` },
+  })
+
+  t.equal(refused.status, 429)
+  t.match(
+    await refused.text(),
+    /organization \\"acme\\" has its quota of 1 live subscriptions; end some/,
+  )
+  t.equal((await listen(t, base, { ...system, query })).status, 200)
+})

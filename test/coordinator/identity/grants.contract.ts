@@ -145,6 +145,8 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
       ['DELETE', `/users/${String(annaUser)}`, undefined],
       ['PUT', `/accounts/${anna.id}`, { password: 'another long word' }],
       ['PUT', `/accounts/${anna.id}`, { locked: true }],
+      ['PUT', `/accounts/${anna.id}`, { name: 'bert-was-here' }],
+      ['PUT', `/accounts/${anna.id}`, { email: 'bert@example.com' }],
       ['DELETE', `/accounts/${anna.id}`, undefined],
     ] as const)
       t.match(await bert.call(403, method, path, body), { errorMsg: /write perm/ })

@@ -9,11 +9,13 @@ import { startPostgres } from '../../support/postgres.js'
 import { administrator, basic, type Controller } from '../../support/start-controller.js'
 import { grantContract } from './grants.contract.js'
 import { idOf, password, rows, startTown, type Json, type Person, type Town } from './people.js'
+import { quotasContract } from './quotas.contract.js'
 import { whoContract } from './who.contract.js'
 
 void t.test('on SQLite', (t) => {
   const store = { storeUrl: () => Promise.resolve('sqlite::memory:') }
   whoContract(t, store)
+  quotasContract(t, store)
   grantContract(t, store)
   t.end()
 })
@@ -23,6 +25,7 @@ void t.test('on PostgreSQL', async (t) => {
   const store = { storeUrl: () => postgres.url() }
   await t.test('who', (t) => {
     whoContract(t, store)
+    quotasContract(t, store)
     t.end()
   })
   await t.test('grants', (t) => {

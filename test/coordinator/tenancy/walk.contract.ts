@@ -4,12 +4,13 @@
  */
 import type { Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
+import { quotaNames } from '../../../src/domain/quota.js'
 import { instructionSubject } from '../../../src/bus/bus.js'
 import { agentStates } from '../../../src/domain/agent-state.js'
 import type { CallAnswer } from '../../support/start-controller.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'
-import { idOf, rows, startTown, type Json, type Town } from '../identity/people.js'
+import { idOf, password, rows, startTown, type Json, type Town } from '../identity/people.js'
 import {
   furnish,
   kinds,
@@ -54,6 +55,9 @@ export async function walkContract(t: Test, storeUrl: string): Promise<void> {
   await t.test("a reference to another organization's object is one to nothing", (t) =>
     checkReferences(t, scene),
   )
+  await t.test('an organization at its quotas is refused more, and another is not', (t) =>
+    checkQuotas(t, scene),
+  )
   await t.test('what is shared is read by all and changed by the system administrator', (t) =>
     checkShared(t, scene),
   )
@@ -62,7 +66,9 @@ export async function walkContract(t: Test, storeUrl: string): Promise<void> {
 type Answers = ReadonlyMap<string, string>
 
 async function checkIndependence(t: Test, scene: Scene, before: Answers): Promise<void> {
+  await setQuotas(scene, nothing)
   const after = await readSeen(scene)
+  await setQuotas(scene, null)
   t.ok(after.size > 300, `${after.size} answers`)
   t.same(after, before)
   const told = [...after].filter(([, text]) => text.includes('crimson'))
@@ -71,6 +77,48 @@ async function checkIndependence(t: Test, scene: Scene, before: Answers): Promis
     ([path, text]) => path.includes('=*crimson*') && !/^200 0 \[\]$|^400 /.test(text),
   )
   t.same(found, [], 'nor is it found by a filter')
+}
+
+/** What red has is left to it, and more is refused. */
+const nothing = Object.fromEntries(quotaNames.map((name) => [name, 0]))
+
+async function setQuotas({ town, red }: Scene, quotas: Json | null): Promise<void> {
+  await town.system.call(200, 'PUT', `/organizations/${red.organizationId}`, { quotas })
+}
+
+async function checkQuotas(t: Test, scene: Scene): Promise<void> {
+  const { town, red, blue } = scene
+  await setQuotas(scene, nothing)
+  const asked = {
+    '/tags': { name: 'more' },
+    '/files': { name: 'more', source: 'vcl 4.1;' },
+    '/domains': { fqdn: 'more.example' },
+    '/deployments': { name: 'more', tags: [] },
+    '/vclgroups': { name: 'more', mainVCL: 'file' },
+    '/accounts': { name: 'more', password },
+    '/invalidations': { type: 'ban', expression: 'obj.status == 1', target: { all: true } },
+  }
+  for (const [path, body] of Object.entries(asked)) {
+    const make = async (owner: Owner): Promise<CallAnswer> => {
+      const { tag, file } = owner.property
+      const own = {
+        ...(path === '/deployments' && { tags: [{ id: tag }] }),
+        ...(path === '/vclgroups' && { mainVCL: { id: file } }),
+      }
+      return ask(town, owner, path, { method: 'POST', body: { ...body, ...own } })
+    }
+    const refused = await make(red)
+    t.equal(refused.status, path === '/invalidations' ? 429 : 409, path)
+    t.match(refused.body['errorMsg'], /^organization "crimson" has its quota of 0 /, path)
+    t.equal((await make(blue)).status, path === '/invalidations' ? 202 : 201, path)
+  }
+  const { organizationId } = red
+  await t.rejects(enrol(town.controller, 'crimson-more', { organizationId }), {
+    kind: 'conflict',
+    message: /^organization "crimson" has its quota of 0 agents; delete some, or ask/,
+  })
+  await enrol(town.controller, 'azure-more', { organizationId: blue.organizationId })
+  await setQuotas(scene, null)
 }
 
 /** All that blue may read, when its calls are in the api log. */

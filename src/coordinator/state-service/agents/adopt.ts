@@ -51,7 +51,14 @@ export async function adoptRunningVcl(
   const agent = await findRegistered(service.store.queries, agentId)
   if (!agent || parseAdoption(agent.adoption)?.result === 'adopted') return false
   const running = await askRunning(service, context, agentId)
-  const done = await decideAdoption(service, context, agent, { running, groupName })
+  const settle = (found: RunningVcl | NotAdoptable) =>
+    decideAdoption(service, context, agent, { running: found, groupName })
+  const done = await settle(running).catch((error: unknown) => {
+    // Its organization has no room for the objects.
+    if (error instanceof FleetError && error.kind === 'conflict')
+      return settle({ refusal: error.message })
+    throw error
+  })
   if (!done) return false
   tellAgentsChanged(service, [agentId])
   tellDesiredChanged(service, done.agentIds, context.traceId)

@@ -18,6 +18,7 @@ import { readUsableTagIds } from '../../../store/tags.js'
 import { digestSecret } from './agent-credentials.js'
 import type { ListParameters } from '../objects/computed-list.js'
 import { readLongList, type LongListAnswer } from '../objects/long-list.js'
+import type { Queries } from '../../../store/store.js'
 import { chooseOwner, requireAll, type OwnerReference } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
 
@@ -52,13 +53,13 @@ export async function createJoinToken(
   if (!Number.isSafeInteger(maxUses) || maxUses < 1 || maxUses > maxUsesMost)
     throw new FleetError('invalid', 'jointoken', `maxUses must be 1 to ${maxUsesMost}`)
   const expiresAt = readExpiry(wanted.expires ?? null, now)
-  const tagIds = await readTags(service, owner, wanted.tags ?? [])
   const token = randomBytes(32).toString('base64url')
-  const id = await insertJoinToken(
-    queries,
-    { organizationId: owner, label, digest: digestSecret(token), expiresAt, maxUses, tagIds },
-    now,
-  )
+  const digest = digestSecret(token)
+  const id = await service.store.transaction(async (inside) => {
+    const tagIds = await readTags(inside, owner, wanted.tags ?? [], now)
+    const columns = { organizationId: owner, label, digest, expiresAt, maxUses, tagIds }
+    return insertJoinToken(inside, columns, now)
+  })
   const record = await findJoinToken(service, actor, id)
   if (!record) throw new FleetError('not-found', 'jointoken', `${id} was not found`)
   return { token, record }
@@ -102,16 +103,16 @@ function readExpiry(expires: number | null, now: number): number | null {
 }
 
 async function readTags(
-  service: StateService,
+  queries: Queries,
   owner: number | null,
   wanted: NonNullable<WantedJoinToken['tags']>,
+  now: number,
 ): Promise<number[]> {
-  const { queries } = service.store
   const references = wanted.filter((tag) => typeof tag !== 'string')
   const names = wanted.filter((tag) => typeof tag === 'string')
   const byId = await requireAll(references, 'tags', 'jointoken', (ids) =>
     readUsableTagIds(queries, owner, ids),
   )
   const parsed = names.map((name) => parseName(name, 'jointoken', 'tags'))
-  return [...new Set([...byId, ...(await keepTags(queries, owner, parsed, service.now()))])]
+  return [...new Set([...byId, ...(await keepTags(queries, owner, parsed, now))])]
 }

@@ -7,8 +7,10 @@ import type { Logger } from 'pino'
 import { hearingOf, type AskedEventType, type Hearing } from '../../../domain/event.js'
 import { printComment, printEvents, printReset } from '../../../domain/event-text.js'
 import { may, type Actor } from '../../../domain/permission.js'
+import { describeFullQuota, describeFullShare, hasFairRoom } from '../../../domain/quota.js'
 import { FleetError } from '../../../errors.js'
 import { readEventBounds, readEventsFor } from '../../../store/events.js'
+import { readQuotas, type NamedQuotas } from '../../../store/quotas.js'
 import type { SessionWatch } from '../identity/session-watch.js'
 import type { StateService } from '../service.js'
 import { startLiveEvents, writesAtOnce, type LiveListener } from './live-events.js'
@@ -31,8 +33,11 @@ export interface ListenerConnection {
 }
 
 export interface EventHub {
-  /** Throws 'limited' when the account, or the coordinator, has too many listeners or looks at too many agents. */
-  requireRoom(actor: Actor, agents: readonly LookedAtAgent[]): void
+  /**
+   * Answers the quotas of the actor's organization, if it has one. Throws 'limited' when the account, its organization or the
+   * coordinator has too many listeners or looks at too many agents.
+   */
+  requireRoom(actor: Actor, agents: readonly LookedAtAgent[]): Promise<NamedQuotas | undefined>
   /** Where a caller begins: null is an id that is none of ours, undefined is now. */
   findStart(lastEventId: number | null | undefined): Promise<EventStart>
   listen(listener: NewListener, connection: ListenerConnection): void
@@ -51,6 +56,8 @@ export interface EventStart {
 
 export interface NewListener {
   readonly actor: Actor
+  /** As `requireRoom` answered it. */
+  readonly organization: NamedQuotas | undefined
   readonly start: EventStart
   /** Heard as well, as far as it may. */
   readonly also: readonly AskedEventType[]
@@ -83,6 +90,7 @@ interface Listener extends LiveListener {
   hearing: Hearing
   maySample: boolean
   readonly accountId: number
+  readonly organizationId: number | null
   readonly expiresAtMs: number
   readonly connection: ListenerConnection
 }
@@ -105,9 +113,13 @@ export function createEventHub(
     get count() {
       return all.size
     },
-    requireRoom: (actor, agents) => {
-      requireListenerRoom(actor)
-      samples.requireRoom(actor, agents)
+    requireRoom: async (actor, agents) => {
+      const { organizationId } = actor
+      const organization =
+        organizationId === null ? undefined : await readQuotas(queries, organizationId)
+      requireListenerRoom(actor, organization)
+      samples.requireRoom({ ...actor, organization }, agents)
+      return organization
     },
     findStart: async (lastEventId) => {
       const { newest, oldest } = await readEventBounds(queries)
@@ -116,11 +128,16 @@ export function createEventHub(
       const isKept = lastEventId >= (oldest ?? newest + 1) - 1
       return isKept ? { after: lastEventId, reset: null } : { after: newest, reset: tooOld }
     },
-    listen: ({ actor, start, also, agents, expiresAtMs }, connection) => {
+    listen: ({ actor, organization, start, also, agents, expiresAtMs }, connection) => {
+      if (!hasRoomStill(actor, organization)) {
+        connection.end()
+        return
+      }
       const listener: Listener = {
         hearing: hearingOf(actor, also),
         maySample: maySample(actor),
         accountId: actor.accountId,
+        organizationId: actor.organizationId,
         expiresAtMs,
         connection,
         lastId: start.after,
@@ -143,7 +160,7 @@ export function createEventHub(
         listener.hearing = hearingOf(now, also)
         listener.maySample = maySample(now)
       })
-      const stopSamples = openSamples(listener, agents)
+      const stopSamples = openSamples(listener, agents, organization)
       connection.onClose(() => {
         stopSamples()
         session.close()
@@ -164,22 +181,49 @@ export function createEventHub(
     },
   }
 
-  function requireListenerRoom({ accountId }: Actor): void {
-    let ofAccount = 0
-    for (const listener of all) if (listener.accountId === accountId) ofAccount++
-    if (ofAccount < listenersOfAccount && all.size < listenersMost) return
-    throw new FleetError(
-      'limited',
-      'event',
-      ofAccount < listenersOfAccount
-        ? `this coordinator has ${listenersMost} listeners of events already; try another one`
-        : `this account listens to events ${listenersOfAccount} times here already; end some`,
-      { retryAfterSeconds },
-    )
+  function requireListenerRoom(
+    { accountId, organizationId }: Actor,
+    organization: NamedQuotas | undefined,
+  ): void {
+    let [ofAccount, held] = [0, 0]
+    for (const listener of all) {
+      if (listener.accountId === accountId) ofAccount++
+      if (listener.organizationId === organizationId) held++
+    }
+    if (ofAccount >= listenersOfAccount)
+      throw limited(
+        `this account listens to events ${listenersOfAccount} times here already; end some`,
+      )
+    if (all.size >= listenersMost)
+      throw limited(
+        `this coordinator has ${listenersMost} listeners of events already; try another one`,
+      )
+    if (!organization) return
+    const { name, quotas } = organization
+    if (held >= quotas.listeners)
+      throw limited(describeFullQuota(name, 'listeners', quotas.listeners))
+    if (!hasFairRoom({ total: listenersMost, used: all.size, held, wanted: 1 }))
+      throw limited(
+        describeFullShare(name, `the ${listenersMost} listeners of events of this coordinator`),
+      )
   }
 
-  function openSamples(listener: Listener, agents: readonly LookedAtAgent[]): () => void {
-    const { accountId, connection } = listener
+  /** Others may have taken the room since it was let in: when it comes back, it is told. */
+  function hasRoomStill(actor: Actor, organization: NamedQuotas | undefined): boolean {
+    try {
+      requireListenerRoom(actor, organization)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  function openSamples(
+    listener: Listener,
+    agents: readonly LookedAtAgent[],
+    organization: NamedQuotas | undefined,
+  ): () => void {
+    const { accountId, organizationId, connection } = listener
     const isReady = (): boolean =>
       listener.maySample &&
       !connection.isClosed &&
@@ -188,7 +232,7 @@ export function createEventHub(
       connection.write(text)
     }
     try {
-      return samples.open({ accountId, agents, isReady, write })
+      return samples.open({ accountId, organizationId, organization, agents, isReady, write })
     } catch {
       // Others took the room since it was let in: when it comes back, it is told.
       connection.end()
@@ -240,4 +284,8 @@ export function createEventHub(
 /** choices: 2, statistics: `stats` plus read on the object. */
 function maySample(actor: Actor): boolean {
   return may(actor, 'stats', 'read') && may(actor, 'agent', 'read')
+}
+
+function limited(message: string): FleetError {
+  return new FleetError('limited', 'event', message, { retryAfterSeconds })
 }

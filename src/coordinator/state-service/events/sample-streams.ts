@@ -3,8 +3,9 @@
  * goes on with those that come then.
  */
 import { printSample, printValues } from '../../../domain/event-text.js'
-import type { Actor } from '../../../domain/permission.js'
+import { describeFullQuota, describeFullShare, hasFairRoom } from '../../../domain/quota.js'
 import { FleetError } from '../../../errors.js'
+import type { NamedQuotas } from '../../../store/quotas.js'
 import type { AskedCache } from '../statistics/asked-caches.js'
 import type { LiveSample, LiveSamples } from '../statistics/live-samples.js'
 
@@ -14,8 +15,15 @@ export interface LookedAtAgent extends AskedCache {
   readonly name: string
 }
 
-export interface SampleListener {
+/** Whose quotas count. */
+export interface SampleHolder {
   readonly accountId: number
+  readonly organizationId: number | null
+  /** Undefined: the system administrator, who has none. */
+  readonly organization: NamedQuotas | undefined
+}
+
+export interface SampleListener extends SampleHolder {
   readonly agents: readonly LookedAtAgent[]
   /** Asked before each sample: it may still hear it, and takes what it is given. */
   readonly isReady: () => boolean
@@ -23,9 +31,9 @@ export interface SampleListener {
 }
 
 export interface SampleStreams {
-  /** Throws FleetError 'limited' when the account, or the coordinator, looks at too much already. */
-  requireRoom(actor: Actor, agents: readonly LookedAtAgent[]): void
-  /** Until the answered function is called, once. Throws 'limited' when there are too many agents already. */
+  /** Throws FleetError 'limited' when the account, its organization or the coordinator looks at too much already. */
+  requireRoom(holder: SampleHolder, agents: readonly LookedAtAgent[]): void
+  /** Until the answered function is called, once. Throws as `requireRoom`. */
   open(listener: SampleListener): () => void
 }
 
@@ -37,25 +45,16 @@ const looksMost = 2_000
 const retryAfterSeconds = 30
 
 export function createSampleStreams(liveSamples: LiveSamples): SampleStreams {
-  /** By account. */
-  const looks = new Map<number, number>()
+  const open = new Set<SampleListener>()
   /** JSON of the sample that came last, by what is left out of it. */
   const printed = new WeakMap<LiveSample, Map<string | null, string>>()
 
   return {
-    requireRoom: ({ accountId }, agents) => {
-      if (agents.length === 0) return
-      liveSamples.requireRoom(agents.map(({ agentId }) => agentId))
-      const ofAccount = (looks.get(accountId) ?? 0) + agents.length
-      if (ofAccount > looksOfAccount)
-        throw limited(`this account looks at ${looksOfAccount} agents at most here; end some`)
-      let ofAll = agents.length
-      for (const count of looks.values()) ofAll += count
-      if (ofAll > looksMost)
-        throw limited(`this coordinator shows ${looksMost} agents live at most; try another one`)
-    },
-    open: ({ accountId, agents, isReady, write }) => {
+    requireRoom,
+    open: (listener) => {
+      const { agents, isReady, write } = listener
       if (agents.length === 0) return () => undefined
+      requireRoom(listener, agents)
       const byId = new Map(agents.map((agent) => [agent.agentId, agent]))
       const stop = liveSamples.watch([...byId.keys()], (sample) => {
         const agent = byId.get(sample.agentId)
@@ -63,18 +62,44 @@ export function createSampleStreams(liveSamples: LiveSamples): SampleStreams {
         const { agentId: id, name, hidden } = agent
         write(Buffer.from(printSample({ id, name }, sample.at, printOnce(sample, hidden))))
       })
-      count(accountId, agents.length)
+      open.add(listener)
       return () => {
         stop()
-        count(accountId, -agents.length)
+        open.delete(listener)
       }
     },
   }
 
-  function count(accountId: number, added: number): void {
-    const after = (looks.get(accountId) ?? 0) + added
-    if (after > 0) looks.set(accountId, after)
-    else looks.delete(accountId)
+  function requireRoom(
+    { accountId, organizationId, organization }: SampleHolder,
+    agents: readonly LookedAtAgent[],
+  ): void {
+    const wanted = agents.length
+    if (wanted === 0) return
+    let [ofAccount, held, used, subscriptions] = [0, 0, 0, 0]
+    for (const one of open) {
+      used += one.agents.length
+      if (one.accountId === accountId) ofAccount += one.agents.length
+      if (one.organizationId !== organizationId) continue
+      held += one.agents.length
+      subscriptions++
+    }
+    if (ofAccount + wanted > looksOfAccount)
+      throw limited(`this account looks at ${looksOfAccount} agents at most here; end some`)
+    if (used + wanted > looksMost)
+      throw limited(`this coordinator shows ${looksMost} agents live at most; try another one`)
+    const ids = agents.map(({ agentId }) => agentId)
+    liveSamples.requireRoom(ids)
+    if (!organization) return
+    const { name, quotas } = organization
+    if (subscriptions >= quotas.liveSubscriptions)
+      throw limited(describeFullQuota(name, 'liveSubscriptions', quotas.liveSubscriptions))
+    // What it looks at is at least what agents send for it alone.
+    const isFair = [{ total: looksMost, used, wanted }, liveSamples.foresee(ids)].every((shared) =>
+      hasFairRoom({ ...shared, held }),
+    )
+    if (!isFair)
+      throw limited(describeFullShare(name, 'the agents that this coordinator shows live'))
   }
 
   function printOnce(sample: LiveSample, hidden: string | null): string {

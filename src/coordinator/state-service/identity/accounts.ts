@@ -167,7 +167,7 @@ async function requireMayChange(
   const locks = fields.locked && !account.locked
   if (account.systemAdministrator && locks)
     await requireOtherSystemAdministrator(queries, accountId)
-  if (fields.locked === account.locked && password === undefined) return
+  if (isSame(fields, account) && password === undefined) return
   requireAuthorityOfSystem(actor, account)
   for (const organizationId of await readOrganizationIdsOf(queries, accountId)) {
     const membership = { organizationId, accountId }
@@ -177,6 +177,14 @@ async function requireMayChange(
     if (locks && actor.organizationId !== null)
       await requireOtherAdministrator(queries, membership, 'account')
   }
+}
+
+function isSame(fields: AccountFields, account: AccountFields): boolean {
+  return (
+    fields.name === account.name &&
+    fields.email === account.email &&
+    fields.locked === account.locked
+  )
 }
 
 /** Whoever sets a password can log in with it. */

@@ -2,6 +2,7 @@
 import { parseListQuery } from '../../../domain/list-query.js'
 import { parseOrganizationName } from '../../../domain/names.js'
 import type { Actor } from '../../../domain/permission.js'
+import type { GivenQuotas } from '../../../domain/quota.js'
 import { FleetError } from '../../../errors.js'
 import { findAccount } from '../../../store/accounts.js'
 import { organizationColumns } from '../../../store/list-columns.js'
@@ -13,6 +14,7 @@ import {
   insertOrganization,
   selectOrganizations,
   updateOrganization as updateOrganizationRow,
+  type OrganizationFields,
   type OrganizationRecord,
 } from '../../../store/organizations.js'
 import { isForeignKeyViolation } from '../../../store/violation.js'
@@ -66,6 +68,8 @@ export interface OrganizationChange {
   readonly accessTTL?: number | null
   readonly refreshTTL?: number | null
   readonly locked?: boolean | null
+  /** As a whole: of what it leaves out the default counts. */
+  readonly quotas?: GivenQuotas | null
 }
 
 export async function createOrganization(
@@ -79,6 +83,7 @@ export async function createOrganization(
     accessTtlSeconds: defaultAccessTtl,
     refreshTtlSeconds: defaultRefreshTtl,
     locked: false,
+    quotas: null,
   })
   const id = await withUniqueName(fields.name, 'organization', () =>
     insertOrganization(service.store.queries, fields, service.now()),
@@ -171,10 +176,8 @@ function requireSystemAdministrator({ organizationId }: Actor): void {
     )
 }
 
-type Fields = Pick<OrganizationRecord, 'name' | 'accessTtlSeconds' | 'refreshTtlSeconds' | 'locked'>
-
-function merge(change: OrganizationChange, before: Fields): Fields {
-  const { name, accessTTL, refreshTTL, locked } = change
+function merge(change: OrganizationChange, before: OrganizationFields): OrganizationFields {
+  const { name, accessTTL, refreshTTL, locked, quotas } = change
   const accessTtlSeconds = accessTTL === undefined ? before.accessTtlSeconds : accessTTL
   const refreshTtlSeconds = refreshTTL === undefined ? before.refreshTtlSeconds : refreshTTL
   const fields = {
@@ -182,6 +185,7 @@ function merge(change: OrganizationChange, before: Fields): Fields {
     accessTtlSeconds: accessTtlSeconds ?? defaultAccessTtl,
     refreshTtlSeconds: refreshTtlSeconds ?? defaultRefreshTtl,
     locked: locked === undefined ? before.locked : (locked ?? false),
+    quotas: quotas === undefined ? before.quotas : keepGiven(quotas),
   }
   if (fields.refreshTtlSeconds < fields.accessTtlSeconds)
     throw new FleetError(
@@ -200,4 +204,8 @@ async function readAgain(
   const organization = await findOrganization(service, actor, id)
   if (!organization) throw new FleetError('not-found', 'organization', `${id} was not found`)
   return organization
+}
+
+function keepGiven(quotas: GivenQuotas | null): GivenQuotas | null {
+  return quotas === null || Object.keys(quotas).length === 0 ? null : quotas
 }

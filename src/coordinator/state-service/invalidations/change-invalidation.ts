@@ -22,6 +22,7 @@ import {
   tellInvalidationsLogged,
   tellInvalidationsRetried,
 } from './invalidation-hints.js'
+import { requireInvalidationRoom } from './invalidation-room.js'
 import { findInvalidation as findVisible } from './invalidation-view.js'
 import type { Actor } from '../../../domain/permission.js'
 
@@ -65,7 +66,7 @@ export async function endPending(
 
 /**
  * Once more, for the agents that have not done it: it goes to the end of the log with a new ttl. One that goes on is only
- * tried at once. Throws 'conflict' for a Completed one.
+ * tried at once. Throws 'conflict' for a Completed one, 'limited' when too many go on.
  */
 export async function retryInvalidation(
   service: StateService,
@@ -77,6 +78,7 @@ export async function retryInvalidation(
     if (entry.outcome === invalidationStates.Completed)
       throw ended(entry, 'every agent has done it')
     if (entry.outcome === null) return
+    await requireInvalidationRoom(queries, entry.organization?.id ?? null)
     const bad = new Set(entry.exceptions.filter(isBad).flatMap(({ agents }) => agents))
     const members = (await readSets(queries, [entry.setId])).get(entry.setId) ?? []
     const left = members.filter(({ agentId }) => bad.has(agentId))

@@ -15,7 +15,7 @@ import type { Actor } from '../../../domain/permission.js'
 import { parsePurgeUrl } from '../../../domain/purge-url.js'
 import { parsePurgeHeaders, parsePurgeMethod } from '../../../domain/purge-request.js'
 import { FleetError } from '../../../errors.js'
-import { appendInvalidation, hasOpen, findInvalidation } from '../../../store/invalidations.js'
+import { appendInvalidation, findInvalidation } from '../../../store/invalidations.js'
 import {
   isAway,
   keepSet,
@@ -28,6 +28,7 @@ import type { Queries } from '../../../store/store.js'
 import { chooseOwner, type OwnerReference } from '../objects/references.js'
 import type { StateService } from '../service.js'
 import { tellInvalidationsLogged } from './invalidation-hints.js'
+import { requireInvalidationRoom } from './invalidation-room.js'
 import {
   findMembers,
   findTarget,
@@ -53,8 +54,6 @@ export interface InvalidationRequest {
   readonly organization?: OwnerReference
 }
 
-/** Chosen by us: entries that wait for agents; a store holds as many at some 10 kB. */
-const openLimit = 100_000
 /** Chosen by us: a cache takes some seconds for as many. */
 const bansPerAgentMost = 10_000
 /** Chosen by us: looking for a header takes a millisecond. */
@@ -73,13 +72,7 @@ export async function createInvalidation(
   const ttlSeconds = parseTtl(request.ttl)
   const view = await service.store.decide(async (queries) => {
     const scope = await chooseScope(queries, actor, request.organization)
-    if (await hasOpen(queries, openLimit))
-      throw new FleetError(
-        'limited',
-        'invalidation',
-        `${openLimit} invalidations wait for agents already; cancel some`,
-        { retryAfterSeconds: 60 },
-      )
+    await requireInvalidationRoom(queries, ownerOf(scope))
     const { target, agents, members, reached } = await findReached(queries, scope, request, content)
     const setId = await keepSet(queries, members)
     const id = await appendInvalidation(queries, {

@@ -67,12 +67,14 @@ export async function createDomain(
   actor: Actor,
   wanted: NewDomain,
 ): Promise<DomainRecord> {
-  const { queries } = service.store
+  const { store } = service
   const fqdn = parseDomainName(wanted.fqdn, domainToASCII)
-  const owner = await chooseOwner(queries, actor, wanted.organization, 'domain')
+  const owner = await chooseOwner(store.queries, actor, wanted.organization, 'domain')
   const managedBy = mergeManagedBy(unmanaged, wanted.managedBy, 'domain')
   const id = await withUniqueName(fqdn, 'domain', () =>
-    insertDomain(queries, owner, { fqdn, managedBy }, service.now()),
+    store.transaction((queries) =>
+      insertDomain(queries, owner, { fqdn, managedBy }, service.now()),
+    ),
   )
   return readAgain(service, actor, id)
 }

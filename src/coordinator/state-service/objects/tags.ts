@@ -79,12 +79,12 @@ export async function createTag(
   actor: Actor,
   wanted: NewTag,
 ): Promise<TagRecord> {
-  const { queries } = service.store
+  const { store } = service
   const name = parseName(wanted.name, 'tag')
-  const owner = await chooseOwner(queries, actor, wanted.organization, 'tag')
+  const owner = await chooseOwner(store.queries, actor, wanted.organization, 'tag')
   const managedBy = mergeManagedBy(unmanaged, wanted.managedBy, 'tag')
   const id = await withUniqueName(name, 'tag', () =>
-    insertTag(queries, owner, { name, managedBy }, service.now()),
+    store.transaction((queries) => insertTag(queries, owner, { name, managedBy }, service.now())),
   )
   return readAgain(service, actor, id)
 }

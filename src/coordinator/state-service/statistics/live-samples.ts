@@ -22,6 +22,12 @@ export interface LiveSample {
 export interface LiveSamples {
   /** Throws FleetError 'limited' when too much is looked at already. */
   requireRoom(agentIds: readonly number[]): void
+  /** What there is in all, how much of it is taken, and how much these would take beside it. */
+  foresee(agentIds: readonly number[]): {
+    readonly total: number
+    readonly used: number
+    readonly wanted: number
+  }
   /**
    * Until the answered function is called. Whether the caller may see these agents is for the caller to know. Throws as
    * `requireRoom`.
@@ -47,6 +53,11 @@ export function createLiveSamples(bus: Bus): LiveSamples {
 
   return {
     requireRoom,
+    foresee: (agentIds) => ({
+      total: watchedMost,
+      used: watched.size,
+      wanted: listUnwatched(agentIds).length,
+    }),
     watch: (agentIds, listener) => {
       // Of its own, so that the same function may look twice.
       const onSample = (sample: LiveSample): void => {

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** The command-line client. */
+import { startProgram } from '../start-program.js'
+
+startProgram('cachefleet', () => import('./main.js'))

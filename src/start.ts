@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** The daemon. */
+import { startProgram } from './start-program.js'
+
+startProgram('cachefleetd', () => import('./main.js'))
