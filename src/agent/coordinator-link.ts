@@ -25,6 +25,7 @@ import { decodeCoordinatorMessage, encodeMessage } from '../messages/codec.js'
 import type { CoordinatorToAgent, Welcome } from '../messages/coordinator-to-agent.js'
 import { dialCoordinator, DialRefused, type DialOptions } from './dial.js'
 import { pauseFor } from './pause.js'
+import { findWrongScheme } from './wrong-scheme.js'
 
 export interface LinkOptions extends DialOptions {
   readonly describe: () => AgentDescription
@@ -135,19 +136,22 @@ export class CoordinatorLink {
       log.info('linked to the coordinator')
       return session
     } catch (error) {
-      this.#complain(error)
+      await this.#complain(error)
       this.#options.address.turn?.()
       // p-retry gives up on a TypeError: a bug here must not end the agent's only way to be told otherwise.
       throw new Error('no link to the coordinator', { cause: error })
     }
   }
 
-  #complain(error: unknown): void {
+  async #complain(error: unknown): Promise<void> {
     if (this.#isEnding()) return
-    const why = error instanceof Error ? error.message : String(error)
+    const { address, log } = this.#options
+    // Asked once an outage: it takes a connection.
+    const mistake = this.#complained ? undefined : await findWrongScheme(address.url, error)
+    const why = mistake ?? (error instanceof Error ? error.message : String(error))
     const refused = error instanceof DialRefused && error.status === 401
     const text = refused ? 'the coordinator refuses this agent' : 'the coordinator is not reached'
-    this.#options.log[this.#complained ? 'debug' : 'warn']({ why }, `${text}; trying on`)
+    log[this.#complained ? 'debug' : 'warn']({ why }, `${text}; trying on`)
     this.#complained = true
   }
 }

@@ -1,5 +1,6 @@
 /** One HTTP exchange with the coordinator. Every way it can fail becomes one sentence that says what to look at. */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { speaksTls } from '../speaks-tls.js'
 import { unanswered, type CliError } from './cli-error.js'
 
 export interface HttpCall {
@@ -64,7 +65,13 @@ export async function openHttp(call: HttpCall, silenceMs?: number): Promise<Inco
       resolve(incoming)
     })
     outgoing.on('error', (error) => {
-      reject(unreachable(call, error))
+      isTlsInstead(call, error).then((isTls) => {
+        reject(
+          isTls
+            ? unanswered(`cannot reach ${call.url.origin}: ${tlsInstead}`, traceId)
+            : unreachable(call, error),
+        )
+      }, reject)
     })
     outgoing.end(body)
   })
@@ -114,6 +121,13 @@ export async function readAnswer(incoming: IncomingMessage): Promise<HttpAnswer>
 function headerOf({ headers }: IncomingMessage, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : ''
+}
+
+const tlsInstead = 'it speaks TLS; is it https:// instead of http://?'
+
+async function isTlsInstead({ url }: HttpCall, error: unknown): Promise<boolean> {
+  const isCutOff = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+  return url.protocol === 'http:' && isCutOff && (await speaksTls(url))
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -41,6 +41,13 @@ function tagOfAgent(of: PlainColumn): NestedColumn {
   }
 }
 
+/** What a Down agent told last is not what its cache does now. */
+function engineStateWhile(isDown: '=' | '<>') {
+  return sql<
+    string | null
+  >`case when agents.state ${sql.raw(isDown)} ${sql.lit(agentStates.Down)} then agents."engineState" end`
+}
+
 export const agentColumns = {
   id: { column: 'agents.id', type: 'number' },
   name: { column: 'agents.name', type: 'text' },
@@ -48,7 +55,8 @@ export const agentColumns = {
   state: { column: 'agents.state', type: 'number' },
   stateName: { column: 'agents.state', type: 'choice', choices: agentStates },
   lockedBecause: { column: 'agents.lockedBecause', type: 'text', nullable: true },
-  engineState: { column: 'agents.engineState', type: 'text' },
+  engineState: { column: engineStateWhile('<>'), type: 'text', nullable: true },
+  lastEngineState: { column: engineStateWhile('='), type: 'text', nullable: true },
   engineError: { column: 'agents.engineError', type: 'text', nullable: true },
   engineHost: { column: 'agents.engineHost', type: 'text' },
   enginePort: { column: 'agents.enginePort', type: 'number' },

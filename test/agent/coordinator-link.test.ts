@@ -1,8 +1,14 @@
 /** The agent's end of the link, with a cache that is not there: credentials, order of messages, loss and return. */
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
 import { encodeMessage } from '../../src/messages/codec.js'
 import { eventually } from '../support/eventually.js'
+import { root } from '../support/root.js'
 import { idle } from './cache-sight.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { makeFolder, runTestAgent } from './run-agent.js'
@@ -53,6 +59,33 @@ void t.test('a refused agent without a token tries on, and says so once', async 
 
   coordinator.settings.admit = () => null
   await eventually('linked', () => agent.isLinked())
+})
+
+void t.test('an address with the wrong scheme is told, and the right one', async (t) => {
+  const certificates = join(root, 'test/fixtures/tls')
+  const tls = createServer({
+    cert: await readFile(join(certificates, 'one.crt')),
+    key: await readFile(join(certificates, 'one.key')),
+  })
+  await once(tls.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    tls.closeAllConnections()
+    tls.close()
+  })
+  const { port } = tls.address() as AddressInfo // of a TCP listener
+  const coordinator = await startCoordinatorEnd(t)
+  const plain = new URL(coordinator.url).host
+  const rows = [
+    [`ws://127.0.0.1:${port}`, `127.0.0.1:${port} speaks TLS; use wss://127.0.0.1:${port} in`],
+    [`wss://${plain}`, `${plain} does not speak TLS; use ws://${plain} in`],
+  ] as const
+  for (const [url, told] of rows) {
+    const agent = await runTestAgent(t, coordinator, absent, { coordinator: { url, caFile: null } })
+    const complaint = await eventually('it says so', () =>
+      agent.lines.find(({ msg }) => /coordinator is not reached/.test(msg)),
+    )
+    t.match(complaint.why, `the coordinator at ${told} --coordinator-url`)
+  }
 })
 
 void t.test(

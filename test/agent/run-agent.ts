@@ -21,6 +21,7 @@ export interface TestAgent extends RunningAgent {
 export interface LogLine {
   readonly level: number
   readonly msg: string
+  readonly why?: string
   readonly traceId?: string
   readonly command?: string
 }

@@ -2,12 +2,13 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { chmod, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../src/coordinator/controller/resources.js'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { withSessionLock } from '../../src/cli/session-lock.js'
 import { findFreePort } from '../../src/agent/free-port.js'
+import { root } from '../support/root.js'
 import { administrator, startController, type Controller } from '../support/start-controller.js'
 import { call, expectOneLine, makeHome, run, sessionFile, type Environment } from './run-cli.js'
 
@@ -220,10 +221,15 @@ void t.test('what cannot be reached is one line, exit 1', async (t) => {
   const environment = await makeHome(t)
   const other = await startServer(t, () => undefined)
   const port = await findFreePort()
+  const certificate = join(root, 'test/fixtures/tls/one')
+  const secure = await startController(t, {
+    http: { tls: { certFile: `${certificate}.crt`, keyFile: `${certificate}.key` } },
+  })
   const servers = {
     'http://no-such-host.invalid:8002': /no host of that name|cannot be looked up/,
     [`http://127.0.0.1:${port}`]: /nothing listens there/,
     [controller.base.replace('http:', 'https:')]: /does not speak TLS/,
+    [secure.base.replace('https:', 'http:')]: /speaks TLS; is it https:\/\/ instead/,
     [other]: /is no coordinator: it answered 200 text\/html/,
   }
   for (const [server, reason] of Object.entries(servers)) {

@@ -55,7 +55,12 @@ export const agentSchema = Type.Object(
     }),
     stateName: Type.String(),
     lockedBecause: orNull(Type.String()),
-    engineState: Type.String({ description: 'running, stopped, unreachable or unknown' }),
+    engineState: orNull(
+      Type.String({ description: 'running, stopped, unreachable or unknown; null: Down' }),
+    ),
+    lastEngineState: orNull(
+      Type.String({ description: 'Of a Down agent: the engineState that it told last' }),
+    ),
     engineError: orNull(Type.String()),
     engineHost: Type.String(),
     enginePort: Type.Integer(),
@@ -109,6 +114,7 @@ export const agentSchema = Type.Object(
 
 /** `whole`: false for an organization that only shares the agent; what names other organizations' objects is left out. */
 export function toAgentView(agent: AgentRecord, whole: boolean) {
+  const isDown = agent.state === agentStates.Down
   return {
     id: agent.id,
     name: agent.name,
@@ -116,7 +122,8 @@ export function toAgentView(agent: AgentRecord, whole: boolean) {
     state: agent.state,
     stateName: agentStateName(agent.state),
     lockedBecause: agent.lockedBecause,
-    engineState: agent.engineState,
+    engineState: isDown ? null : agent.engineState,
+    lastEngineState: isDown ? agent.engineState : null,
     engineError: agent.engineError,
     engineHost: agent.engineHost,
     enginePort: agent.enginePort,

@@ -6,7 +6,9 @@ export interface Agent extends Reference {
   readonly state: 1 | 2 | 3 | 4 | 5
   readonly stateName: string
   readonly lockedBecause: string | null
-  readonly engineState: string
+  /** Null: the agent is Down, and `lastEngineState` says what it told last. */
+  readonly engineState: string | null
+  readonly lastEngineState: string | null
   readonly engineError: string | null
   readonly engineHost: string
   readonly enginePort: number

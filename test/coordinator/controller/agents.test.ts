@@ -1,6 +1,8 @@
 /** Agents as a caller meets them; the session that answers questions is played on the real bus (choices: 2 and 3). */
 import t from 'tap'
-import { agentRevokedSubject } from '../../../src/bus/bus.js'
+import { agentChangedSubject, agentRevokedSubject } from '../../../src/bus/bus.js'
+import { agentStates } from '../../../src/domain/agent-state.js'
+import { markSilentDown } from '../../../src/store/agent-conditions.js'
 import { eventually } from '../../support/eventually.js'
 import { basic } from '../../support/start-controller.js'
 import { enrol, startClient, type Json } from './client.js'
@@ -36,6 +38,27 @@ void t.test('an agent answers the fields of the specification and its config', a
   t.match(agent['tags'], [{ name: 'static-a', static: true, created: /Z$/, updated: /Z$/ }])
   t.same(await client.list('/agents'), [agent])
   t.match(await client.expect(404, 'GET', '/agents/77'), { errorMsg: '77 was not found' })
+})
+
+void t.test('what a Down agent told last is not told as the state of its cache', async (t) => {
+  const client = await startClient(t)
+  const down = `/agents/${await enrol(client, 'down')}`
+  await client.service.store.decide((queries) =>
+    markSilentDown(queries, Date.now() + 1000, Date.now()),
+  )
+  const up = `/agents/${await enrol(client, 'up')}`
+  const list = async (query: string) =>
+    (await client.list(`/agents?${query}`)).map(({ name }) => name)
+
+  const wanted = { stateName: 'Down', engineState: null, lastEngineState: 'running' }
+  const agent = await client.expect(200, 'GET', down)
+  t.match(agent, wanted)
+  t.match(await client.expect(200, 'PUT', down, agent), wanted, 'its body can be PUT back')
+  t.match(await client.expect(200, 'GET', up), { engineState: 'running', lastEngineState: null })
+  t.same(await list('engineState=running'), ['up'])
+  t.same(await list('engineState=null'), ['down'])
+  t.same(await list('lastEngineState=running'), ['down'])
+  t.same(await list('sort=engineState:desc'), ['up', 'down'])
 })
 
 void t.test('agents are filtered, sorted and taken by page', async (t) => {
@@ -163,8 +186,19 @@ void t.test('a read-only agent is 409 for changes, a locked one 423', async (t) 
     await client.expect(400, 'PUT', `/agents/${id}/backends/default/dead`)
   }
 
-  const asked = playSession(t, client, locked, () => done(null))
-  t.match(await client.expect(200, 'PUT', `/agents/${locked}/unlock`), { name: 'locked' })
+  const { bus, store } = client.service
+  const asked = playSession(t, client, locked, () => {
+    // As a heartbeat: written behind the answer.
+    void eventually('the answer is there', () => asked.length === 1).then(async () => {
+      const agents = store.queries.updateTable('agents').where('id', '=', locked)
+      await agents.set({ lockedBecause: null, state: agentStates.Running }).execute()
+      bus.publish(agentChangedSubject, { agentIds: [locked] })
+    })
+    return done(null)
+  })
+  t.match(await client.expect(200, 'PUT', `/agents/${locked}/unlock`), {
+    ...{ name: 'locked', lockedBecause: null, stateName: 'Running' },
+  })
   t.match(await client.expect(200, 'PUT', `/agents/${free}/unlock`), { stateName: 'Running' })
   t.match(asked, [{ question: { kind: 'unlock' } }], 'only the locked one is asked')
 })

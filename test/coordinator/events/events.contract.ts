@@ -83,7 +83,8 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     await queries.updateTable('agents').set({ lastHeartbeatAt: Date.now() }).execute()
     await markSilentDown(queries, Date.now() + 1000, Date.now())
 
-    await heard(client, 'agent', { id, state: 3 })
+    const told = { id, state: 3, engineState: null, lastEngineState: 'running' }
+    await heard(client, 'agent', told)
     t.equal(client.of('agent').length, before + 1)
   })
 

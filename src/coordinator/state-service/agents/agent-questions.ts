@@ -11,9 +11,12 @@ import { instructAgent } from './instruct.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readNamedRows } from './engine-answers.js'
 import { sendSetting, type Caller } from './setting-commands.js'
+import { watchAgents } from './watch-agents.js'
 
 /** Chosen by us: longer than the cache's own limit for one command (cli_timeout, 60 s) helps nobody who waits. */
 const answerTimeoutMs = 30_000
+/** An agent tells its new condition ahead of its answer; it is written a moment later. */
+const recordedWithinMs = 5000
 
 interface Patience {
   /** 30 s unless given. */
@@ -120,5 +123,13 @@ export async function unlockAgent(
     question: { kind: 'unlock' },
     timeoutMs: answerTimeoutMs,
   })
-  return (await findAgent(service, actor, agent.id)) ?? agent
+  const unlocked = await watchAgents(
+    service,
+    async () => {
+      const now = await findAgent(service, actor, agent.id)
+      return now?.lockedBecause === agent.lockedBecause ? undefined : now
+    },
+    { untilMs: service.now() + recordedWithinMs },
+  )
+  return unlocked ?? (await findAgent(service, actor, agent.id)) ?? agent
 }

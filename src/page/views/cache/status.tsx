@@ -51,7 +51,7 @@ function CachePanel({ agent }: { readonly agent: Agent }) {
         <div>
           <dt>Engine</dt>
           <dd>
-            {agent.engineVersion} ({agent.engineState})
+            {agent.engineVersion} ({agent.engineState ?? `last seen ${agent.lastEngineState}`})
           </dd>
         </div>
         <div>
