@@ -117,6 +117,26 @@ function normaliseBackend(ident: string): string {
   return parts[1] ?? parts[0] ?? 'unnamed'
 }
 
+/** What every storage counts alike. */
+const storageFields = new Set([
+  ...['c_req', 'c_fail', 'c_bytes', 'c_freed', 'g_alloc', 'g_bytes', 'g_space'],
+])
+
+/**
+ * What a cache whose storage is memory counts in place of the counters of a file, by current name: dashboards of older caches
+ * ask for `SMF.s0.c_bytes`, whatever the storage is.
+ */
+export function findMemoryCounters(names: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    names.flatMap((name) => {
+      const [, ident, field = ''] = /^SMF\.(.+)\.(\w+)$/.exec(name) ?? []
+      return ident !== undefined && storageFields.has(field)
+        ? [[name, `SMA.${ident}.${field}`] as const]
+        : []
+    }),
+  )
+}
+
 /** Of a current name. Levels of storage are called `g_…` in every release. */
 export function kindOfCounter(name: string): 'counter' | 'gauge' {
   const field = name.slice(name.lastIndexOf('.') + 1)

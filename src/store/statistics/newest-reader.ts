@@ -1,7 +1,7 @@
 /** What caches count now: the newest row of each, and the sums of them. */
 import { spanOf } from '../../domain/archive/archives.js'
 import { readValue } from '../../domain/archive/row.js'
-import { inChunks, isHidden, isWithin, toRead } from './row-reader.js'
+import { findColumn, inChunks, isHidden, isWithin, toRead } from './row-reader.js'
 import type { ReadRow, ReadRows, RowParts, TimeSpan } from './row-reader.js'
 import type {
   AskedCache,
@@ -44,7 +44,7 @@ export function createNewestReader(
       agentIds.push(cache.agentId)
       ends.push(endsAt)
       for (const name of query.names) {
-        const column = isHidden(cache, name) ? undefined : layout.columns.get(name)
+        const column = findColumn(cache, layout, name, query.alternatives)
         const value = column === undefined ? undefined : readValue(bytes, column)
         values.push(value?.average ?? Number.NaN)
       }

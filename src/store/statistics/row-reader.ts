@@ -3,7 +3,7 @@ import { slotRanges, spanOf, type Grid } from '../../domain/archive/archives.js'
 import type { Layout, Layouts } from './layouts.js'
 import { toStored, type FinishedRow, type LiveCache } from './live-cache.js'
 import type { RowStore, StoredRow } from './row-store.js'
-import type { AskedCache, SeriesQuery } from './statistics-archive.js'
+import type { Alternatives, AskedCache, SeriesQuery } from './statistics-archive.js'
 
 export interface RowParts {
   readonly store: RowStore
@@ -60,6 +60,17 @@ export function createRowReader({ store, layouts, caches, grid }: RowParts): Rea
 
 export function toRead(cache: LiveCache, row: FinishedRow): ReadRow {
   return { ...toStored(cache, row, 0), layout: row.layout }
+}
+
+/** Undefined where the cache has no such counter, or none for who asks. */
+export function findColumn(
+  cache: AskedCache,
+  { columns }: Layout,
+  name: string,
+  alternatives?: Alternatives,
+) {
+  if (isHidden(cache, name)) return undefined
+  return columns.get(name) ?? columns.get(alternatives?.get(name) ?? '')
 }
 
 export function isHidden({ hidden }: AskedCache, name: string): boolean {

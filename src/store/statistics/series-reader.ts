@@ -2,14 +2,8 @@
 import { chooseArchive } from '../../domain/archive/archives.js'
 import { consolidate } from '../../domain/archive/consolidation.js'
 import { readValue } from '../../domain/archive/row.js'
-import { inChunks, isHidden, type ReadRows, type RowParts } from './row-reader.js'
-import type {
-  AskedCache,
-  Series,
-  SeriesAnswer,
-  SeriesQuery,
-  StatisticsArchive,
-} from './statistics-archive.js'
+import { findColumn, inChunks, type ReadRows, type RowParts } from './row-reader.js'
+import type { Series, SeriesAnswer, SeriesQuery, StatisticsArchive } from './statistics-archive.js'
 import { createSums } from './sums.js'
 
 /** Chosen by us: rows that are read for one answer: about a second of work. Of many caches a coarser archive answers. */
@@ -24,18 +18,18 @@ export function createSeriesReader(
   return { readSeries }
 
   async function readSeries(query: SeriesQuery): Promise<SeriesAnswer> {
-    const { caches: asked, names, consolidation, nowMs } = query
+    const { caches: asked, names, alternatives, consolidation, nowMs } = query
     const rowsEach = Math.max(1, Math.floor(rowsMost / Math.max(1, asked.length)))
     // What is yet to come has no rows, and takes none of the finest archive's.
     const range = { startMs: query.startMs, endMs: Math.min(query.endMs, nowMs) }
     const archive = chooseArchive(grid, { ...range, nowMs }, Math.min(grid.rows, rowsEach))
     const sums = names.map(() => createSums())
-    const known = await findKnown(asked, names)
+    const known = await findKnown(query)
     for await (const some of inChunks(asked))
       for (const [cache, rows] of await readRows(some, archive, range))
         for (const { endsAt, layout, bytes } of rows)
           for (const [at, name] of names.entries()) {
-            const column = isHidden(cache, name) ? undefined : layout.columns.get(name)
+            const column = findColumn(cache, layout, name, alternatives)
             const value = column === undefined ? undefined : readValue(bytes, column)
             if (value) sums[at]?.add(endsAt, consolidate(value, consolidation))
           }
@@ -48,10 +42,11 @@ export function createSeriesReader(
     }
   }
 
-  async function findKnown(
-    asked: readonly AskedCache[],
-    names: readonly string[],
-  ): Promise<ReadonlySet<string>> {
+  async function findKnown({
+    caches: asked,
+    names,
+    alternatives,
+  }: SeriesQuery): Promise<ReadonlySet<string>> {
     const stored = await store.readLayoutIds(asked.map(({ agentId }) => agentId))
     const known = new Set<string>()
     for (const cache of asked) {
@@ -59,7 +54,7 @@ export function createSeriesReader(
       const live = caches.get(cache.agentId)?.layout
       const layout = live ?? (id === undefined ? undefined : await layouts.read(id))
       for (const name of names)
-        if (layout?.columns.has(name) && !isHidden(cache, name)) known.add(name)
+        if (layout && findColumn(cache, layout, name, alternatives) !== undefined) known.add(name)
     }
     return known
   }

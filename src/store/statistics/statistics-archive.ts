@@ -39,11 +39,15 @@ export interface AskedCache {
   readonly hidden: string | null
 }
 
+/** By a name that is asked for: what a cache that has no such counter is asked for instead. */
+export type Alternatives = ReadonlyMap<string, string>
+
 export interface SeriesQuery {
   /** Of several the sums. */
   readonly caches: readonly AskedCache[]
   /** Current names. */
   readonly names: readonly string[]
+  readonly alternatives?: Alternatives
   readonly consolidation: Consolidation
   /** Rows that end in this range, both included. */
   readonly startMs: number
@@ -81,6 +85,7 @@ export interface NewestAnswer {
 export interface NewestEachQuery extends NewestQuery {
   /** Current names. */
   readonly names: readonly string[]
+  readonly alternatives?: Alternatives
 }
 
 /** Of the caches that were heard lately, in the order in which they were asked for. */

@@ -119,6 +119,49 @@ void t.test('a counter of a cache, by every function, named as it was asked for'
   )
 })
 
+void t.test("a file's counters are answered by a cache that stores in memory", async (t) => {
+  const client = await startClient(t)
+  const agents = [await enrol(client, 'memory'), await enrol(client, 'file')]
+  const begin = (Math.floor(Date.now() / 1000 / 60) - 5) * 60
+  for (const [at, storage] of ['SMA', 'SMF'].entries())
+    client.service.statistics.record({
+      ...{ agentId: agents[at] ?? 0, at: (begin + 10) * 1000, spanMs: null },
+      names: [`${storage}.s0.c_bytes`, `${storage}.s0.g_space`, 'SMA.Transient.g_bytes'],
+      values: [5 + at, 100, 7],
+    })
+  const range = `${begin}/${begin + 10}`
+  const asked = 'counters=SMF.s0.c_bytes,SMF.s0.g_space,SMA.s0.c_bytes'
+  const read = async (id: number | undefined) => {
+    const path = `/agents/${id}/stats/AVERAGE/${range}?${asked}`
+    const stats = (await client.expect(200, 'GET', path))['stats'] as Json[]
+    return stats.map((one) => [one['counter'], ...valuesOf(one)])
+  }
+
+  t.strictSame(await read(agents[0]), [
+    ...[
+      ['SMF.s0.c_bytes', 5],
+      ['SMF.s0.g_space', 100],
+      ['SMA.s0.c_bytes', 5],
+    ],
+  ])
+  t.strictSame(await read(agents[1]), [
+    ...[['SMF.s0.c_bytes', 6], ['SMF.s0.g_space', 100], ['SMA.s0.c_bytes']],
+  ])
+  const groupId = await placeGroup(client, agents)
+  const sum = await client.expect(
+    200,
+    'GET',
+    `/vclgroups/${groupId}/stats/SMF.s0.c_bytes/AVERAGE/${range}`,
+  )
+  t.strictSame(valuesOf(sum), [11])
+  const all = await client.expect(200, 'GET', `/agents/${agents[0]}/stats/AVERAGE/${range}`)
+  t.notMatch(all, { stats: [{ counter: /SMF/ }] }, 'without names each as it is called')
+  client.advance(-(Date.now() - (begin + 11) * 1000))
+  t.match(await client.expect(200, 'GET', '/stats?counters=SMF.s0.g_space'), {
+    agents: [{ values: [100] }, { values: [100] }],
+  })
+})
+
 void t.test('a graph groups counters by their row, as whole numbers', async (t) => {
   const { client, agents, groupId, begin } = await startFleet(t)
   const range = `${begin}/${begin + 10}`

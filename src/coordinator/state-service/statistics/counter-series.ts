@@ -7,7 +7,7 @@ import {
   toGraphValue,
 } from '../../../domain/archive/graphs.js'
 import type { TimeRange } from '../../../domain/archive/time-range.js'
-import { defaultCounters, resolveCounter } from '../../../domain/counters.js'
+import { defaultCounters, findMemoryCounters, resolveCounter } from '../../../domain/counters.js'
 import { groupBy } from '../../../domain/group-by.js'
 import { FleetError, type ErrorKey } from '../../../errors.js'
 import type { AskedCache, Series } from '../../../store/statistics/statistics-archive.js'
@@ -59,7 +59,7 @@ async function readCounterSeries(
       `counters: ${names.length} are too many for one call; ${countersMost} is the most`,
     )
   const current = names.map((name) => resolveCounter(name) ?? '')
-  const found = await readSeries(service, request, current)
+  const found = await readSeries(service, request, current, findMemoryCounters(current))
   return names.map((counter, at) => {
     const series = found[at]
     if (!series || !(series.isKnown || kept.has(current[at] ?? '')))
@@ -123,8 +123,9 @@ async function readSeries(
   service: StateService,
   { caches, consolidation, range, nowMs = service.now() }: SeriesRequest & { nowMs?: number },
   names: readonly string[],
+  alternatives: ReadonlyMap<string, string> = new Map(),
 ): Promise<readonly Series[]> {
-  const query = { caches, names, consolidation, ...range, nowMs }
+  const query = { caches, names, alternatives, consolidation, ...range, nowMs }
   return (await service.statistics.readSeries(query)).series
 }
 

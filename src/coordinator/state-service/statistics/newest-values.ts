@@ -1,5 +1,5 @@
 /** What caches count now: events per second and levels of the newest rows, summed over some caches or of each. */
-import { resolveCounter } from '../../../domain/counters.js'
+import { findMemoryCounters, resolveCounter } from '../../../domain/counters.js'
 import type { Actor } from '../../../domain/permission.js'
 import { FleetError } from '../../../errors.js'
 import type { AskedCache } from '../../../store/statistics/statistics-archive.js'
@@ -51,7 +51,9 @@ export async function readNewestOfEach(
 ): Promise<readonly CacheValues[]> {
   const names = requireNames(counters)
   const caches = await askVisibleCaches(service, actor)
-  const newest = await service.statistics.readNewestEach({ caches, names, nowMs: service.now() })
+  const newest = await service.statistics.readNewestEach({
+    ...{ caches, names, alternatives: findMemoryCounters(names), nowMs: service.now() },
+  })
   return Array.from(newest.agentIds, (id, at) => ({
     ...{ id, time: (newest.endsAt[at] ?? 0) / 1000 },
     values: Array.from(newest.values.subarray(at * names.length, (at + 1) * names.length), toShown),
