@@ -267,7 +267,8 @@ void t.test('a closed pipe ends the client silently, at any length', async (t) =
 void t.test(
   'locked agents are unlocked by name, by filter or all; --plan tells before',
   async (t) => {
-    const { api, cli, json } = await startDesk(t)
+    const desk = await startDesk(t)
+    const { api } = desk
     const held: HeldCache = {
       childRunning: true,
       vcls: [{ name: 'boot', active: true, labelOf: null, ours: false }],
@@ -293,29 +294,32 @@ void t.test(
     await lock('us-1', ['us'])
     await enrol(api, 'free')
 
-    t.match(await cli(['agents', 'unlock', 'free', '--plan']), {
+    t.match(await desk.cli(['agents', 'unlock', 'free', '--plan']), {
       code: 0,
       out: /nothing to unlock/,
     })
     const plan = ['agents', 'unlock', '--all', '--filter', 'tags.name=eu', '--plan']
-    const { code, out } = await cli(plan)
+    const { code, out } = await desk.cli(plan)
     t.equal(code, 2)
     t.match(out, /^eu-1: \n  becomes active: cf-idle\n  loads: cf-idle\n  discards: boot\neu-2: /)
     t.notMatch(out, /us-1/)
-    t.equal((await json('agents', 'get', 'eu-1'))['stateName'], 'Locked', 'nothing was done')
+    t.equal((await desk.json('agents', 'get', 'eu-1'))['stateName'], 'Locked', 'nothing was done')
 
-    t.match(await cli(['agents', 'unlock', 'eu-1']), { code: 0, out: /stateName +Running/ })
-    t.match(await cli(['agents', 'unlock', '--all', '--filter', 'tags.name=eu']), {
+    t.match(await desk.cli(['agents', 'unlock', 'eu-1']), { code: 0, out: /stateName +Running/ })
+    t.match(await desk.cli(['agents', 'unlock', '--all', '--filter', 'tags.name=eu']), {
       code: 0,
       out: /eu-2 +Running/,
     })
-    t.match(await cli(['agents', 'unlock', 'us-1', 'free']), {
+    t.match(await desk.cli(['agents', 'unlock', 'us-1', 'free']), {
       code: 1,
       out: /us-1 +Running/,
       err: /not unlocked: free: it is not locked/,
     })
-    t.match(await cli(['agents', 'unlock', '--all']), { code: 0, out: /no agent is locked/ })
+    t.match(await desk.cli(['agents', 'unlock', '--all']), { code: 0, out: /no agent is locked/ })
     for (const wrong of [[], ['eu-1', '--all'], ['eu-1', '--filter', 'name=x']])
-      t.match(await cli(['agents', 'unlock', ...wrong]), { code: exitCodes.usage, err: /--all/ })
+      t.match(await desk.cli(['agents', 'unlock', ...wrong]), {
+        code: exitCodes.usage,
+        err: /--all/,
+      })
   },
 )

@@ -16,6 +16,7 @@ import { startVarnishd } from '../support/varnishd.js'
 import {
   addHost,
   adopt,
+  intoFleet,
   readAdopted,
   startPlace,
   untilAdopted,
@@ -35,9 +36,7 @@ import {
   untilServing,
 } from './stand.js'
 
-t.jobs = 6
-
-const intoFleet = ['--adopt-group', 'fleet']
+t.jobs = 5
 
 interface FileView extends Reference {
   readonly source: string
@@ -87,7 +86,7 @@ sub vcl_recv { call one; call two; if (client.ip !~ office || client.ip !~ every
   const waiting = await api.makeGroup({ name: 'other', mainFile: other, deployment })
   readRefusal(await api.act(waiting, 'deploy'), 503)
 
-  const edge = await adopt(t, place, 'edge', ['web'])
+  const edge = await adopt(t, place, 'edge', ['--tags', 'web'])
   const group = await untilAdopted(place, 'edge')
 
   await t.test('is left as it is, but for what it does not run', async (t) => {
@@ -185,7 +184,7 @@ void t.test('what cannot be adopted, or only just', lane(), async (t) => {
     await cache.adm('vcl.inline', 'routing', quoted(routing))
     await cache.adm('vcl.use', 'routing')
     const traffic = startTraffic(t, cache)
-    await adopt(t, place, 'edge', ['web'])
+    await adopt(t, place, 'edge', ['--tags', 'web'])
     const error = await untilRefused(place)
     t.match(error, /routing hands requests to labelled VCL .* <vcl\.inline> line 4/)
     t.same(port.changes(), [])
@@ -270,7 +269,7 @@ void t.test('with two coordinators over PostgreSQL', lane(), async (t) => {
     addHost(t, place, answering('shared')),
     addHost(t, other, answering('shared')),
   ])
-  await Promise.all(hosts.map((host, index) => adopt(t, host, `twin-${index}`, [], intoFleet)))
+  await Promise.all(hosts.map((host, index) => adopt(t, host, `twin-${index}`, intoFleet)))
   const ids = await Promise.all(
     hosts.map(async (host, index) => (await untilAdopted(host, `twin-${index}`, 'fleet')).id),
   )
@@ -279,95 +278,6 @@ void t.test('with two coordinators over PostgreSQL', lane(), async (t) => {
     hosts.map(({ port: touched }) => touched.changes()),
     [[], []],
   )
-})
-
-/** The same text as `boot` has, under a name that a reload on the host gave it. */
-async function renameLoaded({ cache }: Place, vcl: string, name: string): Promise<void> {
-  await cache.adm('vcl.inline', name, quoted(vcl))
-  await cache.adm('vcl.use', name)
-  await cache.adm('vcl.discard', 'boot')
-}
-
-void t.test('hosts that run the same VCL become one group', lane(), async (t) => {
-  const first = await startPlace(t, answering('live'))
-  const { api } = first
-  const second = await addHost(t, first, answering('live'))
-  const third = await addHost(t, first, answering('other'))
-  const places = [first, second, third]
-  await renameLoaded(second, answering('live'), 'reload-7')
-  const traffic = places.map(({ cache }) => startTraffic(t, cache))
-  for (const { port } of places) port.forget()
-
-  // Two arrive at once: one of them makes the group, the other joins it.
-  await Promise.all([
-    adopt(t, first, 'edge-1', [], intoFleet),
-    adopt(t, second, 'edge-2', [], intoFleet),
-  ])
-  const group = await untilAdopted(first, 'edge-1', 'fleet')
-  t.equal((await untilAdopted(second, 'edge-2', 'fleet')).id, group.id)
-  await adopt(t, third, 'edge-3', [], intoFleet)
-  const own = await untilAdopted(third, 'edge-3')
-
-  await t.test('no cache is touched, and each VCL keeps its name', async (t) => {
-    t.same(
-      places.map(({ port }) => port.changes()),
-      [[], [], []],
-    )
-    t.same(await listVcls(second.cache), ['reload-7'])
-    t.match(await api.readHistory(group.id), [{ revision: 1, action: 'adopt', result: 'ok' }])
-  })
-
-  await t.test('another text has a group of its own, and says how it differs', async (t) => {
-    const agent = await api.findAgent('edge-3')
-    const { text } = await api.call('GET', `/agents/${agent?.id ?? 0}`)
-    const { adoption } = JSON.parse(text) as AdoptedAgent // the API's schema
-    t.match(adoption, {
-      result: 'adopted',
-      error: 'VCL group "fleet" has another text',
-      group: { id: own.id, name: 'adopted-edge-3' },
-      difference: /^--- VCL group fleet\n\+\+\+ agent edge-3\n@@[^]*\n-[^]*live[^]*\n\+[^]*other/,
-    })
-    t.match(await api.findAgent('edge-2'), {
-      adoption: { error: null, group: { id: group.id, name: 'fleet' } },
-    })
-  })
-
-  await t.test('the same text deployed once more changes nothing anywhere', async (t) => {
-    expectDone(await api.act(group.id, 'deploy'))
-    t.equal((await api.readHistory(group.id)).length, 1)
-    t.same([first.port.changes(), second.port.changes()], [[], []])
-  })
-
-  await t.test('an edit comes to all of them, and goes by a switch', async (t) => {
-    await api.editFile(group.mainVCL.id, answering('edited'))
-    expectDone(await api.act(group.id, 'deploy'))
-    for (const { cache } of [first, second]) t.equal((await fetchMark(cache)).mark, 'edited')
-    t.equal((await fetchMark(third.cache)).mark, 'other')
-    for (const { port } of places) port.forget()
-    expectDone(await api.act(group.id, 'rollback'))
-    for (const { cache } of [first, second]) t.equal((await fetchMark(cache)).mark, 'live')
-    t.same(
-      places
-        .flatMap(({ port }) => port.changes())
-        .filter((line) => !/^vcl\.(use|discard)/.test(line)),
-      [],
-    )
-  })
-
-  t.same(
-    traffic.flatMap(({ failures }) => [...failures]),
-    [],
-  )
-
-  await t.test('its tag can be deleted once no deployment asks for it', async (t) => {
-    const tag = await api.findTag('adopted-fleet')
-    readRefusal(await api.call('DELETE', `/tags/${tag}`), 409)
-    expectDone(await api.act(group.id, 'undeploy'))
-    for (const path of [`vclgroups/${group.id}`, `deployments/${group.deployments[0]?.id ?? 0}`])
-      t.equal((await api.call('DELETE', `/${path}`)).status, 204)
-    t.same((await api.findAgent('edge-2'))?.tags, [], 'no agent bears it any more')
-    t.equal((await api.call('DELETE', `/tags/${tag}`)).status, 204)
-  })
 })
 
 const onLink = (...names: readonly string[]): Step[] =>

@@ -30,6 +30,8 @@ export interface AdoptedGroup extends Reference {
   readonly deployments: readonly Reference[]
 }
 
+export const intoFleet = ['--adopt-group', 'fleet']
+
 /** As Stand, without an agent at first. */
 export interface Place {
   readonly cache: Varnishd
@@ -70,14 +72,13 @@ export async function adopt(
   t: Test,
   place: Place,
   name: string,
-  tags: readonly string[] = [],
   words: readonly string[] = [],
 ): Promise<Adopting> {
   const { cache, link, port, api } = place
   const stateDir = await makeStateDir(t)
   const launch = (joinToken?: string): Daemon =>
     startAgent(t, cache, {
-      ...{ coordinatorUrl: link.url, name, stateDir, port: port.port, tags },
+      ...{ coordinatorUrl: link.url, name, stateDir, port: port.port },
       words: ['--takeover', 'adopt', ...words],
       ...(joinToken === undefined ? {} : { joinToken }),
     })

@@ -139,6 +139,20 @@ await t.test('a message of the other side is of an unknown kind', (t) => {
   t.end()
 })
 
+await t.test('what a locked agent tells of its cache has bounds', (t) => {
+  const told = { ...fromAgent[0], adoption: 'ready', adoptGroup: 'fleet', held }
+  t.match(decodeAgentMessage(JSON.stringify(told)), { adoptGroup: 'fleet', held })
+  const vcls = Array.from({ length: 501 }, () => held.vcls[0])
+  for (const wrong of [
+    { held: { ...held, vcls } },
+    { held: { ...held, takeover: 'never' } },
+    { held: { ...held, params: [{ name: 'x', value: 'y'.repeat(1025) }] } },
+    { adoptGroup: '' },
+  ])
+    t.throws(() => decodeAgentMessage(JSON.stringify({ ...told, ...wrong })), /held|adoptGroup/)
+  t.end()
+})
+
 await t.test('keys that are not known are let through', (t) => {
   const text = JSON.stringify({ ...fromAgent[2], novelty: { deep: 1 } })
   t.match(decodeAgentMessage(text), { kind: 'heartbeat' })
