@@ -50,7 +50,5 @@ export async function showHistory(invocation: Invocation, group: Named): Promise
     { field: 'mainVCL.name', title: 'main VCL' },
     { field: 'mainVCL.version', title: 'version' },
     { field: 'result' },
-    { field: 'replaced' },
-    { field: 'replacedBy', title: 'replaced by' },
   ])
 }

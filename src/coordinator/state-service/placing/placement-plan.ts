@@ -26,7 +26,7 @@ import { readUsableTagIds } from '../../../store/tags.js'
 import { readGroups, readNewestGroupId, type GroupRecord } from '../../../store/vcl-groups.js'
 import { notThere, requireAll } from '../objects/references.js'
 import { scopeOf, type StateService } from '../service.js'
-import { holdsPlace, toPlacementInput } from './placing.js'
+import { holdsPlace, toPlacementInput, type GroupToPlace } from './placing.js'
 import { readNamesOf, takePlaces } from './replacing.js'
 import { describeShortages } from './shortage.js'
 
@@ -102,16 +102,13 @@ export async function planPlacement(
   const deployments = await numberDeployments(service, actor, plan.deployments)
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
   const nameOf = await readNamesOf(queries, actor.organizationId)
-  const own = { id: 0, organizationId: actor.organizationId }
-  const others = groups.some(({ replace }) => replace === true)
-    ? await readReplaceable(queries, own)
-    : undefined
+  const others = await readReplaceable(queries, { id: 0, organizationId: actor.organizationId })
   const foreseen: ForeseenGroup[] = []
   for (const group of groups) {
     const targets = group.deployments.map((name) => findByName(deployments, name))
     const wish = present.get(group.id)?.wish
     const input = toPlacementInput({
-      group: { ...group, replaces: group.replace === true ? others : undefined },
+      group: withReplaces(group, others),
       deployments: targets,
       agents,
       placements: places.get(group.id) ?? [],
@@ -218,6 +215,10 @@ function findByName(deployments: readonly NumberedDeployment[], name: string): N
     'vclgroup',
     `deployments: ${JSON.stringify(name)} is named by a group and not among them`,
   )
+}
+
+function withReplaces(group: WantedGroup, others: ReadonlySet<number>): GroupToPlace {
+  return group.replace === true ? { ...group, replaces: others } : group
 }
 
 /** Those that come later in the plan see what this one left, and took. */
