@@ -25,7 +25,9 @@ export const bodyWords: Readonly<Record<BodyType, string>> = {
   text: 'a text',
   form: 'a form',
 }
-const typePattern = /^([\w./+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
+const typePattern = /^[\w./+-]+$/
+/** Behind the type: nothing, this, and maybe a last semicolon. */
+const parameterPattern = /^(?:charset\s*=\s*"?utf-8"?)?$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Undefined when the body is empty. Throws FleetError with key `body`: 415, 413 or 400. */
@@ -92,11 +94,20 @@ function chooseType(request: IncomingMessage, allowed: readonly BodyType[]): Bod
       'body',
       'the body is compressed (Content-Encoding); send it as it is',
     )
-  const [, given] = typePattern.exec(type ?? '') ?? []
-  const chosen = allowed.find((one) => mediaTypes[one] === given?.toLowerCase())
+  const given = readMediaType(type ?? '')
+  const chosen = allowed.find((one) => mediaTypes[one] === given)
   if (chosen !== undefined) return chosen
   const right = allowed.map((one) => `"Content-Type: ${mediaTypes[one]}"`).join(' or ')
   throw new FleetError('unsupported-type', 'body', `the body needs ${right}, in UTF-8`)
+}
+
+/** In small letters; null for what has another charset or is no type. */
+function readMediaType(header: string): string | null {
+  const [type = '', charset = '', last = '', ...more] = header
+    .split(';', 5)
+    .map((part) => part.trim())
+  const isRead = typePattern.test(type) && parameterPattern.test(charset)
+  return isRead && last === '' && more.length === 0 ? type.toLowerCase() : null
 }
 
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
