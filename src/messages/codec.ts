@@ -57,6 +57,7 @@ import {
   type Shape,
 } from './checks.js'
 import { messageLimitBytes, type Envelope } from './envelope.js'
+import { cutTexts, textLimitBytes } from './texts.js'
 import { withoutNul } from './without-nul.js'
 
 /** The text is no message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
@@ -90,8 +91,12 @@ export function requireFittingText(text: string, kind: string, furtherBytes = 0)
     )
 }
 
+/** Its texts are cut; the value of an answer is for `judgeAnswer`, which knows what was asked. */
 export function decodeAgentMessage(text: string): AgentToCoordinator {
-  return decode<AgentToCoordinator>(text, agentMessages)
+  const message = decode<AgentToCoordinator>(text, agentMessages)
+  if (text.length <= textLimitBytes / 3) return message
+  const kept = message.kind === 'answer' ? { value: message.value } : {}
+  return { ...(cutTexts({ ...message, value: null }) as AgentToCoordinator), ...kept } // of the same form
 }
 
 export function decodeCoordinatorMessage(text: string): CoordinatorToAgent {
