@@ -5,7 +5,7 @@ export default tseslint.config(
   { ignores: ['dist/', '.tap/', 'node_modules/', 'test/**/*.mjs'] },
   {
     // Those of tests read what tests have made.
-    ignores: ['test/'],
+    ignores: ['test/**'],
     plugins: { cachefleet: linearExpressions },
     rules: { 'cachefleet/linear-expressions': 'error' },
   },

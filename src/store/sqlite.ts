@@ -3,6 +3,7 @@
  * With `postgres.ts` the only file that knows which database this is.
  */
 import { chmodSync, closeSync, openSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import {
   CompiledQuery,
@@ -32,6 +33,8 @@ export const inMemory = ':memory:'
 
 /** How long a start waits for another process; nothing else is done meanwhile. */
 const openTimeoutMs = 5000
+/** A few pages: what the smallest of calls writes. */
+const roomLeastBytes = 65_536
 /** Prepared statements kept, and the longest text of one: long ones are lists of rows that differ each time. */
 const statementsKept = 256
 const statementLengthMost = 4096
@@ -77,11 +80,22 @@ export function openSqlite(path: string): Database {
     check: async () => {
       await sql`select 1`.execute(queries)
     },
+    checkRoom: () => (path === inMemory ? Promise.resolve() : requireRoom(path)),
     close: async () => {
       await groups.finish()
       await turns.run(() => queries.destroy())
     },
   }
+}
+
+/**
+ * The journal is written anew from its start now and then, so a small write succeeds on a full disk for a while, and what is kept of it
+ * does not fit into the file.
+ */
+async function requireRoom(path: string): Promise<void> {
+  const { bavail, bsize } = await statfs(path)
+  if (bavail * bsize < roomLeastBytes)
+    throw new FleetError('unavailable', 'store', `the disk of the store ${path} is full`)
 }
 
 function openFile(path: string): BetterSqlite3.Database {

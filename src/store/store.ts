@@ -40,6 +40,8 @@ export interface Store {
   ): Promise<T>
   /** Rejects when the database does not answer. */
   check(): Promise<void>
+  /** Rejects when it cannot be written: a small row is, every few seconds at most. */
+  checkWrites(): Promise<void>
   close(): Promise<void>
 }
 
