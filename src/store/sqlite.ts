@@ -3,7 +3,6 @@
  * With `postgres.ts` the only file that knows which database this is.
  */
 import { chmodSync, closeSync, openSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import {
   CompiledQuery,
@@ -20,6 +19,7 @@ import {
 } from 'kysely'
 import { FleetError } from '../errors.js'
 import type { Database, DialectSql } from './database.js'
+import { requireRoom } from './disk-room.js'
 import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { createReadMemory } from './read-memory.js'
 import type { Tables } from './schema.js'
@@ -33,8 +33,6 @@ export const inMemory = ':memory:'
 
 /** How long a start waits for another process; nothing else is done meanwhile. */
 const openTimeoutMs = 5000
-/** A few pages: what the smallest of calls writes. */
-const roomLeastBytes = 65_536
 /** Prepared statements kept, and the longest text of one: long ones are lists of rows that differ each time. */
 const statementsKept = 256
 const statementLengthMost = 4096
@@ -86,16 +84,6 @@ export function openSqlite(path: string): Database {
       await turns.run(() => queries.destroy())
     },
   }
-}
-
-/**
- * The journal is written anew from its start now and then, so a small write succeeds on a full disk for a while, and what is kept of it
- * does not fit into the file.
- */
-async function requireRoom(path: string): Promise<void> {
-  const { bavail, bsize } = await statfs(path)
-  if (bavail * bsize < roomLeastBytes)
-    throw new FleetError('unavailable', 'store', `the disk of the store ${path} is full`)
 }
 
 function openFile(path: string): BetterSqlite3.Database {
