@@ -4,12 +4,17 @@
 export const textLimitBytes = 64 * 1024
 const cutMark = '…'
 
-/** All texts within `value`, which was parsed from JSON that is not nested deep. */
+/** All texts within `value`, in their places: it was just parsed, from JSON that is not nested deep, and may have a million members. */
 export function cutTexts(value: unknown): unknown {
   if (typeof value === 'string') return cutText(value)
-  if (Array.isArray(value)) return value.map(cutTexts)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, cutTexts(one)]))
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) value[at] = cutTexts(value[at])
+    return value
+  }
+  const members = value as Record<string, unknown> // what JSON has besides
+  for (const key of Object.keys(members)) members[key] = cutTexts(members[key])
+  return value
 }
 
 /** Not within a character. */
