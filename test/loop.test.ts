@@ -45,7 +45,7 @@ async function measureBlock(work: () => unknown): Promise<number> {
     longestMs = Math.max(longestMs, spentMs)
     last = now
   }
-  let isDone = false
+  const state = { isDone: false }
   const worked = (async () => {
     await nextRound()
     last = readClocks()
@@ -55,10 +55,10 @@ async function measureBlock(work: () => unknown): Promise<number> {
       // A refusal takes its time, too.
     } finally {
       measure()
-      isDone = true
+      state.isDone = true
     }
   })()
-  while (!isDone) {
+  while (!state.isDone) {
     await nextRound()
     measure()
   }

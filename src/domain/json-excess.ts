@@ -47,14 +47,18 @@ export function findJsonExcess(bytes: Uint8Array, limits: JsonLimits): string | 
         if (++depth > limits.depth)
           return `is nested deeper than ${limits.depth} objects and arrays`
         keys[depth] = byte === brace ? 1 : -1
-      } else {
-        const count = keys[depth] ?? -1
-        if (count === limits.keys) return `has an object of over ${limits.keys} members`
-        if (count > 0) keys[depth] = count + 1
-      }
+      } else if (countKey(keys, depth) > limits.keys)
+        return `has an object of over ${limits.keys} members`
     }
   }
   return null
+}
+
+/** Behind a comma; -1 in a list. */
+function countKey(keys: Int32Array, depth: number): number {
+  const count = keys[depth] ?? -1
+  if (count > 0) keys[depth] = count + 1
+  return count > 0 ? count + 1 : -1
 }
 
 /** The index of the quote that ends the string; the end of the bytes when there is none. */

@@ -191,9 +191,12 @@ function* appendFile(
     if (flat.hopeless) return
   }
   appendText(flat, file, { from, to: file.text.length, origin })
-  // What is behind the last token is blank or comment, and a comment may go on to the end of its line.
-  const open = opened.length > 1 && !file.text.endsWith('\n') && /\S/.test(file.text.slice(end))
-  if (open) append(flat, '\n')
+  if (opened.length > 1 && mayGoOn(file, end)) append(flat, '\n')
+}
+
+/** What is behind the last token is blank or comment, and a comment may go on to the end of its line. */
+function mayGoOn({ text }: VclText, end: number): boolean {
+  return !text.endsWith('\n') && /\S/.test(text.slice(end))
 }
 
 /** A main file without the word is read once only, with the flattened text. */
