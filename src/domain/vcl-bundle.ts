@@ -176,8 +176,7 @@ function* appendFile(
   for (const found of findExpandable(file, opened)) {
     if (found.kind === 'pause') yield
     if (found.kind === 'end') ({ end } = found)
-    if (found.kind === 'error' || found.kind === 'flag')
-      giveUp(flat, placeOf(file, found), found.reason)
+    if ('reason' in found) giveUp(flat, placeOf(file, found), found.reason)
     const included = found.kind === 'include' && findIncluded(flat, file, found, opened)
     if (included) {
       appendText(flat, file, { from, to: found.start, origin })
