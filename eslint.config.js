@@ -1,9 +1,17 @@
 import tseslint from 'typescript-eslint'
+import { linearExpressions } from './.ci/linear-expressions.mjs'
 
 export default tseslint.config(
-  { ignores: ['dist/', '.tap/', 'node_modules/', '**/*.mjs', 'eslint.config.js'] },
-  ...tseslint.configs.strictTypeChecked,
+  { ignores: ['dist/', '.tap/', 'node_modules/', 'test/**/*.mjs'] },
   {
+    // Those of tests read what tests have made.
+    ignores: ['test/**'],
+    plugins: { cachefleet: linearExpressions },
+    rules: { 'cachefleet/linear-expressions': 'error' },
+  },
+  {
+    files: ['**/*.{ts,tsx}'],
+    extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',

@@ -11,7 +11,8 @@ export interface Banner {
 }
 
 /** `product-version revision hash` on a line of its own; the product's name may have dashes. */
-const versionLine = /^([A-Za-z][A-Za-z0-9-]*?)-(\d[\w.+-]*|trunk)(?: revision (\w+))?\s*$/m
+const versionLine =
+  /^([A-Za-z][A-Za-z0-9]*(?:-[A-Za-z][A-Za-z0-9]*)*)-(\d[\w.+-]*|trunk)(?: revision (\w+))?\s*$/m
 
 export function parseBanner(text: string): Banner {
   const found = versionLine.exec(text)

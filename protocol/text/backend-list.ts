@@ -31,12 +31,12 @@ export function parseBackendListText(text: string, name = 'backend.list'): reado
 
 function parseRow(line: string, command: string): Backend {
   const date = /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.exec(line.trim())?.[0]
-  const found = /^(\S+)\s+([a-z]+)\s+(.*)$/.exec(line)
+  const found = /^(\S+)\s+([a-z]+)\s+(.*)$/s.exec(line)
   const [, name, adminHealth, probe = ''] = found ?? []
   const health = /\b(healthy|sick|good|bad)\b/i.exec(probe)?.[1]
   if (name === undefined || adminHealth === undefined || health === undefined)
     throw garbledAnswer(command, `not a row of backends: ${JSON.stringify(line.slice(0, 80))}`)
-  const [, good = '0', total = '0'] = /(\d+)\/(\d+)/.exec(probe) ?? []
+  const [, good = '0', total = '0'] = /(\d{1,9})\/(\d{1,9})/.exec(probe) ?? []
   return {
     name,
     type: null,

@@ -34,24 +34,36 @@ function parseBlock(block: string, command: string): Param {
   const [name = '', ...lines] = block.split('\n')
   if (!/^[a-z][a-z0-9_]*\s*$/.test(name))
     throw garbledAnswer(command, `not a parameter: ${JSON.stringify(name.slice(0, 80))}`)
-  const value = /^\s+Value is: (.*?)(?: \[([^\]]*)\])?( \(default\))?$/m.exec(block)
   const read = (label: string) =>
     lines
       .find((line) => line.trimStart().startsWith(`${label} is: `))
       ?.trim()
       .slice(label.length + 5)
-  const printed = value?.[1] ?? null
+  const shown = read('Value')
+  const { printed, units, isDefault } = readValue(shown ?? '')
+  const value = shown === undefined ? null : printed
   return {
     name: name.trim(),
-    isImplemented: value !== null,
-    value: printed,
-    units: value?.[2] ?? null,
-    default: (value?.[3] === undefined ? read('Default') : printed) ?? null,
+    isImplemented: shown !== undefined,
+    value,
+    units,
+    default: (isDefault ? value : read('Default')) ?? null,
     minimum: read('Minimum') ?? null,
     maximum: read('Maximum') ?? null,
     description: readDescription(lines),
     flags: [],
   }
+}
+
+/** `120.000 [seconds] (default)`: unit and remark are there or not. */
+function readValue(shown: string) {
+  const remark = ' (default)'
+  const isDefault = shown.endsWith(remark)
+  const text = isDefault ? shown.slice(0, -remark.length) : shown
+  const bracket = text.endsWith(']') ? text.lastIndexOf(' [') : -1
+  return bracket < 0
+    ? { printed: text, units: null, isDefault }
+    : { printed: text.slice(0, bracket), units: text.slice(bracket + 2, -1), isDefault }
 }
 
 /** Behind the first empty line, indented by eight. */

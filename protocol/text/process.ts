@@ -71,7 +71,7 @@ export function parsePidText(text: string): ProcessIds {
 export function parseStorageListText(text: string): readonly Storage[] {
   if (!text.startsWith('Storage devices'))
     throw garbledAnswer('storage.list', 'not a list of stores')
-  return [...text.matchAll(/^\s*storage\.(\S+) = (\S+)/gm)].map(([, name = '', kind = '']) => ({
+  return [...text.matchAll(/^[ \t]*storage\.(\S+) = (\S+)/gm)].map(([, name = '', kind = '']) => ({
     name,
     kind,
   }))

@@ -69,6 +69,11 @@ export function describeError(error: unknown, json: boolean): string {
   const traceId = refusal?.body['traceId']
   // A cache says in two lines why it refuses a parameter.
   const isOneLine = refusal !== null && refusal.status !== compilerStatus
-  const told = isOneLine ? message.trim().replaceAll(/\s*\n\s*/g, ' ') : message
+  const told = isOneLine ? joinLines(message) : message
   return `cachefleet: ${told}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`
+}
+
+function joinLines(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join(' ')
 }

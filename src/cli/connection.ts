@@ -49,7 +49,10 @@ function parseServer(text: string): string {
     throw usageError(`${JSON.stringify(text)} is no address; ${defaultServerUrl} is one`)
   if (url.username !== '' || url.password !== '')
     throw usageError('the address holds a name or a password; they belong to cachefleet login')
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+  const address = `${url.origin}${url.pathname}`
+  let end = address.length
+  while (address.charAt(end - 1) === '/') end--
+  return address.slice(0, end)
 }
 
 async function readCa(file: string | undefined): Promise<string | undefined> {

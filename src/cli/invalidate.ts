@@ -62,10 +62,10 @@ function readHeaders({ flags }: Invocation): Fields {
   const given: unknown = flags['header']
   if (!Array.isArray(given)) return {}
   const headers = given.map((text) => {
-    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(String(text)) ?? []
+    const [, name, value] = /^([^:\s]+):(.*)$/.exec(String(text)) ?? []
     if (name === undefined || value === undefined)
       throw usageError(`--header is ${JSON.stringify(text)}; 'Name: value' is right`)
-    return [name, value] as const
+    return [name, value.trim()] as const
   })
   return { headers: Object.fromEntries(headers) }
 }

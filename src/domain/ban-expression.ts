@@ -68,13 +68,13 @@ export function narrowToGroup(terms: readonly BanTerm[], groupId: number): reado
 
 function splitWords(text: string): Word[] {
   const words: Word[] = []
-  // A quoted word, an opened one that does not end, or a bare one.
-  const pattern = /"((?:[^"\\]|\\[^])*)"|"|[^ "]+/g
+  // A quoted word, maybe without its end, or a bare one.
+  const pattern = /"((?:[^"\\]|\\[^])*)("?)|[^ "]+/g
   let end = -1
-  for (const { 0: whole, 1: quoted, index: at } of text.matchAll(pattern)) {
+  for (const { 0: whole, 1: quoted, 2: close, index: at } of text.matchAll(pattern)) {
     if (at === end)
       throw refusal(text, at, 'a blank must stand between two words, and no quote in one')
-    if (whole === '"') throw refusal(text, at, 'this quote is not closed')
+    if (close === '') throw refusal(text, at, 'this quote is not closed')
     const isQuoted = quoted !== undefined
     const word = isQuoted ? quoted.replace(/\\(["\\])/g, '$1') : whole
     words.push({ text: word, at, isQuoted })

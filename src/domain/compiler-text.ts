@@ -17,20 +17,34 @@ const paragraphLimit = 10
 const paragraphLimitCharacters = 8000
 const agentLimit = 20
 const excerptLimitCharacters = 160
+/** Of what a cache says of one VCL; a compiler's answer has some hundred characters for each error. */
+const errorLimitCharacters = 65_536
 
 /** A paragraph for each distinct error, the most frequent first, each with the names of its agents below. */
 export function describeFailures(failures: readonly LoadFailure[], sourceMap: SourceMap): string {
-  const agentsOf = new Map<string, string[]>()
-  for (const { agentName, error } of failures) {
-    const text = translateError(error, sourceMap)
-    agentsOf.set(text, [...(agentsOf.get(text) ?? []), agentName])
-  }
-  const paragraphs = [...agentsOf].toSorted(([, a], [, b]) => b.length - a.length)
+  const paragraphs = groupAgents(failures, sourceMap)
   const shown = paragraphs
     .slice(0, paragraphLimit)
     .map(([text, agents]) => `${text}\n(${describeAgents(agents)})`)
   const hidden = paragraphs.length - shown.length
   return [...shown, ...(hidden > 0 ? [`(and ${hidden} other errors)`] : [])].join('\n\n')
+}
+
+/** Agents mostly say the same words: each text is translated once. */
+function groupAgents(
+  failures: readonly LoadFailure[],
+  sourceMap: SourceMap,
+): readonly (readonly [text: string, agentNames: readonly string[]])[] {
+  const translations = new Map<string, string>()
+  const agentsOf = new Map<string, string[]>()
+  for (const { agentName, error } of failures) {
+    const translation = translations.get(error) ?? translateError(error, sourceMap)
+    translations.set(error, translation)
+    const agents = agentsOf.get(translation)
+    if (agents) agents.push(agentName)
+    else agentsOf.set(translation, [agentName])
+  }
+  return [...agentsOf].toSorted(([, a], [, b]) => b.length - a.length)
 }
 
 function describeAgents(names: readonly string[]): string {
@@ -43,7 +57,7 @@ function describeAgents(names: readonly string[]): string {
 /** One error, in the author's files and lines. */
 export function translateError(error: string, sourceMap: SourceMap): string {
   const main = sourceMap.files[0] ?? 'the VCL'
-  const text = error.replaceAll('\r\n', '\n').trim()
+  const text = error.slice(0, errorLimitCharacters).replaceAll('\r\n', '\n').trim()
   const failed = initFailure.exec(behindCompiled(text))
   const told = failed
     ? `${main}: vcl_init failed: ${(failed[1] ?? 'without a message').trim()}`
@@ -81,26 +95,43 @@ type Piece =
       readonly excerpt: readonly string[]
     }
 
-const placeForm = /^(?:At: )?\('(.*)' Line (\d+) Pos (\d+)\)(?: -- \(.*\))?$/
-const marks = /^-*#[-#]*$|^-+$/
+/** Behind the name of the file. */
+const placeForm = /' Line (\d{1,9}) Pos (\d{1,9})\)/y
+const marks = /^[-#]+$/
 
 function readCompilerText(text: string): Piece[] {
   const lines = dropWarnings(text.split('\n').filter((line) => !noise.test(line)))
   const pieces: Piece[] = []
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    const place = placeForm.exec(line)
-    if (!place) {
+    const place = readPlace(line)
+    if (place === null) {
       pieces.push({ kind: 'line', text: line })
       continue
     }
     const isMarked = marks.test(lines[at + 2] ?? '')
     const excerpt = isMarked ? lines.slice(at + 1, at + 3) : []
     at += excerpt.length
-    const [, file = '', number = '', position = ''] = place
-    pieces.push({ kind: 'place', file, line: Number(number), position: Number(position), excerpt })
+    pieces.push({ kind: 'place', ...place, excerpt })
   }
   return pieces
+}
+
+/** A name may hold anything, so the last place in the line is the one; each is tried once, and what is behind it only by its ends. */
+function readPlace(line: string): SourcePlace | null {
+  const start = line.startsWith('At: ') ? 4 : 0
+  if (!line.startsWith("('", start) || !line.endsWith(')')) return null
+  const from = start + 2
+  for (let at = line.length; at > from;) {
+    at = line.lastIndexOf("' Line ", at - 1)
+    if (at < from) return null
+    placeForm.lastIndex = at
+    const [found = '', number, position] = placeForm.exec(line) ?? []
+    const end = at + found.length
+    if (found !== '' && (end === line.length || line.startsWith(' -- (', end)))
+      return { file: line.slice(from, at), line: Number(number), position: Number(position) }
+  }
+  return null
 }
 
 /** What was just a warning did not stop the VCL; when nothing else is left it is all there is to tell. */

@@ -22,8 +22,15 @@ export function selectCounters(further: readonly string[] = []): CounterSelectio
     if (!fields.has(fieldOf(name))) return false
     const series = resolveCounter(name)
     if (series === null) return false
-    return selected.has(series) || selected.has(series.replace(/\..*\./, '.*.'))
+    return selected.has(series) || selected.has(nameOfEach(series))
   }
+}
+
+/** `VBE.boot.default.busy` is one of `VBE.*.busy`. */
+export function nameOfEach(series: string): string {
+  const first = series.indexOf('.')
+  const last = series.lastIndexOf('.')
+  return first === last ? series : `${series.slice(0, first)}.*${series.slice(last)}`
 }
 
 const fieldOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)

@@ -6,41 +6,67 @@
 export interface JsonLimits {
   /** Of objects and arrays within each other. */
   readonly depth: number
-  /** Of all objects and arrays together. */
+  /** Of all objects and arrays together, themselves included. */
   readonly members: number
+  /** Of one object: many different keys take ten times as long as the members of a list. */
+  readonly keys: number
 }
+
+/** What a byte outside of strings is; all others are passed over. */
+const kinds = new Uint8Array(256)
+const quote = 1
+const open = 2
+const close = 3
+const comma = 4
+for (const [kind, characters] of [
+  [quote, '"'],
+  [open, '{['],
+  [close, '}]'],
+  [comma, ','],
+] as const)
+  for (const character of characters) kinds[character.charCodeAt(0)] = kind
+const backslash = 0x5c
+const brace = 0x7b
 
 /** Counts brackets and commas outside of strings, before anything is allocated for them. Null: nothing is too much. */
 export function findJsonExcess(bytes: Uint8Array, limits: JsonLimits): string | null {
   let depth = 0
   let members = 0
+  /** Of the objects that are open, by their depth; -1 is a list. */
+  const keys = new Int32Array(limits.depth + 1)
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (byte === 0x22) {
-      at = endOfString(bytes, at + 1)
-    } else if (byte === 0x7b || byte === 0x5b) {
-      depth++
-      if (depth > limits.depth) return `is nested deeper than ${limits.depth} objects and arrays`
-    } else if (byte === 0x7d || byte === 0x5d) {
-      depth--
-    } else if (byte === 0x2c) {
-      members++
-      if (members > limits.members)
+    const byte = bytes[at] ?? 0
+    const kind = kinds[byte]
+    if (kind === 0) continue
+    if (kind === quote) at = endOfString(bytes, at + 1)
+    else if (kind === close) depth = Math.max(0, depth - 1)
+    else {
+      if (++members > limits.members)
         return `has over ${limits.members} members in its objects and arrays`
+      if (kind === open) {
+        if (++depth > limits.depth)
+          return `is nested deeper than ${limits.depth} objects and arrays`
+        keys[depth] = byte === brace ? 1 : -1
+      } else if (countKey(keys, depth) > limits.keys)
+        return `has an object of over ${limits.keys} members`
     }
   }
   return null
 }
 
-/** The index of the quote that ends the string; the end of the bytes when there is none. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  let at = bytes.indexOf(0x22, from)
-  while (at >= 0 && isEscaped(bytes, at, from)) at = bytes.indexOf(0x22, at + 1)
-  return at < 0 ? bytes.length : at
+/** Behind a comma; -1 in a list. */
+function countKey(keys: Int32Array, depth: number): number {
+  const count = keys[depth] ?? -1
+  if (count > 0) keys[depth] = count + 1
+  return count > 0 ? count + 1 : -1
 }
 
-function isEscaped(bytes: Uint8Array, at: number, from: number): boolean {
-  let backslashes = 0
-  while (at - 1 - backslashes >= from && bytes[at - 1 - backslashes] === 0x5c) backslashes++
-  return backslashes % 2 === 1
+/** The index of the quote that ends the string; the end of the bytes when there is none. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === 0x22) return at
+    if (byte === backslash) at++
+  }
+  return bytes.length
 }

@@ -31,10 +31,8 @@ export function isShownAs(wanted: string, shown: ShownParam): boolean {
 }
 
 function simplify(value: string): string {
-  const text = value
-    .trim()
-    .toLowerCase()
-    .replace(/\s*,\s*/g, ',')
+  const parts = value.toLowerCase().split(',')
+  const text = parts.map((part) => part.trim()).join(',')
   return words[text] ?? text
 }
 
@@ -60,7 +58,7 @@ function readMeanings(text: string, unit: string): readonly number[] {
 }
 
 function readNumber(text: string, unit: string): number | undefined {
-  const [, digits, suffix = ''] = /^([+-]?(?:\d+\.?\d*|\.\d+))\s*([a-z]*)$/.exec(text) ?? []
+  const [, digits, suffix = ''] = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z]*)$/.exec(text) ?? []
   if (digits === undefined) return /^0x[0-9a-f]+$/.test(text) ? Number(text) : undefined
   const factor = suffix === '' ? 1 : unit === 'bytes' ? bytesOf(suffix) : secondsOf[suffix]
   return factor === undefined ? undefined : Number(digits) * factor

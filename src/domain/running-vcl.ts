@@ -157,7 +157,10 @@ function createMatch(parent: VclPart, { pattern, isGlob }: Statement): (file: st
 
 /** One part of a path against one of a pattern, as glob(3) does; a set in brackets stands for any one character. */
 function isMatch(pattern: string, text: string): boolean {
-  const wanted = pattern.match(/\[!?\]?[^\]]*\]|[^]/g) ?? []
+  const wanted = (pattern.match(/\[!?\]?[^\]]*\]?|[^[]/g) ?? []).flatMap((one) =>
+    // A set without its end is none.
+    one.endsWith(']') ? one : one.split(''),
+  )
   let at = 0
   let from = 0
   /** Behind the last `*`, and the first character that it does not stand for. */

@@ -41,20 +41,39 @@ export interface RefusedBundle {
 
 /** Chosen by us: an author mends a few at a time. */
 const errorLimit = 20
+const expansionsInStep = 50
+
+export interface BundleOptions {
+  /** Names of the cache's own VCL; statements that include them stay in the text. */
+  readonly allowedExternal: ReadonlySet<string>
+  /** Of a group with domains: its VCL is one of several on a cache. */
+  readonly prologue?: Prologue | undefined
+  /** Modules that VCL of an organization may import; null: the VCL is the system administrator's. */
+  readonly modules: ReadonlySet<string> | null
+}
 
 /** @param includes the group's include files by name */
 export function bundleVcl(
   main: VclText,
   includes: ReadonlyMap<string, VclText>,
-  options: {
-    /** Names of the cache's own VCL; statements that include them stay in the text. */
-    readonly allowedExternal: ReadonlySet<string>
-    /** Of a group with domains: its VCL is one of several on a cache. */
-    readonly prologue?: Prologue | undefined
-    /** Modules that VCL of an organization may import; null: the VCL is the system administrator's. */
-    readonly modules: ReadonlySet<string> | null
-  },
+  options: BundleOptions,
 ): Bundle | RefusedBundle {
+  return runSteps(bundleInSteps(main, includes, options))
+}
+
+function runSteps<T>(steps: Generator<void, T, void>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** The same with a pause after each part of the work, none of which takes long: for whoever has other callers. */
+export function* bundleInSteps(
+  main: VclText,
+  includes: ReadonlyMap<string, VclText>,
+  options: BundleOptions,
+): Generator<void, Bundle | RefusedBundle, void> {
   const { allowedExternal, prologue, modules } = options
   const flat: Flat = {
     includes,
@@ -71,13 +90,16 @@ export function bundleVcl(
     errors: new Set(),
     hopeless: false,
   }
-  appendFile(flat, main, [{ name: main.name, place: { file: main.name, ...textStart } }])
+  yield* appendFile(flat, main, [{ name: main.name, place: { file: main.name, ...textStart } }])
+  yield
   const text = flat.chunks.join('')
   const end = advancePoint(textStart, main.text.trimEnd())
+  yield
   const sourceMap = { files: [...flat.files.keys()], segments: flat.segments, end }
   if (flat.errors.size === 0) {
     const rules = { allowedExternal, modules, amongOthers: prologue !== undefined }
-    for (const error of refuseFlattened({ text, sourceMap }, rules)) flat.errors.add(error)
+    for (const error of yield* refuseInSteps({ text, sourceMap }, rules)) flat.errors.add(error)
+    yield
   }
   if (flat.errors.size > 0) return { ok: false, errors: [...flat.errors] }
   return { ok: true, text, sha: createHash('sha256').update(text).digest('hex'), sourceMap }
@@ -91,8 +113,16 @@ export function refuseFlattened(
   { text, sourceMap }: Pick<Bundle, 'text' | 'sourceMap'>,
   rules: VclRules,
 ): readonly string[] {
+  return runSteps(refuseInSteps({ text, sourceMap }, rules))
+}
+
+/** The same with pauses. */
+export function* refuseInSteps(
+  { text, sourceMap }: Pick<Bundle, 'text' | 'sourceMap'>,
+  rules: VclRules,
+): Generator<void, readonly string[], void> {
   const errors = new Set<string>()
-  for (const refusal of findRefusals(text, rules)) {
+  for (const refusal of yield* findRefusals(text, rules)) {
     const place = locateSource(sourceMap, refusal)
     if (place && errors.size < errorLimit) errors.add(`${describePlace(place)}: ${refusal.reason}`)
   }
@@ -134,18 +164,23 @@ interface Opened {
   readonly place: SourcePlace
 }
 
-function appendFile(flat: Flat, file: VclText, opened: readonly Opened[]): void {
+function* appendFile(
+  flat: Flat,
+  file: VclText,
+  opened: readonly Opened[],
+): Generator<void, void, void> {
   if (!isReadable(flat, file, opened)) return
   let { from, origin } = appendBeginning(flat, file, opened)
+  if (flat.expansions % expansionsInStep === 0) yield
   let end = 0
   for (const found of findExpandable(file, opened)) {
+    if (found.kind === 'pause') yield
     if (found.kind === 'end') ({ end } = found)
-    if (found.kind === 'error' || found.kind === 'flag')
-      giveUp(flat, placeOf(file, found), found.reason)
+    if ('reason' in found) giveUp(flat, placeOf(file, found), found.reason)
     const included = found.kind === 'include' && findIncluded(flat, file, found, opened)
     if (included) {
       appendText(flat, file, { from, to: found.start, origin })
-      appendIncluded(flat, included, [
+      yield* appendIncluded(flat, included, [
         ...opened,
         { name: included.name, place: placeOf(file, found) },
       ])
@@ -155,9 +190,12 @@ function appendFile(flat: Flat, file: VclText, opened: readonly Opened[]): void 
     if (flat.hopeless) return
   }
   appendText(flat, file, { from, to: file.text.length, origin })
-  // What is behind the last token is blank or comment, and a comment may go on to the end of its line.
-  const open = opened.length > 1 && !file.text.endsWith('\n') && /\S/.test(file.text.slice(end))
-  if (open) append(flat, '\n')
+  if (opened.length > 1 && mayGoOn(file, end)) append(flat, '\n')
+}
+
+/** What is behind the last token is blank or comment, and a comment may go on to the end of its line. */
+function mayGoOn({ text }: VclText, end: number): boolean {
+  return !text.endsWith('\n') && /\S/.test(text.slice(end))
 }
 
 /** A main file without the word is read once only, with the flattened text. */
@@ -165,9 +203,13 @@ function findExpandable({ text }: VclText, opened: readonly Opened[]): Iterable<
   return opened.length === 1 && !text.includes('include') ? [] : findStatements(text)
 }
 
-function appendIncluded(flat: Flat, file: VclText, opened: readonly Opened[]): void {
+function* appendIncluded(
+  flat: Flat,
+  file: VclText,
+  opened: readonly Opened[],
+): Generator<void, void, void> {
   flat.joining = true
-  appendFile(flat, file, opened)
+  yield* appendFile(flat, file, opened)
   flat.joining = true
 }
 
@@ -279,8 +321,10 @@ function placeOf(file: VclText, point: TextPoint): SourcePlace {
   return { file: file.name, line: point.line, position: point.position }
 }
 
+/** With so many errors nothing more is worth looking at. */
 function refuse(flat: Flat, place: SourcePlace, message: string): void {
-  if (flat.errors.size < errorLimit) flat.errors.add(`${describePlace(place)}: ${message}`)
+  flat.errors.add(`${describePlace(place)}: ${message}`)
+  if (flat.errors.size >= errorLimit) flat.hopeless = true
 }
 
 /** What ends the work comes first, whatever was found before. */

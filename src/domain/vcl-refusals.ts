@@ -6,7 +6,7 @@ import type { TextPoint } from './text-point.js'
 import { nestedBlockLimit } from './vcl-limits.js'
 import { placeForbidden, refuseUse, watchPolicy } from './vcl-policy.js'
 import type { VclReading } from './vcl-scan.js'
-import { findStatements, type EndOfTokens, type VclFinding } from './vcl-statements.js'
+import { findStatements, type EndOfTokens, type Pause, type VclFinding } from './vcl-statements.js'
 
 export interface VclRules {
   /** Names of the cache's own VCL that may be included. */
@@ -22,11 +22,15 @@ export interface Refusal extends TextPoint {
   readonly reason: string
 }
 
-export function findRefusals(text: string, rules: VclRules): readonly Refusal[] {
-  const { refusals } = judgeReading(text, rules, 'current')
+/** Pauses now and then: a text of megabytes is read. */
+export function* findRefusals(
+  text: string,
+  rules: VclRules,
+): Generator<void, readonly Refusal[], void> {
+  const { refusals } = yield* judgeReading(text, rules, 'current')
   const isJudged = rules.amongOthers || rules.modules !== null
   if (refusals.length > 0 || !isJudged || !text.includes('"""')) return refusals
-  const other = judgeReading(text, rules, 'of 6.0')
+  const other = yield* judgeReading(text, rules, 'of 6.0')
   // What does not compile there cannot run there.
   if (!other.readable) return []
   return other.refusals.map((refusal) => ({ ...refusal, reason: refusal.reason + readOtherwise }))
@@ -34,27 +38,39 @@ export function findRefusals(text: string, rules: VclRules): readonly Refusal[] 
 
 const readOtherwise = ' (release 6.0 of the cache reads """ as "" and ")'
 
+/** As many as an author is told. */
+const mostRefusals = 20
+
 interface Judged {
   readonly readable: boolean
   readonly refusals: readonly Refusal[]
 }
 
-function judgeReading(text: string, rules: VclRules, reading: VclReading): Judged {
+function* judgeReading(
+  text: string,
+  rules: VclRules,
+  reading: VclReading,
+): Generator<void, Judged, void> {
   const refusals: Refusal[] = []
   let readable = true
   const policy = rules.modules && watchPolicy(rules.modules)
   const judge = reading === 'current' ? judgeFinding : judgeOtherwise
   for (const found of findStatements(text, { reading, watch: policy?.watch ?? null })) {
     if (found.kind === 'end') continue
+    if (found.kind === 'pause') {
+      yield
+      continue
+    }
     if (found.kind === 'error') readable = false
     const reason = judge(found, rules)
     if (reason !== null) refusals.push({ line: found.line, position: found.position, reason })
+    if (refusals.length === mostRefusals) break
   }
   if (policy) refusals.push(...placeForbidden(text, policy.forbidden))
   return { readable, refusals }
 }
 
-type JudgedFinding = Exclude<VclFinding, EndOfTokens>
+type JudgedFinding = Exclude<VclFinding, EndOfTokens | Pause>
 
 function judgeFinding(found: JudgedFinding, rules: VclRules): string | null {
   switch (found.kind) {

@@ -7,7 +7,7 @@ import { nestedBlockLimit } from './vcl-limits.js'
 import { beginScan, scanToken, type Scan, type VclReading } from './vcl-scan.js'
 
 export type VclFinding =
-  IncludeStatement | FlaggedInclude | UnreadableText | DeepBlock | VclCall | EndOfTokens
+  IncludeStatement | FlaggedInclude | UnreadableText | DeepBlock | VclCall | Pause | EndOfTokens
 
 /** `include "name";` as one: it stands where its string stands. */
 export interface IncludeStatement extends TextPoint {
@@ -40,6 +40,11 @@ export interface DeepBlock extends TextPoint {
 /** The parenthesis of `vcl(`, which is nothing but the argument of a return. */
 export interface VclCall extends TextPoint {
   readonly kind: 'vcl-call'
+}
+
+/** Nothing was found for a while: others may be served. */
+export interface Pause {
+  readonly kind: 'pause'
 }
 
 /** The last finding. */
@@ -77,7 +82,8 @@ export function* findStatements(
   const find = () => findNext(scan, hope, watch ?? null)
   const walk = { point: textStart, at: 0 }
   for (let found = find(); found !== 'end'; found = find()) {
-    if (found === 'include') yield toStatement(scan, hope, walk)
+    if (found === 'pause') yield pause
+    else if (found === 'include') yield toStatement(scan, hope, walk)
     else if (found === 'error') yield { kind: found, reason: scan.reason, ...walkTo(walk, scan) }
     else if (found === 'flag') yield { kind: found, reason: flagRefused, ...walkTo(walk, scan) }
     else yield { kind: found, ...walkTo(walk, scan) }
@@ -87,11 +93,15 @@ export function* findStatements(
 
 export type WatchToken = (scan: Readonly<Scan>) => void
 
-type Found = 'include' | 'flag' | 'deep-block' | 'vcl-call' | 'error' | 'end'
+const pause: Pause = { kind: 'pause' }
+/** Some milliseconds. */
+const tokensBetweenPauses = 50_000
+
+type Found = 'pause' | 'include' | 'flag' | 'deep-block' | 'vcl-call' | 'error' | 'end'
 
 /** Apart from the generator, which no compiler makes as fast. */
 function findNext(scan: Scan, hope: Hope, watch: WatchToken | null): Found {
-  while (scanToken(scan)) {
+  for (let left = tokensBetweenPauses; scanToken(scan); left--) {
     if (watch !== null) watch(scan)
     const { kind } = scan
     if (kind === 'identifier') hopeForWord(scan, hope)
@@ -102,6 +112,7 @@ function findNext(scan: Scan, hope: Hope, watch: WatchToken | null): Found {
     } else if (kind === 'string' && hope.last === 'include') hopeForName(scan, hope)
     else hope.last = null
     if (kind === 'error') return 'error'
+    if (left === 0) return 'pause'
   }
   return 'end'
 }

@@ -59,6 +59,7 @@ import {
 } from './checks.js'
 import { messageLimitBytes, type Envelope } from './envelope.js'
 import { heldCache } from './held-check.js'
+import { cutTexts, textLimitBytes } from './texts.js'
 import { withoutNul } from './without-nul.js'
 
 /** The text is no message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
@@ -92,8 +93,12 @@ export function requireFittingText(text: string, kind: string, furtherBytes = 0)
     )
 }
 
+/** Its texts are cut; the value of an answer is for `judgeAnswer`, which knows what was asked. */
 export function decodeAgentMessage(text: string): AgentToCoordinator {
-  return decode<AgentToCoordinator>(text, agentMessages)
+  const message = decode<AgentToCoordinator>(text, agentMessages)
+  if (text.length <= textLimitBytes / 3) return message
+  const kept = message.kind === 'answer' ? { value: message.value } : {}
+  return { ...(cutTexts({ ...message, value: null }) as AgentToCoordinator), ...kept } // of the same form
 }
 
 export function decodeCoordinatorMessage(text: string): CoordinatorToAgent {

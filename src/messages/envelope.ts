@@ -8,7 +8,9 @@ export const messageLimitBytes = 1 << 20
 /** A reply of the management port, and so an answer, is capped at 64 MiB (choices: 3, Failing). */
 export const answerLimitBytes = 64 << 20
 /** Chosen by us: what agents say is flat; a hundred thousand bans have some members each. */
-export const agentJsonLimits = { depth: 64, members: 1_000_000 }
+export const agentJsonLimits = { depth: 64, members: 1_000_000, keys: 10_000 }
+/** Of one message: a report of ten thousand failures has fewer. */
+export const messageJsonLimits = { ...agentJsonLimits, members: 200_000 }
 
 export interface Envelope {
   readonly kind: string

@@ -20,14 +20,16 @@ const reasonLimit = 4096
 
 /** An answer's value is not looked at by the codec. Throws MalformedMessage. */
 export function parseRunningVcl(value: unknown): RunningVcl | NotAdoptable {
-  if (!isRecord(value)) throw new MalformedMessage('the running VCL is an object')
+  if (!isRecord(value)) throw new MalformedMessage('the answer to showRunning: must be an object')
   const { refusal, program, parts } = value
   if (typeof refusal === 'string') return { refusal: refusal.slice(0, reasonLimit) }
   // As the cache itself takes it for a name (mgt_vcl.c).
   if (typeof program !== 'string' || !/^[A-Za-z][A-Za-z0-9_-]{0,232}$/.test(program))
-    throw new MalformedMessage('program must be the name of a VCL')
+    throw new MalformedMessage('the answer to showRunning: program must be the name of a VCL')
   if (!Array.isArray(parts) || parts.length > partLimit)
-    throw new MalformedMessage(`parts must be a list of at most ${partLimit}`)
+    throw new MalformedMessage(
+      `the answer to showRunning: parts must be a list of at most ${partLimit}`,
+    )
   return { program, parts: parts.map(readPart) }
 }
 
@@ -36,7 +38,7 @@ function readPart(part: unknown): VclPart {
     const { file, text } = part
     if (typeof file === 'string' && typeof text === 'string') return { file, text }
   }
-  throw new MalformedMessage('a part is a file and its text')
+  throw new MalformedMessage('the answer to showRunning: a part must be a file and its text')
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

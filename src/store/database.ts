@@ -3,9 +3,11 @@ import type { Transaction } from 'kysely'
 import type { Tables } from './schema.js'
 import type { Store } from './store.js'
 
-/** `edit` is the same on both: `edits.ts` adds it. */
-export interface Database extends Omit<Store, 'edit'> {
+/** What is the same on both is added: `edit` by `edits.ts`, `checkWrites` by `write-check.ts`. */
+export interface Database extends Omit<Store, 'edit' | 'checkWrites'> {
   readonly dialect: DialectSql
+  /** Rejects when the disk is full, as far as this process can see that. */
+  checkRoom(): Promise<void>
   /** A transaction that no other process runs at the same time, however long it takes. */
   migrate<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>
 }

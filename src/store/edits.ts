@@ -20,7 +20,7 @@ type Work<T> = (queries: Transaction<Tables>) => Promise<T>
 
 type Begin = <T>(work: Work<T>, options?: TransactionOptions) => Promise<T>
 
-export function addEdits(database: Database): Store {
+export function addEdits(database: Database): Omit<Store, 'checkWrites'> {
   const edits = new AsyncLocalStorage<Edit>()
 
   function checked(begin: Begin): Begin {

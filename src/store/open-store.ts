@@ -5,6 +5,7 @@ import type { Database } from './database.js'
 import { addEdits } from './edits.js'
 import { runMigrations } from './migrations/run-migrations.js'
 import type { Store } from './store.js'
+import { createWriteCheck } from './write-check.js'
 
 const sqlitePrefix = 'sqlite:'
 const postgresPattern = /^postgres(ql)?:\/\//
@@ -21,7 +22,7 @@ export async function openStore(url: string, log: Logger): Promise<Store> {
     await database.close()
     throw error
   }
-  return addEdits(database)
+  return { ...addEdits(database), checkWrites: createWriteCheck(database) }
 }
 
 /** Ahead of `openStore`, for a process that becomes another user in between. */

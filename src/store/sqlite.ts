@@ -19,6 +19,7 @@ import {
 } from 'kysely'
 import { FleetError } from '../errors.js'
 import type { Database, DialectSql } from './database.js'
+import { requireRoom } from './disk-room.js'
 import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { createReadMemory } from './read-memory.js'
 import { mapEach, prepareRow } from './sqlite-row.js'
@@ -84,6 +85,7 @@ export function openSqlite(path: string): Database {
     check: async () => {
       await sql`select 1`.execute(queries)
     },
+    checkRoom: () => (path === inMemory ? Promise.resolve() : requireRoom(path)),
     close: async () => {
       await groups.finish()
       await turns.run(() => queries.destroy())

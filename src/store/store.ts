@@ -42,6 +42,8 @@ export interface Store {
   isUsedElsewhere(): Promise<boolean>
   /** Rejects when the database does not answer. */
   check(): Promise<void>
+  /** Rejects when it cannot be written: a small row is, every few seconds at most. */
+  checkWrites(): Promise<void>
   close(): Promise<void>
 }
 

@@ -34,7 +34,11 @@ void t.test('a store without room', beside(120_000), async (t) => {
   await eventually('both run', async () => (await countRunning()) === 2)
   const kept = await api.makeTag('kept')
 
+  const readReady = () => fetch(`${base}/readyz`)
+  t.equal((await readReady()).status, 200)
   await shortage.begin(daemon)
+  await eventually('it is not ready', async () => (await readReady()).status === 503)
+  t.match(await (await readReady()).json(), { errorMsg: 'the store cannot be written' })
   let refused = 0
   for (let count = 0; count < 50 && refused < 5; count++) {
     const answer = await api.call('POST', '/files', {
@@ -57,6 +61,7 @@ void t.test('a store without room', beside(120_000), async (t) => {
     async () => (await api.call('POST', '/tags', { name: 'later' })).status === 201,
   )
   await logIn(base, administrator)
+  await eventually('it is ready', async () => (await readReady()).status === 200)
   await eventually('both run on', async () => (await countRunning()) === 2)
   t.same(bugsIn(daemon), [])
 

@@ -2,6 +2,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import type { HeldCache } from '../../src/domain/unlock-difference.js'
+import { judgeAnswer } from '../../src/messages/answers.js'
 import type { AgentToCoordinator } from '../../src/messages/agent-to-coordinator.js'
 import {
   decodeAgentMessage,
@@ -11,6 +12,7 @@ import {
 } from '../../src/messages/codec.js'
 import type { CoordinatorToAgent } from '../../src/messages/coordinator-to-agent.js'
 import { messageLimitBytes } from '../../src/messages/envelope.js'
+import { textLimitBytes } from '../../src/messages/texts.js'
 
 const envelope = { sequence: 1, traceId: 'abcdefgh' }
 const sha = '0123456789abcdef'.repeat(4)
@@ -291,3 +293,29 @@ function replace(value: unknown, [key = '', ...rest]: readonly string[], by: unk
   const record = value as Record<string, unknown>
   return { ...record, [key]: rest.length === 0 ? by : replace(record[key], rest, by) }
 }
+
+void t.test('texts of an agent are cut where they are read, within no character', (t) => {
+  const report = {
+    kind: 'applyReport',
+    ...envelope,
+    ...{ instruction: 3, revision: 2, loaded: [], changed: true },
+    result: 'failed',
+  } as const
+  const long = 'ä€😀x'.repeat(20_000)
+  const said = decodeAgentMessage(
+    encodeMessage({ ...report, error: long, failures: [{ program: 'x', error: long }] }),
+  )
+  if (said.kind !== 'applyReport') throw new Error('another kind')
+  for (const text of [said.error ?? '', said.failures[0]?.error ?? '']) {
+    t.ok(Buffer.byteLength(text) <= textLimitBytes && Buffer.byteLength(text) > textLimitBytes - 8)
+    t.ok(text.endsWith('…') && long.startsWith(text.slice(0, -1)) && !text.includes('\ufffd'))
+  }
+  const command = { kind: 'command' } as const
+  const compile = { kind: 'compile' } as const
+  t.equal(judgeAnswer(command, long), long, 'the words of the cache that somebody asked for')
+  t.same(judgeAnswer(compile, { error: 'x'.repeat(textLimitBytes) }), {
+    error: 'x'.repeat(textLimitBytes),
+  })
+  t.same(judgeAnswer(compile, { error: long }), { error: said.error })
+  t.end()
+})

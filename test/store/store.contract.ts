@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { FleetError } from '../../src/errors.js'
 import type { Queries, Store } from '../../src/store/store.js'
+import { eventually } from '../support/eventually.js'
 import { columns } from './columns.js'
 import { addTag } from './rows.js'
 
@@ -23,6 +24,22 @@ export function storeContract(t: Test, factory: StoreFactory): void {
       Object.entries(columns).map(([name, names]) => [name, Object.keys(names).toSorted()]),
     )
     t.strictSame(found, { ...wanted, migrations: ['name', 'ranAt'] })
+  })
+
+  void t.test('says when it cannot be written, and when it can again', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
+    await queries.schema.alterTable('leases').renameTo('leases_away').execute()
+    await store.check()
+    await t.rejects(store.checkWrites())
+    await queries.schema.alterTable('leases_away').renameTo('leases').execute()
+    await t.rejects(store.checkWrites(), 'it is not tried with each call')
+    await eventually('it can be written', () =>
+      store.checkWrites().then(
+        () => true,
+        () => false,
+      ),
+    )
   })
 
   void t.test('what is recalled is never older than the last write', async (t) => {

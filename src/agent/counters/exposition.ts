@@ -2,6 +2,7 @@
  * A cache's counters as Prometheus reads them (its text format 0.0.4). Names and labels stay as they are over deploys: a
  * backend has no VCL.
  */
+import { nameOfEach } from '../../domain/counter-selection.js'
 import type { CounterTotals } from '../../domain/counter-totals.js'
 import { defaultCounters, kindOfCounter } from '../../domain/counters.js'
 
@@ -36,7 +37,7 @@ export function exposeCounters(totals: CounterTotals['totals'] | null): string {
   for (const [series, value] of totals ?? []) {
     const { name, labels } = nameMetric(series)
     const kind = kindOfCounter(series)
-    const help = descriptions.get(series) ?? `${series.replace(/\..*\./, '.*.')} of the cache`
+    const help = descriptions.get(series) ?? `${nameOfEach(series)} of the cache`
     const metric = metrics.get(name) ?? { name, help, kind, samples: [] }
     metric.samples.push(`${name}${labels} ${value}`)
     metrics.set(name, metric)

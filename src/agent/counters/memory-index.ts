@@ -24,7 +24,7 @@ export interface MemorySegment {
 }
 
 /** A name that leads out of the folder is none: the list is written by a process with fewer rights than its readers may have. */
-const segmentLine = /^(?:([+-]) )?(_\.[\w.-]+) (\d{1,15}) (\d{1,15}) (\S*) ?(.*)$/
+const segmentLine = /^(?:([+-]) )?(_\.[\w.-]+) (\d{1,15}) (\d{1,15}) (\S*) ?(.*)$/s
 
 /** Null while the list is only begun; what is no line of it is passed over. */
 export function parseMemoryIndex(text: string): MemoryIndex | null {

@@ -59,7 +59,9 @@ export class AgentSession implements LinkReceiver, Recipient {
   readonly #parts: SessionParts
   readonly #credential: Credential
   readonly #link: LinkSocket
-  readonly #answers = new PendingAnswers()
+  readonly #answers = new PendingAnswers((reason) => {
+    this.end(closeCodes.protocolError, reason)
+  })
   readonly #helloTimer: NodeJS.Timeout
   readonly #backlog: AgentToCoordinator[] = []
   #phase: 'waiting' | 'greeting' | 'live' = 'waiting'
@@ -343,8 +345,6 @@ export class AgentSession implements LinkReceiver, Recipient {
   #ask({ question, traceId, timeoutMs }: InstructionRequest): Promise<InstructionReply> {
     const sequence = this.#link.send({ ...question, traceId })
     this.#parts.log.info({ ...this.#names, traceId, kind: question.kind }, 'agent asked')
-    return sequence === null
-      ? Promise.resolve({ result: 'lost', value: null, error: 'its link is closing' })
-      : this.#answers.wait(sequence, timeoutMs)
+    return this.#answers.wait(sequence, { question, timeoutMs })
   }
 }

@@ -5,7 +5,7 @@ import { FleetError } from '../../errors.js'
 import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
 import { decodeAgentMessage, encodeMessage, MalformedMessage } from '../../messages/codec.js'
 import type { CoordinatorToAgent } from '../../messages/coordinator-to-agent.js'
-import { agentJsonLimits } from '../../messages/envelope.js'
+import { messageJsonLimits } from '../../messages/envelope.js'
 import { encodeShared, type SharedMessage } from '../../messages/shared-message.js'
 import { closeCodes, cutReason } from './close-codes.js'
 
@@ -149,7 +149,7 @@ export class LinkSocket {
     this.#heardAtMs = performance.now()
     try {
       if (isBinary || !Buffer.isBuffer(data)) throw new MalformedMessage('a message is text')
-      const excess = findJsonExcess(data, agentJsonLimits)
+      const excess = findJsonExcess(data, messageJsonLimits)
       if (excess !== null) throw new MalformedMessage(`a message ${excess}`)
       this.#receiver.take(decodeAgentMessage(data.toString('utf8')))
     } catch (error) {

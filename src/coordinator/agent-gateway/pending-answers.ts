@@ -1,5 +1,7 @@
 /** The questions that one session waits for: each ends once, with the agent's answer, in time or not. */
 import type { Answer } from '../../messages/agent-to-coordinator.js'
+import { judgeAnswer, type AskedQuestion } from '../../messages/answers.js'
+import { MalformedMessage } from '../../messages/codec.js'
 import type { InstructionReply } from '../state-service/agents/instruct.js'
 
 /** Chosen by us: an agent runs one command at a time, more would only wait there. */
@@ -12,17 +14,29 @@ export interface OfferedAnswer {
 }
 
 interface Pending {
+  readonly question: AskedQuestion
   readonly settle: (reply: InstructionReply) => void
   answer: Answer | null
   /** What came by PUT, which may be before or after the answer. */
   value: { readonly json: unknown } | null
 }
 
+export interface Wait {
+  readonly question: AskedQuestion
+  readonly timeoutMs: number
+}
+
 export class PendingAnswers {
   readonly #pending = new Map<number, Pending>()
+  readonly #endLink: (reason: string) => void
+
+  /** `endLink`: for an agent whose answer has not the form of what was asked; it is to end all. */
+  constructor(endLink: (reason: string) => void) {
+    this.#endLink = endLink
+  }
 
   /** Resolves always. `sequence` null: the question could not be sent. */
-  wait(sequence: number | null, timeoutMs: number): Promise<InstructionReply> {
+  wait(sequence: number | null, { question, timeoutMs }: Wait): Promise<InstructionReply> {
     if (sequence === null) return Promise.resolve(lost('its link is closing'))
     if (this.#pending.size >= pendingLimit)
       return Promise.resolve(
@@ -37,7 +51,7 @@ export class PendingAnswers {
         this.#pending.delete(sequence)
         resolve(reply)
       }
-      this.#pending.set(sequence, { settle, answer: null, value: null })
+      this.#pending.set(sequence, { question, settle, answer: null, value: null })
     })
   }
 
@@ -49,7 +63,7 @@ export class PendingAnswers {
     const pending = this.#pending.get(answer.instruction)
     if (!pending) return
     pending.answer = answer
-    settleWhole(pending)
+    this.#settleWhole(pending)
   }
 
   /** Answers false when nobody waits for it (any more). */
@@ -57,7 +71,7 @@ export class PendingAnswers {
     const pending = this.#pending.get(sequence)
     if (!pending) return false
     pending.value = { json }
-    settleWhole(pending)
+    this.#settleWhole(pending)
     return true
   }
 
@@ -70,13 +84,26 @@ export class PendingAnswers {
   endAll(reason: string): void {
     for (const pending of [...this.#pending.values()]) pending.settle(lost(reason))
   }
-}
 
-function settleWhole({ answer, value, settle }: Pending): void {
-  if (answer === null) return
-  const { result, error } = answer
-  if (!answer.sentByPut || result !== 'done') settle({ result, error, value: answer.value })
-  else if (value !== null) settle({ result, error, value: value.json })
+  #settleWhole({ question, answer, value, settle }: Pending): void {
+    if (answer === null) return
+    const { result, error, sentByPut } = answer
+    if (result !== 'done') settle({ result, error, value: null })
+    else if (!sentByPut || value !== null) {
+      const judged = this.#judge(question, sentByPut ? value?.json : answer.value)
+      if (judged) settle({ result, error, ...judged })
+    }
+  }
+
+  #judge(question: AskedQuestion, value: unknown): { readonly value: unknown } | null {
+    try {
+      return { value: judgeAnswer(question, value) }
+    } catch (error) {
+      if (!(error instanceof MalformedMessage)) throw error
+      this.#endLink(error.message)
+      return null
+    }
+  }
 }
 
 function lost(error: string): InstructionReply {

@@ -19,8 +19,9 @@ export function healthRoutes({ service, metrics, readPhase }: HealthSource): rea
     publicRoute('/readyz', async () => {
       const phase = readPhase()
       if (phase !== 'ready') throw notReady(`the coordinator is ${phase}`)
-      await checkInTime('store', () => service.store.check())
-      await checkInTime('bus', () => service.bus.check())
+      await checkInTime('the store does not answer', () => service.store.check())
+      await checkInTime('the store cannot be written', () => service.store.checkWrites())
+      await checkInTime('the bus does not answer', () => service.bus.check())
       return { status: 200, body: { status: 'ready' } }
     }),
     publicRoute('/metrics', async () => ({
@@ -45,7 +46,7 @@ function publicRoute(path: string, handle: () => Promise<Answer>): Route {
 }
 
 /** The reason may name hosts, so it is not told. */
-async function checkInTime(what: 'store' | 'bus', check: () => Promise<void>): Promise<void> {
+async function checkInTime(problem: string, check: () => Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
@@ -55,7 +56,7 @@ async function checkInTime(what: 'store' | 'bus', check: () => Promise<void>): P
   try {
     await Promise.race([check(), late])
   } catch {
-    throw notReady(`the ${what} does not answer`)
+    throw notReady(problem)
   } finally {
     clearTimeout(timer)
   }

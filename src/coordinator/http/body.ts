@@ -1,5 +1,7 @@
 /** Reads a call's body: what is refused before any schema sees it (choices: 2, Bodies). */
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import { setImmediate as servedOthers } from 'node:timers/promises'
 import { findJsonExcess, type JsonLimits } from '../../domain/json-excess.js'
 import { FleetError } from '../../errors.js'
 import type { BodyType } from './route.js'
@@ -9,7 +11,7 @@ export const bodyLimitBytes = 10 * 1024 * 1024
 /** Chosen by us: of a caller that is nobody yet; a login and a one-time code are some hundred bytes. */
 export const publicBodyLimitBytes = 64 * 1024
 /** Chosen by us, the members: the plan of a folder of 1,000 groups has some 30,000. */
-const jsonLimits: JsonLimits = { depth: 64, members: 100_000 }
+const jsonLimits: JsonLimits = { depth: 64, members: 100_000, keys: 10_000 }
 /** Chosen by us: what is left of a refused body is read away up to this, so that the caller gets to read the answer. */
 const unreadLimitBytes = 64 * 1024 * 1024
 const unreadTimeoutMs = 5_000
@@ -19,14 +21,16 @@ export const mediaTypes: Readonly<Record<BodyType, string>> = {
   text: 'text/plain',
   form: 'application/x-www-form-urlencoded',
 }
+const longBodyBytes = 256 * 1024
 /** As messages call them. */
 export const bodyWords: Readonly<Record<BodyType, string>> = {
   json: 'a JSON object',
   text: 'a text',
   form: 'a form',
 }
-const typePattern = /^([\w./+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const typePattern = /^[\w./+-]+$/
+/** Behind the type: nothing, this, and maybe a last semicolon. */
+const parameterPattern = /^(?:charset\s*=\s*"?utf-8"?)?$/i
 
 /** Undefined when the body is empty. Throws FleetError with key `body`: 415, 413 or 400. */
 export async function readBody(
@@ -92,11 +96,20 @@ function chooseType(request: IncomingMessage, allowed: readonly BodyType[]): Bod
       'body',
       'the body is compressed (Content-Encoding); send it as it is',
     )
-  const [, given] = typePattern.exec(type ?? '') ?? []
-  const chosen = allowed.find((one) => mediaTypes[one] === given?.toLowerCase())
+  const given = readMediaType(type ?? '')
+  const chosen = allowed.find((one) => mediaTypes[one] === given)
   if (chosen !== undefined) return chosen
   const right = allowed.map((one) => `"Content-Type: ${mediaTypes[one]}"`).join(' or ')
   throw new FleetError('unsupported-type', 'body', `the body needs ${right}, in UTF-8`)
+}
+
+/** In small letters; null for what has another charset or is no type. */
+function readMediaType(header: string): string | null {
+  const [type = '', charset = '', last = '', ...more] = header
+    .split(';', 5)
+    .map((part) => part.trim())
+  const isRead = typePattern.test(type) && parameterPattern.test(charset)
+  return isRead && last === '' && more.length === 0 ? type.toLowerCase() : null
 }
 
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
@@ -131,12 +144,17 @@ function bodyTooLarge(limitBytes: number): FleetError {
   return new FleetError('too-large', 'body', `the body is over ${limitBytes} bytes`)
 }
 
-function parseJson(bytes: Buffer): unknown {
+/** Of a large body each step takes some of what nobody may have at once. */
+async function parseJson(bytes: Buffer): Promise<unknown> {
   const problem = findJsonExcess(bytes, jsonLimits)
   if (problem !== null) throw new FleetError('invalid', 'body', `the body ${problem}`)
+  if (bytes.length > longBodyBytes) await servedOthers()
   const text = decode(bytes)
+  if (bytes.length > longBodyBytes) await servedOthers()
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    if (bytes.length > longBodyBytes) await servedOthers()
+    return value
   } catch (error) {
     // The parser's own message quotes the body, which may hold a password.
     const [, position] = /position (\d+)/.exec(String(error)) ?? []
@@ -146,9 +164,6 @@ function parseJson(bytes: Buffer): unknown {
 }
 
 function decode(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw new FleetError('invalid', 'body', 'the body is not valid UTF-8')
-  }
+  if (!isUtf8(bytes)) throw new FleetError('invalid', 'body', 'the body is not valid UTF-8')
+  return bytes.toString('utf8')
 }

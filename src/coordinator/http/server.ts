@@ -95,6 +95,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   server.keepAliveTimeout = keepAliveTimeoutMs
   server.maxConnections = options.connectionLimit
   const track = (socket: Socket): void => {
+    // It comes again when an offer on it was not taken up (upgrades.ts).
+    if (sockets.has(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   }

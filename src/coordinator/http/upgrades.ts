@@ -39,9 +39,12 @@ export function takeUpgrades(
       handle(request, socket, head)
     } else {
       // Nobody else listens before it is given back.
-      socket.on('error', () => undefined)
+      socket.on('error', ignore)
       const serve = (): void => {
-        if (!socket.destroyed) serveAsItIs(server, request, socket, head)
+        if (socket.destroyed) return
+        // The server listens again. A connection may bring an offer with each of its calls: nothing of one may stay.
+        socket.off('error', ignore)
+        serveAsItIs(server, request, socket, head)
       }
       const before = findAnswer(socket)
       if (before) before.once('close', serve)
@@ -49,6 +52,8 @@ export function takeUpgrades(
     }
   })
 }
+
+const ignore = (): void => undefined
 
 const ofUpgrades = new Set(['upgrade', 'http2-settings'])
 

@@ -35,7 +35,7 @@ export function compareLines(a: string, b: string): readonly Change[] {
 
 /** Each with its line end. */
 function splitLines(text: string): readonly string[] {
-  return text.match(/[^\n]*\n|[^\n]+/g) ?? []
+  return text.match(/[^\n]+\n?|\n/g) ?? []
 }
 
 /** Where each line begins, and where the last one ends. */

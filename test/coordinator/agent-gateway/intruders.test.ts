@@ -76,7 +76,7 @@ void t.test('Network: registration callback SSRF', async (t) => {
     question: { kind: 'command', line: `ping http://127.0.0.1:${port}/` },
   })
   const { sequence } = await agent.next('command')
-  const value = { answerAt: `http://127.0.0.1:${port}/answer` }
+  const value = JSON.stringify({ answerAt: `http://127.0.0.1:${port}/answer` })
   agent.say({
     ...{ kind: 'answer', instruction: sequence, result: 'done', value, sentByPut: false },
     error: null,
@@ -272,3 +272,48 @@ void t.test('an answer that is too much to be read is refused before it is', asy
   t.match(await agent.untilClosed(), { reason: /nested deeper than 64/ })
   await told
 })
+
+void t.test(
+  'an answer that is not what was asked for ends the link, and the caller is told',
+  async (t) => {
+    const { service, enrol } = await start(t)
+    const parameter = { value: '1', default: '1', unit: '', description: '' }
+    type Question = Parameters<typeof instructAgent>[2]['question']
+    const wrong: readonly (readonly [question: Question, value: unknown])[] = [
+      ...[null, 'it compiles', [], { error: 7 }, {}].map(
+        (value) => [{ kind: 'compile', sha: 'a'.repeat(64) }, value] as const,
+      ),
+      [{ kind: 'command', line: 'ping' }, { message: 'PONG' }],
+      [
+        { kind: 'setParam', name: 'x', value: '1' },
+        { refusal: null, note: '', parameter: null },
+      ],
+      [{ kind: 'setHealth', backend: 'x', groups: null, health: 'sick' }, { refusal: null }],
+      [{ kind: 'showRunning' }, { program: 'boot', parts: [{ file: 'x' }] }],
+      [{ kind: 'query', query: 'vcls' }, [{ name: 'boot' }]],
+      [{ kind: 'query', query: 'params' }, { x: { ...parameter, value: 1 } }],
+      [{ kind: 'query', query: 'backends' }, { name: 'boot.default' }],
+      [{ kind: 'query', query: 'bans' }, ['req.url ~ .']],
+      [{ kind: 'query', query: 'panic' }, 7],
+    ]
+    for (const [index, [question, value]] of wrong.entries()) {
+      const agent = await enrol(`liar-${index}`)
+      const { agentId } = agent
+      const context = createContext(service.log)
+      const asked = instructAgent(service, context, { agentId, question, timeoutMs: 20_000 })
+      const told = t.rejects(asked, { kind: 'unavailable', errorKey: 'agent', message: /must be / })
+      const { sequence } = await agent.next(question.kind)
+      const answer = {
+        kind: 'answer',
+        instruction: sequence,
+        result: 'done',
+        sentByPut: false,
+      } as const
+      agent.say({ ...answer, value, error: null })
+      const { code, reason } = await agent.untilClosed()
+      t.equal(code, closeCodes.protocolError, `${question.kind}: ${JSON.stringify(value)}`)
+      t.match(reason, /^the answer to /)
+      await told
+    }
+  },
+)

@@ -62,9 +62,9 @@ export async function checkCalls(
 
   for (const order of ['before', 'after'] as const)
     await t.test(`a large answer comes by PUT, ${order} the message`, async (t) => {
-      const value = { text: 'x'.repeat(3 << 20) }
-      const asked = ask(agent, { kind: 'query', query: 'params' })
-      const { sequence } = await agent.next('query')
+      const value = 'x'.repeat(3 << 20)
+      const asked = ask(agent, { kind: 'command', line: 'vcl.show boot' })
+      const { sequence } = await agent.next('command')
       const message = { ...answerTo(sequence), sentByPut: true }
       if (order === 'after') agent.say(message)
       const put = await call('PUT', `/answers/${sequence}`, agent.key, JSON.stringify(value))
@@ -76,7 +76,7 @@ export async function checkCalls(
   await t.test(
     'Network: stolen agent key: a PUT is refused that nobody waits for, is too large or is no JSON',
     async (t) => {
-      const asked = ask(agent, { kind: 'query', query: 'params' })
+      const asked = ask(agent, { kind: 'query', query: 'panic' })
       const { sequence } = await agent.next('query')
       const path = `/answers/${sequence}`
       t.equal((await call('PUT', '/answers/4711', agent.key, '1')).status, 404)

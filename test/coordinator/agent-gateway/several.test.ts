@@ -49,7 +49,7 @@ async function enrolAt(host: string) {
 function ask(service: TestService, agentId: number): Promise<unknown> {
   return instructAgent(service, createContext(service.log), {
     agentId,
-    question: { kind: 'query', query: 'params' },
+    question: { kind: 'query', query: 'bans' },
     timeoutMs: 20_000,
   })
 }
@@ -79,14 +79,14 @@ await t.test('a question to one reaches an agent of the other', async (t) => {
 
   const asked = ask(two.service, agent.agentId)
   const { sequence } = await agent.next('query')
-  agent.say(answerTo(sequence, ['here']))
+  agent.say(answerTo(sequence, [{ at: 'here' }]))
 
-  t.same(await asked, ['here'])
+  t.same(await asked, [{ at: 'here' }])
 })
 
 await t.test('a large answer may be put to either', async (t) => {
   const agent = await enrolAt(one.host)
-  const value = { text: 'x'.repeat(3 << 20) }
+  const value = Array.from({ length: 50 }, () => ({ text: 'x'.repeat(60_000) }))
   for (const { host } of [one, two]) {
     const asked = ask(two.service, agent.agentId)
     const { sequence } = await agent.next('query')
@@ -192,8 +192,8 @@ await t.test('while the bus is away', async (t) => {
   await t.test('a question about an agent of its own is answered', async (t) => {
     const asked = ask(one.service, moving.agentId)
     const { sequence } = await moving.next('query')
-    moving.say(answerTo(sequence, 'mine'))
-    t.equal(await asked, 'mine')
+    moving.say(answerTo(sequence, [{ at: 'mine' }]))
+    t.same(await asked, [{ at: 'mine' }])
   })
 
   await t.test('one about an agent of the other says what is missing', async (t) => {
@@ -230,7 +230,7 @@ await t.test('while the bus is away', async (t) => {
     )
     const asked = ask(one.service, moving.agentId)
     const { sequence } = await moved.next('query')
-    moved.say(answerTo(sequence, 'moved'))
-    t.equal(await asked, 'moved')
+    moved.say(answerTo(sequence, [{ at: 'moved' }]))
+    t.same(await asked, [{ at: 'moved' }])
   })
 })

@@ -1,5 +1,6 @@
 /** What callers ask of their connection instead of an answer, and what is no call of today's HTTP. */
 import { createHash, randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { openLine, type Line } from './line.js'
@@ -37,6 +38,29 @@ void t.test('HTTP/2 is offered and the call is served as it is', async (t) => {
   const both = `${read.replace(', close', '')}${read}`
   const twice = await hear(await openLine(t, s, { text: both }))
   t.equal(twice.match(/HTTP\/1\.1 200 OK/g)?.length, 2, 'and so is what follows')
+})
+
+void t.test('an offer with each call of a connection leaves nothing on it', async (t) => {
+  const sockets = new Set<Socket>()
+  const note = (socket: Socket) => sockets.add(socket)
+  s.http.server.on('connection', note)
+  const read = `GET /page HTTP/1.1\r\n${caller}${offer.replace(', close', '')}\r\n`
+  const line = await openLine(t, s)
+  const counts: number[] = []
+  for (let calls = 1; calls <= 20; calls++) {
+    line.socket.write(read)
+    await eventually('it is answered', () => line.heard().split('<p>page</p>').length > calls)
+    const [socket] = sockets
+    counts.push(
+      (socket?.eventNames() ?? []).reduce(
+        (sum, name) => sum + (socket?.listenerCount(name) ?? 0),
+        0,
+      ),
+    )
+  }
+  s.http.server.off('connection', note)
+  t.equal(sockets.size, 1, 'one connection')
+  t.equal(counts.at(-1), counts[0], `listeners: ${counts.join(', ')}`)
 })
 
 void t.test(

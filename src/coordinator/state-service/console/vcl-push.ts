@@ -112,7 +112,7 @@ async function compileForGroups(
     return 'stored without a compile: no group of the console has this branch'
   const owner = branch.organizationId
   const main = { name: branch.name, text }
-  const source = flattenTexts(service, owner, { main, includes: [], root: true })
+  const source = await flattenTexts(service, owner, { main, includes: [], root: true })
   const caches = chooseCompilers(await readBranchCaches(queries, branch.id))
   if (caches.length === 0) return 'stored without a compile: no cache of its groups is running'
   await compileOnAgents(service, context, caches, { source, errorKey: 'vcl', owner })

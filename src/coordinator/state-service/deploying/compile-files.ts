@@ -7,13 +7,14 @@ import type { Context } from '../../../context.js'
 import { agentStates } from '../../../domain/agent-state.js'
 import { parseName } from '../../../domain/names.js'
 import type { Actor } from '../../../domain/permission.js'
-import { bundleVcl, type VclText } from '../../../domain/vcl-bundle.js'
+import { bundleInSteps, type VclText } from '../../../domain/vcl-bundle.js'
 import { FleetError } from '../../../errors.js'
 import { readFileTexts, toVclText } from '../../../store/file-texts.js'
 import { selectFiles } from '../../../store/files.js'
 import { readFleet, type FleetAgent } from '../../../store/fleet.js'
 import type { SourceRecord } from '../../../store/sources.js'
 import { notThere, requireAll } from '../objects/references.js'
+import { runInSteps } from '../in-steps.js'
 import { scopeOf, type StateService } from '../service.js'
 import { compileOnAgents, type CompilingAgent } from './compile-on-agents.js'
 import { allowedModulesOf } from './deploy-sources.js'
@@ -47,7 +48,8 @@ export async function compileFiles(
   ])
   if (!main) throw new Error('a main file is always asked for')
   const agents = await chooseAgents(service, actor, request.agents)
-  const source = flattenTexts(service, actor.organizationId, { main, includes, root: request.root })
+  const files = { main, includes, root: request.root }
+  const source = await flattenTexts(service, actor.organizationId, files)
   const { init } = request
   await compileOnAgents(service, context, agents, {
     ...{ source, errorKey: 'file', init },
@@ -84,21 +86,22 @@ async function readTexts(
 }
 
 /** By the VCL policy for `owner`. Throws 'uncompilable' with file and line, as a deploy does. */
-export function flattenTexts(
+export async function flattenTexts(
   service: StateService,
   owner: number | null,
   files: { readonly main: VclText; readonly includes: readonly VclText[]; readonly root: boolean },
-): SourceRecord {
+): Promise<SourceRecord> {
   const { main, includes, root } = files
   const byName = new Map(includes.map((file) => [file.name, file]))
   if (byName.size < includes.length)
     throw new FleetError('invalid', 'file', 'includes: two of them have the same name')
-  const bundle = bundleVcl(main, byName, {
+  const steps = bundleInSteps(main, byName, {
     allowedExternal: service.settings.allowedIncludes,
     modules: allowedModulesOf(service, owner),
     // Of no group: the value is used for this one compile.
     prologue: root ? undefined : { groupId: 0, cacheKey: randomBytes(16).toString('hex') },
   })
+  const bundle = await runInSteps(steps)
   if (!bundle.ok) throw new FleetError('uncompilable', 'file', bundle.errors.join('\n'))
   const { sha, text, sourceMap } = bundle
   return { sha, text, sourceMap }

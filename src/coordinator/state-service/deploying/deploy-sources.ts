@@ -1,5 +1,5 @@
 /** What a deploy of a group would put on caches: the files at their pinned versions, flattened to one text. */
-import { bundleVcl } from '../../../domain/vcl-bundle.js'
+import { bundleInSteps } from '../../../domain/vcl-bundle.js'
 import type { WishedDomain, WishedFile } from '../../../domain/vcl-group.js'
 import { FleetError } from '../../../errors.js'
 import {
@@ -11,6 +11,7 @@ import {
 import type { SourceRecord } from '../../../store/sources.js'
 import type { Queries } from '../../../store/store.js'
 import type { GroupRecord } from '../../../store/vcl-groups.js'
+import { runInSteps } from '../in-steps.js'
 import type { StateService } from '../service.js'
 
 export interface GatheredFiles {
@@ -88,7 +89,7 @@ export async function flattenFiles(
     deploymentIds: group.deployments.map(({ id }) => id),
     domains: group.domains,
   }
-  const bundle = bundleVcl(
+  const steps = bundleInSteps(
     toVclText(main),
     new Map(includes.map((file) => [file.name, toVclText(file)])),
     {
@@ -98,6 +99,7 @@ export async function flattenFiles(
         group.domains.length === 0 ? undefined : { groupId: group.id, cacheKey: group.cacheKey },
     },
   )
+  const bundle = await runInSteps(steps)
   if (!bundle.ok) return { ...files, error: bundle.errors.join('\n') }
   const { sha, text, sourceMap } = bundle
   return { ...files, source: { sha, text, sourceMap } }

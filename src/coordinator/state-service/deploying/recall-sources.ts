@@ -3,11 +3,12 @@
  * deployed group gets another agent. They were judged by the rules of another day, or never (adopted), and are judged here by
  * those of today. With `flattenFiles`, which judges what it makes, this is the only place where sources come from.
  */
-import { refuseFlattened } from '../../../domain/vcl-bundle.js'
+import { refuseInSteps } from '../../../domain/vcl-bundle.js'
 import type { WishedSources } from '../../../domain/vcl-group.js'
 import { FleetError } from '../../../errors.js'
 import { findSource, type SourceRecord } from '../../../store/sources.js'
 import type { Queries } from '../../../store/store.js'
+import { runInSteps } from '../in-steps.js'
 import type { StateService } from '../service.js'
 import { allowedModulesOf, type Gathered } from './deploy-sources.js'
 import { limitToOwn } from './source-places.js'
@@ -26,19 +27,19 @@ export async function recallSources(
 ): Promise<Gathered> {
   const source = await findSource(queries, wished.sha)
   if (!source) throw new FleetError('conflict', 'deploy', `source ${wished.sha} is gone`)
-  const errors = judgeRecalled(service, owner, wished, source)
+  const errors = await judgeRecalled(service, owner, wished, source)
   const { mainVCL, includes, deploymentIds, domains } = wished
   const files = { mainVCL, includes, deploymentIds, domains }
   return errors.length > 0 ? { ...files, error: errors.join('\n') } : { ...files, source }
 }
 
-function judgeRecalled(
+async function judgeRecalled(
   service: StateService,
   { organizationId }: TextOwner,
   wished: WishedSources,
   { text, sourceMap }: SourceRecord,
-): readonly string[] {
-  return refuseFlattened(
+): Promise<readonly string[]> {
+  const steps = refuseInSteps(
     { text, sourceMap: limitToOwn(sourceMap, wished) },
     {
       allowedExternal: service.settings.allowedIncludes,
@@ -46,6 +47,7 @@ function judgeRecalled(
       modules: allowedModulesOf(service, organizationId),
     },
   )
+  return runInSteps(steps)
 }
 
 /** Remembers what it judged: placement asks again and again about the same texts. */
@@ -74,7 +76,7 @@ export function createTextJudge(
       if (known !== undefined) return known
       const source = await findSource(queries, wished.sha)
       // No agent can fetch what is gone.
-      const errors = source ? judgeRecalled(service, owner, wished, source) : []
+      const errors = source ? await judgeRecalled(service, owner, wished, source) : []
       if (errors.length > 0) onRefused(owner, errors.join('\n'))
       if (judged.size >= rememberedTexts) judged.clear()
       judged.set(key, errors.length === 0)

@@ -11,9 +11,7 @@ export interface Problem {
 const problemsMost = 100
 /** Chosen by us: a compiler's message is a few lines, then the line that it is about, then marks below that. */
 const linesMost = 8
-const marks = /^[-#]*#[-#]*$/
-const place =
-  /^(?<at>at )?(?<file>.+?) line (?<line>\d{1,9}) pos (?<position>\d{1,9})(?:: (?<words>.*))?$/
+const place = / line (?<line>\d{1,9}) pos (?<position>\d{1,9})(?:: (?<words>.*))?$/s
 
 /** Only of these files: a line that is shown of a source may look like a place. */
 export function readProblems(text: string, files: ReadonlySet<string>): readonly Problem[] {
@@ -21,12 +19,16 @@ export function readProblems(text: string, files: ReadonlySet<string>): readonly
   const lines = text.split('\n')
   let message = ''
   for (const [at, line] of lines.entries()) {
-    const found = place.exec(line)?.groups
-    if (!found || !files.has(found['file'] ?? '')) continue
-    const words = found['words']
+    const match = place.exec(line)
+    const file = line.slice(0, match?.index).replace(/^at /, '')
+    if (!match?.groups || !files.has(file)) continue
+    const { words } = match.groups
     if (words !== undefined) message = joinMessage(words, lines.slice(at + 1, at + 1 + linesMost))
-    const problem = { line: Number(found['line']), position: Number(found['position']), message }
-    problems.push({ file: found['file'] ?? '', ...problem })
+    const problem = {
+      line: Number(match.groups['line']),
+      position: Number(match.groups['position']),
+    }
+    problems.push({ file, ...problem, message })
     if (problems.length === problemsMost) break
   }
   return problems
@@ -34,7 +36,11 @@ export function readProblems(text: string, files: ReadonlySet<string>): readonly
 
 /** `Expected one of`, `\t'acl', 'sub' or 'vcl'`, `Found: 'sett' at`, the line, its marks: the first three. */
 function joinMessage(words: string, next: readonly string[]): string {
-  const end = next.findIndex((line) => marks.test(line)) - 1
+  const end = next.findIndex(isMarks) - 1
   const further = end > 0 && !next.slice(0, end).some((line) => place.test(line)) ? end : 0
   return [words, ...next.slice(0, further)].join(' ').replace(/\s+/g, ' ').replace(/ at$/, '')
+}
+
+function isMarks(line: string): boolean {
+  return line.includes('#') && /^[-#]+$/.test(line)
 }

@@ -1,0 +1,10 @@
+/** Work whose parts are short and which as a whole is not: other callers are served between them. */
+import { setImmediate as servedOthers } from 'node:timers/promises'
+
+export async function runInSteps<T>(steps: Generator<void, T, void>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await servedOthers()
+  }
+}

@@ -1,0 +1,91 @@
+/** What agents answer, judged by what they were asked; each question has its own form. */
+import { isRecord, list, orAbsent, orNull, record, whole, type Check, type Shape } from './checks.js'
+import { MalformedMessage } from './codec.js'
+import type {
+  CompileAnswer,
+  HealthAnswer,
+  Instruction,
+  ParamAnswer,
+  Parameter,
+  Query,
+  QueryName,
+} from './coordinator-to-agent.js'
+import { parseRunningVcl } from './running-vcl.js'
+import { cutTexts } from './texts.js'
+
+type AnsweredKind = Exclude<Instruction['kind'], 'apply'>
+export type AskedQuestion =
+  Pick<Query, 'kind' | 'query'> | { readonly kind: Exclude<AnsweredKind, 'query'> }
+
+/** The value in its form, its texts cut; keys that are not known here are let through. Throws MalformedMessage. */
+export function judgeAnswer(question: AskedQuestion, value: unknown): unknown {
+  // Texts that somebody asked for as they are: their own limit is that of an answer.
+  if (question.kind === 'showRunning') return parseRunningVcl(value)
+  const check = question.kind === 'query' ? queryAnswers[question.query] : answers[question.kind]
+  const problem = check(value)
+  if (problem !== undefined) {
+    const what = question.kind === 'query' ? question.query : question.kind
+    throw new MalformedMessage(`the answer to ${what}: ${problem}`)
+  }
+  return question.kind === 'command' ? value : cutTexts(value)
+}
+
+/** More than a cache has of any of them; a hundred thousand bans were seen. */
+const rowLimit = 1_000_000
+
+const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a text')
+const count: Check = (value) => (Number.isSafeInteger(value) ? undefined : 'must be a whole number')
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
+const anything: Check = () => undefined
+
+const parameter = record({
+  value: text,
+  default: text,
+  unit: text,
+  description: text,
+} satisfies Shape<Parameter>)
+
+const queryAnswers: Readonly<Record<QueryName, Check>> = {
+  vcls: list(
+    record({ name: text, status: text, state: text, busy: orNull(count), label: orNull(text) }),
+    rowLimit,
+  ),
+  params: (value) => {
+    if (!isRecord(value)) return 'must be an object'
+    for (const [name, shown] of Object.entries(value)) {
+      const problem = parameter(shown)
+      if (problem !== undefined) return `${name.slice(0, 64)} ${problem}`
+    }
+    return undefined
+  },
+  backends: list(record({ name: text }), rowLimit),
+  bans: list(record({}), rowLimit),
+  panic: orNull(text),
+}
+
+const answers: Readonly<Record<Exclude<AnsweredKind, 'query' | 'showRunning'>, Check>> = {
+  command: text,
+  setParam: unlessRefused({
+    refusal: orNull(text),
+    note: text,
+    parameter,
+  } satisfies Shape<ParamAnswer>),
+  setHealth: unlessRefused({
+    refusal: orNull(text),
+    backends: list(text, rowLimit),
+  } satisfies Shape<HealthAnswer>),
+  compile: record({
+    error: orNull(text),
+    retryAfterSeconds: orAbsent(whole(1)),
+    unavailable: orAbsent(flag),
+  } satisfies Shape<CompileAnswer>),
+  // Nobody looks at it.
+  unlock: anything,
+}
+
+/** What was refused says nothing else. */
+function unlessRefused(shape: Readonly<Record<string, Check>>): Check {
+  const refused = record({ refusal: text })
+  const done = record(shape)
+  return (value) => (isRecord(value) && value['refusal'] !== null ? refused(value) : done(value))
+}
