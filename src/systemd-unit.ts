@@ -58,8 +58,9 @@ function readServiceLines(file: string): readonly Line[] {
   let section = ''
   return text.split('\n').flatMap((line): Line[] => {
     section = /^\[(\w+)\]/.exec(line)?.[1] ?? section
-    const [, key, value] = /^\s*(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
-    return section === 'Service' && key !== undefined ? [[key, value ?? '']] : []
+    const at = line.indexOf('=')
+    const isSetting = section === 'Service' && at > 0
+    return isSetting ? [[line.slice(0, at).trim(), line.slice(at + 1).trim()]] : []
   })
 }
 

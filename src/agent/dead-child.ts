@@ -18,7 +18,7 @@ export function describeDeadChild(panic: string | null, loadStartedAtMs: number)
 
 /** `Panic at: Sun, 22 Nov 2026 16:00:00 GMT`; one without a time that can be read is taken for the last. */
 function isSince(panic: string, startMs: number): boolean {
-  const at = Date.parse(/\b[Pp]anic at: (.+)$/m.exec(panic)?.[1] ?? '')
+  const at = Date.parse(/\b[Pp]anic at: ([^\n]{1,64})/.exec(panic)?.[1] ?? '')
   return Number.isNaN(at) || at >= startMs - roundingMs
 }
 

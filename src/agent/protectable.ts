@@ -25,7 +25,7 @@ export async function listProtectable(program: string): Promise<readonly string[
 
 /** From what `-x parameter` and `-V` print; a build that names no version is taken for the newest. */
 export function chooseProtectable(parameters: string, version: string): readonly string[] {
-  const { version: release } = parseBanner(/\((.+)\)/.exec(version)?.[1] ?? '')
+  const { version: release } = parseBanner(/\(([^()]+)\)/.exec(version)?.[1] ?? '')
   const takesAliases = release !== null && !isAtLeast(release, '8.0')
   return [...parameters.matchAll(/^([a-z][a-z0-9_]*)\n~+\n+(.*)$/gm)]
     .filter(([, , text = '']) => takesAliases || !text.startsWith('Deprecated alias for'))

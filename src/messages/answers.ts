@@ -1,5 +1,17 @@
 /** What agents answer, judged by what they were asked; each question has its own form. */
-import { isRecord, list, orAbsent, orNull, record, whole, type Check, type Shape } from './checks.js'
+import {
+  anything,
+  flag,
+  isRecord,
+  list,
+  orAbsent,
+  orNull,
+  record,
+  text,
+  whole,
+  type Check,
+  type Shape,
+} from './checks.js'
 import { MalformedMessage } from './codec.js'
 import type {
   CompileAnswer,
@@ -33,10 +45,7 @@ export function judgeAnswer(question: AskedQuestion, value: unknown): unknown {
 /** More than a cache has of any of them; a hundred thousand bans were seen. */
 const rowLimit = 1_000_000
 
-const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a text')
 const count: Check = (value) => (Number.isSafeInteger(value) ? undefined : 'must be a whole number')
-const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
-const anything: Check = () => undefined
 
 const parameter = record({
   value: text,

@@ -60,3 +60,21 @@ export function matching(pattern: RegExp, what: string): Check {
   return (value) =>
     typeof value === 'string' && pattern.test(value) ? undefined : `must be ${what}`
 }
+
+/** Of a name, by the rule that all names of its kind follow. */
+export function named(findProblem: (name: string) => string | null): Check {
+  return (value) => {
+    if (typeof value !== 'string') return 'must be a text'
+    const problem = findProblem(value)
+    return problem === null ? undefined : `is not a name: ${problem}`
+  }
+}
+
+export const finite: Check = (value) =>
+  typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a finite number'
+
+/** A text of one message is bounded by the message itself. */
+export const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a text')
+export const flag: Check = (value) =>
+  typeof value === 'boolean' ? undefined : 'must be true or false'
+export const anything: Check = () => undefined

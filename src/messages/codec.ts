@@ -45,14 +45,19 @@ import type {
   Welcome,
 } from './coordinator-to-agent.js'
 import {
+  anything,
+  finite,
+  flag,
   isKey,
   isRecord,
   list,
   matching,
+  named,
   oneOf,
   orAbsent,
   orNull,
   record,
+  text,
   whole,
   type Check,
   type Shape,
@@ -132,14 +137,6 @@ function parse(text: string): unknown {
 
 type Kinds<Message extends Envelope> = Readonly<Record<Message['kind'], Check>>
 
-const finite: Check = (value) =>
-  typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a finite number'
-
-/** A text of one message is bounded by the message itself. */
-const text: Check = (value) => (typeof value === 'string' ? undefined : 'must be a text')
-const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
-const anything: Check = () => undefined
-
 /** Chosen by us: short texts that are kept in a row an agent. */
 const shortText: Check = (value) =>
   typeof value === 'string' && value.length <= 1024
@@ -147,13 +144,6 @@ const shortText: Check = (value) =>
     : 'must be a text of at most 1024 characters'
 
 const sha256 = matching(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hex')
-function named(findProblem: (name: string) => string | null): Check {
-  return (value) => {
-    if (typeof value !== 'string') return 'must be a text'
-    const problem = findProblem(value)
-    return problem === null ? undefined : `is no name: ${problem}`
-  }
-}
 
 /** Chosen by us: a cache holds at most some hundred VCLs of ours, an agent bears a handful of tags. */
 const programLimit = 10_000

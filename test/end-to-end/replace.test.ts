@@ -100,9 +100,9 @@ async function checkDomains(t: Test, stand: Stand, root: Site): Promise<void> {
   expectDone(await api.call('PUT', `/vclgroups/${shop.id}`, { domains: [{ id: domain }] }))
   const host = 'shop.example'
   const marks = ['two-first', 'shop-first']
-  await underTraffic(t, stand, marks, () => replace(stand, shop), host)
+  await underTraffic(t, { ...stand, host }, marks, () => replace(stand, shop))
   t.match(await listVcls(stand.cache), [/^cf-\d+-/, /^cf-idle|^cf-l-/])
-  await underTraffic(t, stand, marks.toReversed(), () => replace(stand, root), host)
+  await underTraffic(t, { ...stand, host }, marks.toReversed(), () => replace(stand, root))
   t.notOk((await listVcls(stand.cache)).some((name) => name.startsWith('cf-r-')))
 }
 
@@ -115,8 +115,9 @@ async function checkTags(t: Test, stand: Stand, [now, other]: [Site, Site]): Pro
   const { api } = stand
   const [red, blue] = [await api.makeTag('red'), await api.makeTag('blue')]
   const { id: agentId } = await untilAgent(stand, 'Running')
-  const bear = async (tag: number) =>
+  const bear = async (tag: number) => {
     expectDone(await api.call('PUT', `/agents/${agentId}?force=true`, { tags: [{ id: tag }] }))
+  }
   const retag = async (site: Site, tag: number) => {
     const [deployment] = (
       await readJson<{ deployments: [{ id: number }] }>(stand, `/vclgroups/${site.id}`)
@@ -146,10 +147,9 @@ async function checkTags(t: Test, stand: Stand, [now, other]: [Site, Site]): Pro
 /** From the first to the last of these, and nothing else was ever served. */
 async function underTraffic(
   t: Test,
-  { cache }: Pick<Stand, 'cache'>,
+  { cache, host }: Pick<Stand, 'cache'> & { readonly host?: string },
   marks: readonly string[],
   act: () => Promise<void>,
-  host?: string,
 ): Promise<void> {
   t.equal((await fetchMark(cache, host)).mark, marks[0])
   const traffic = startTraffic(t, cache, host)

@@ -93,7 +93,7 @@ async function requireSameRelease(engine: Engine, path: string): Promise<FoundPr
       timeout: versionTimeoutMs,
     })
     // As in the banner, in parentheses.
-    const { version, revision } = parseBanner(/\(([^)]*)\)/.exec(`${stderr}${stdout}`)?.[1] ?? '')
+    const { version, revision } = parseBanner(/\(([^()]*)\)/.exec(`${stderr}${stdout}`)?.[1] ?? '')
     if (version === engine.version && revision === engine.revision) return { path }
     const [own, live] = [
       `${version ?? '?'} ${revision ?? ''}`,

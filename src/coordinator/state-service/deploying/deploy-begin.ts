@@ -17,6 +17,7 @@ import type { Queries } from '../../../store/store.js'
 import { findGroup, writeWish, type GroupRecord } from '../../../store/vcl-groups.js'
 import { compareWithPlaces, findUnasked, toCandidates } from './deploy-candidates.js'
 import { findServing, nameChoice, type Choose } from './deploy-choice.js'
+import type { GatheredSources } from './deploy-sources.js'
 import { beginInTurn, type Begun, type Refused, type TurnRequest } from './deploy-turn.js'
 import { markLeaving, promoteInPlace } from './stage-end.js'
 import { leaseMs } from '../leases.js'
@@ -59,18 +60,8 @@ async function tryBegin(
   if ('error' in gathered) return refuse('uncompilable', gathered.error, { group, gathered })
   const choice = { gathered, naming }
   const promoting = request.action === 'promote'
-  const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
-  const deployments = await readDeploymentsOf(queries, gathered.deploymentIds)
-  const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
-  const agents = indexAgents(fleet)
-  for (const { agentId, holder } of request.freed ?? [])
-    recordPlacement(agents, { id: holder, root: false }, { add: [], remove: [{ agentId }] })
-  const replaces = request.replace && (await readReplaceable(queries, group))
-  const target = { id: group.id, domains: gathered.domains, promoting, replaces }
-  const decision = await decidePlacement(queries, {
-    ...{ group: target, deployments, agents, placements },
-    wanted: group.wish ? programOf(group.wish) : undefined,
-  })
+  const chosen = await chooseAgents(queries, request, { group, gathered, promoting })
+  const { placements, decision } = chosen
   const same = findServing(group, choice)
   const compared = same ? compareWithPlaces(placements, decision, same) : 'other'
   if (compared !== 'other') {
@@ -82,20 +73,14 @@ async function tryBegin(
 
   await keepSource(queries, gathered.source, service.now())
   const sources = await nameChoice(queries, group, choice, placements)
-  if (deployments.length === 0 || decision.shortages.length > 0) {
-    const names = { agents: fleet, nameOf: await readNamesOf(queries, group.organizationId) }
-    const shortage = describeShortages(decision, deployments, names)
-    if (shortage)
-      return refuseShort(queries, shortage, { group, gathered, sources, promoting, same })
-  }
-  const { force = false } = request.replace ?? {}
-  const hindrance = await judgeReplacing(queries, { group: target, decision, agents, force })
-  if (hindrance !== undefined) return refuse('conflict', hindrance, { group, gathered })
+  const wanted = { group, gathered, sources, promoting, same }
+  const refused = await findRefusal(queries, request, { ...wanted, ...chosen })
+  if (refused) return refused
   const deploy = {
     groupId: group.id,
     organizationId: group.organizationId,
     action: request.action,
-    revision: findRevision(group, { same, promoting }),
+    revision: findRevision(group, wanted),
     sources,
     traceId: context.traceId,
     account: actor.accountName,
@@ -104,25 +89,89 @@ async function tryBegin(
     epoch: 1,
   }
   const id = await insertDeploy(queries, deploy, service.now() + leaseMs)
-  const candidates = toCandidates(deploy, placements, decision)
-  if (promoting) await markLeaving(queries, group.id, candidates)
-  await markReplaced(queries, group.id, decision.replaced)
-  const chosen = new Set(candidates.map(({ agentId }) => agentId))
-  const freed = request.freed?.filter(({ agentId }) => chosen.has(agentId)) ?? []
-  await markReplaced(queries, group.id, freed, { leaving: true })
-  await savePlacements(queries, candidates)
-  const agentIds = await recomposeDesired(
-    queries,
-    candidates.map(({ agentId }) => agentId),
-    { anew: findUnasked(placements, candidates) },
-  )
+  const agentIds = await saveCandidates(queries, request, { deploy, ...chosen, promoting })
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
+}
+
+interface Target {
+  readonly group: GroupRecord
+  readonly gathered: GatheredSources
+  readonly promoting: boolean
+}
+
+/** Who is to load it, and from what that was decided. */
+async function chooseAgents(
+  queries: Queries,
+  { freed = [], replace }: BeginRequest,
+  { group, gathered, promoting }: Target,
+) {
+  const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
+  const deployments = await readDeploymentsOf(queries, gathered.deploymentIds)
+  const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
+  const agents = indexAgents(fleet)
+  for (const { agentId, holder } of freed)
+    recordPlacement(agents, { id: holder, root: false }, { add: [], remove: [{ agentId }] })
+  const replaces = replace && (await readReplaceable(queries, group))
+  const target = { id: group.id, domains: gathered.domains, promoting, replaces }
+  const decision = await decidePlacement(queries, {
+    ...{ group: target, deployments, agents, placements },
+    wanted: group.wish ? programOf(group.wish) : undefined,
+  })
+  return { placements, deployments, fleet, agents, target, decision }
+}
+
+type ChosenAgents = Awaited<ReturnType<typeof chooseAgents>>
+
+/** Too few agents, or the places of others that it may not take. */
+async function findRefusal(
+  queries: Queries,
+  { replace }: BeginRequest,
+  { target, decision, agents, deployments, fleet, ...wanted }: ChosenAgents & ShortDeploy,
+): Promise<Refused | undefined> {
+  const { group } = wanted
+  if (deployments.length === 0 || decision.shortages.length > 0) {
+    const names = { agents: fleet, nameOf: await readNamesOf(queries, group.organizationId) }
+    const shortage = describeShortages(decision, deployments, names)
+    if (shortage) return refuseShort(queries, shortage, wanted)
+  }
+  const force = replace?.force ?? false
+  const hindrance = await judgeReplacing(queries, { group: target, decision, agents, force })
+  return hindrance === undefined ? undefined : refuse('conflict', hindrance, wanted)
+}
+
+/** Answers the agents whose desired state changed. */
+async function saveCandidates(
+  queries: Queries,
+  { freed = [] }: BeginRequest,
+  {
+    deploy,
+    placements,
+    decision,
+    promoting,
+  }: Pick<ChosenAgents, 'placements' | 'decision'> & {
+    readonly deploy: Omit<DeployRecord, 'id'>
+    readonly promoting: boolean
+  },
+): Promise<readonly number[]> {
+  const { groupId } = deploy
+  const candidates = toCandidates(deploy, placements, decision)
+  if (promoting) await markLeaving(queries, groupId, candidates)
+  await markReplaced(queries, groupId, decision.replaced)
+  const chosen = new Set(candidates.map(({ agentId }) => agentId))
+  const leaving = freed.filter(({ agentId }) => chosen.has(agentId))
+  await markReplaced(queries, groupId, leaving, { leaving: true })
+  await savePlacements(queries, candidates)
+  return recomposeDesired(queries, [...chosen], { anew: findUnasked(placements, candidates) })
 }
 
 interface Again {
   readonly promoting: boolean
   /** What is deployed already, when that is what is asked for. */
   readonly same: WishedSources | undefined
+}
+
+interface ShortDeploy extends Pick<Refused, 'group' | 'gathered'>, Again {
+  readonly sources: WishedSources
 }
 
 /** The same sources once more, where somebody failed or is to come, make no other one. */
@@ -154,9 +203,7 @@ function refuse(
 async function refuseShort(
   queries: Queries,
   { kind, message }: Shortage,
-  refused: Pick<Refused, 'group' | 'gathered'> & {
-    readonly sources: WishedSources
-  } & Again,
+  refused: ShortDeploy,
 ): Promise<Refused> {
   const { group, gathered, sources, promoting, same } = refused
   if (kind === 'unavailable' && !promoting && !same)

@@ -19,6 +19,7 @@ import {
 } from '../../../store/placements.js'
 import { readReplaced, releaseReplaced, takeReplaced } from '../../../store/replaced-places.js'
 import { findStage, replaceUses, writeStage } from '../../../store/stages.js'
+import type { NamedReference } from '../../../store/owner.js'
 import type { Queries } from '../../../store/store.js'
 import { findGroup, writeWish, type GroupRecord } from '../../../store/vcl-groups.js'
 import { tellDesiredChanged } from '../agents/agent-hints.js'
@@ -79,18 +80,7 @@ export async function decideDeploy(
     const by = { id: group.id, name: group.name }
     const replaced = isSwitch ? await readReplaced(queries, group.id, ids) : []
     await undeployPlaceless(queries, { ids, by, account: deploy.account, now })
-    const revision = deploy.action === 'stage' ? group.revision : deploy.revision
-    if (verdict.kind !== 'switch' || replaced.length > 0 || !isRepeated(deploy, group))
-      await addHistory(
-        queries,
-        {
-          ...historyOf(deploy, now),
-          revision: verdict.kind === 'switch' ? revision : null,
-          result: verdict.kind === 'switch' ? 'ok' : verdict.message,
-          ...(replaced.length > 0 && { replaced }),
-        },
-        deploy.id,
-      )
+    await noteDecision(queries, deploy, { group, verdict, replaced, now })
     const agentIds = [...placements.map(({ agentId }) => agentId), ...changes.freed]
     return recomposeDesired(queries, [...new Set(agentIds)])
   })
@@ -106,6 +96,32 @@ export async function decideDeploy(
   }
   context.log.warn({ group, agents: agentIds.length }, `deploy: discarded: ${verdict.message}`)
   return { error: new DeployDiscarded(verdict.kind, verdict.message, verdict.failures) }
+}
+
+interface NotedDecision {
+  readonly group: GroupRecord
+  readonly verdict: LoadVerdict
+  readonly replaced: readonly NamedReference[]
+  readonly now: number
+}
+
+/** What is deployed already went where it was not: nothing to tell, unless others made way for it. */
+async function noteDecision(
+  queries: Queries,
+  deploy: DeployRecord,
+  { group, verdict, replaced, now }: NotedDecision,
+): Promise<void> {
+  const outcome =
+    verdict.kind === 'switch'
+      ? { revision: deploy.action === 'stage' ? group.revision : deploy.revision, result: 'ok' }
+      : { revision: null, result: verdict.message }
+  if (outcome.revision !== null && replaced.length === 0 && isRepeated(deploy, group)) return
+  const entry = {
+    ...historyOf(deploy, now),
+    ...outcome,
+    ...(replaced.length > 0 && { replaced }),
+  }
+  await addHistory(queries, entry, deploy.id)
 }
 
 /** For those who tell of each cache by itself. */
