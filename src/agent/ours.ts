@@ -50,14 +50,14 @@ async function isText(tools: StepTools, name: string, record: AgentRecord): Prom
       ? idleVclSha
       : record.desired?.load.find((program) => program.name === name)?.sha
   if (sha === undefined) return false
-  const known = await tools.sources.read(sha).catch(() => null)
-  if (known === null) return false
   try {
+    // What was adopted is known by what the cache shows of it: its source need not be here, nor a coordinator to give it.
+    if ((await digestRunning(tools, name)) === sha) return true
+    const known = await tools.sources.read(sha).catch(() => null)
+    if (known === null) return false
     // The cache adds a line feed where a here-document had none.
     const shown = await showSource(tools, name)
-    if (shown.toString('utf8').trimEnd() === known.trimEnd()) return true
-    // What was adopted came from files that include others.
-    return (await digestRunning(tools, name)) === sha
+    return shown.toString('utf8').trimEnd() === known.trimEnd()
   } catch (error) {
     if (!(error instanceof ManagementPortError) || error.kind !== 'rejected') throw error
     return false

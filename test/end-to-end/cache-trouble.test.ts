@@ -252,6 +252,8 @@ async function addCache(t: Test, stand: Stand, name: string): Promise<Varnishd> 
     joinToken: await stand.api.makeJoinToken(),
   })
   await untilAgent(stand, 'Running', name)
+  // While it still has a compiler.
+  await eventually('it has the idle VCL', async () => (await listVcls(cache)).includes('cf-idle'))
   return cache
 }
 

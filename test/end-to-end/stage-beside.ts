@@ -125,7 +125,7 @@ export async function checkDeployed(t: Test, stand: Pair, shop: Shop): Promise<v
   t.equal((await ask(cache, 'shop.example')).status, 404)
   t.equal((await ask(cache, 'next.shop.example')).mark, 'next', 'the stage is not deployed')
   t.match(readRefusal(await api.call('DELETE', `/vclgroups/${shop.id}`), 409), /staged/)
-  t.match(readRefusal(await api.call('DELETE', `/tags/${shop.web}`), 409), /static/)
+  t.match(readRefusal(await api.call('DELETE', `/tags/${shop.web}`), 409), /in use by the stage/)
   expectDone(await api.act(shop.id, 'deploy'))
   t.equal((await ask(cache, 'shop.example')).mark, 'second')
 }

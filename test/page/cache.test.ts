@@ -26,6 +26,8 @@ void t.test('one cache', async (t) => {
     joinToken: await api.makeJoinToken(),
   })
   await eventually('the cache runs', async () => (await api.findAgent('edge-1'))?.state === 1)
+  // A good state to go back to.
+  await eventually('it is idle', async () => /active .*cf-idle/.test(await cache.adm('vcl.list')))
   const id = (await api.findAgent('edge-1'))?.id ?? 0
   const group = await api.makeGroup({
     name: hostile,

@@ -30,7 +30,7 @@ export async function prepareShortage(folder: string, sizeMb = 1): Promise<Short
 function byFileSystem(folder: string): Shortage {
   const filler = join(folder, 'filler')
   return {
-    says: /ENOSPC/,
+    says: /no space left in /,
     through: () => [],
     begin: () => fill(filler),
     end: () => rm(filler),

@@ -85,7 +85,7 @@ void t.test('writes and verbs on it are conflicts in the controller', async (t) 
     t.match(answer.body['errorMsg'], /group of the console/)
     tried++
   }
-  t.equal(tried, 10)
+  t.equal(tried, 11)
 })
 
 void t.test('a hidden tag or deployment is referred to like one that never was', async (t) => {

@@ -144,7 +144,7 @@ void t.test('the schema of documents knows what apply reads, kind by kind', asyn
   const definitions = body['$defs'] as Readonly<
     Record<ApplyKind | 'set', { properties: Record<string, { readOnly?: boolean }> }>
   >
-  t.same(Object.keys(definitions).toSorted(), [...applyKinds, 'set'].toSorted())
+  t.same(Object.keys(definitions).toSorted(), [...applyKinds, 'files', 'set'].toSorted())
   for (const kind of applyKinds) {
     const { properties } = definitions[kind]
     const [ignored, written] = [true, false].map((isIgnored) =>
