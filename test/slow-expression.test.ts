@@ -1,0 +1,30 @@
+/** What the linter takes for an expression that may need more than linear time. */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { root } from './support/root.js'
+
+type FindSlowPart = (pattern: string, flags: string) => string | null
+
+const { findSlowPart } = (await import(
+  pathToFileURL(join(root, '.ci', 'slow-expression.mjs')).href
+)) as { findSlowPart: FindSlowPart } // plain JavaScript, with this one export
+
+void t.test('two parts without a bound that can read the same are flagged', (t) => {
+  const slow = ['\\s*,\\s*', '\\s+$', '(a+)+$', '(a*)*$', '.*,.*', '^(.*)-(.*)x$', 'a\\w*\\d*b']
+  for (const pattern of slow) t.type(findSlowPart(pattern, ''), 'string', pattern)
+  t.end()
+})
+
+void t.test('what reads each character once is not', (t) => {
+  const linear = [
+    '^[a-z]+$',
+    '^\\s{0,64},\\s{0,64}$',
+    '^([^:]+):(\\d+)$',
+    '^(?:a|b)*$',
+    ' {1,8}x',
+    '^a*b*$',
+  ]
+  for (const pattern of linear) t.equal(findSlowPart(pattern, ''), null, pattern)
+  t.end()
+})
