@@ -73,8 +73,12 @@ const tolerances: Record<
         .replace(/ +/g, ' '),
   },
   builtin: {
-    why: 'the built-in VCL is not ours to copy',
-    take: (body) => body.split('// VCL.SHOW 1')[0] ?? '',
+    why: 'the built-in VCL is not ours to copy, and the first one of a simulated engine comes from no file',
+    take: (body) =>
+      (body.split('// VCL.SHOW 1')[0] ?? '').replace(
+        /(\/\/ VCL\.SHOW \d+ \d+) [^\n]{1,200}\/boot\.vcl\n/,
+        '$1 <vcl.inline>\n',
+      ),
   },
   banner: {
     why: 'platform, jail and revision',
@@ -253,7 +257,7 @@ void t.test(
           assert.deepEqual(found, wanted)
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 2000, examples: [['vcl.show ', ['-', 'v']]] },
     )
     t.pass()
   },
