@@ -1,5 +1,5 @@
 import tseslint from 'typescript-eslint'
-import { linearExpressions } from './.ci/linear-expressions.mjs'
+import { linearExpressions } from './scripts/linear-expressions.mjs'
 
 export default tseslint.config(
   { ignores: ['dist/', '.tap/', 'node_modules/', 'test/**/*.mjs'] },

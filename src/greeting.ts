@@ -1,5 +1,5 @@
 /** What a person who started a coordinator by hand is told: where it is, how to log in, what to type next. */
-import type { FirstAdministrator } from './coordinator/state-service/identity/first-administrator.js'
+import type { FirstAdministrator } from './coordinator/identity/first-administrator.js'
 
 export interface Greeted {
   readonly address: string

@@ -162,7 +162,7 @@ async function startOwnAgent(
   surroundings: Surroundings,
 ): Promise<Part[]> {
   const { startAgent } = await import('./agent/agent.js')
-  const { spreadAddress } = await import('./agent/coordinator-address.js')
+  const { spreadAddress } = await import('./agent/link/coordinator-address.js')
   const cache = await findEngine(settings, log, surroundings)
   try {
     const agent = await startAgent(
@@ -212,13 +212,13 @@ async function findEngine(
   const mode = settings.engine ?? (settings.coordinator ? 'spawn' : 'attach')
   if (mode === 'attach') return attachEngine(settings)
   if (mode === 'spawn') {
-    const { startSpawnedEngine } = await import('./agent/spawned-engine.js')
+    const { startSpawnedEngine } = await import('./agent/engine/spawned-engine.js')
     const { stateDir } = settings
     const spawned = await startSpawnedEngine({ stateDir, searchPath: surroundings.searchPath, log })
     if (spawned) return spawned
     log.warn('there is no varnishd on PATH: the cache is simulated (apt-get install varnish)')
   }
-  const { createSimulatedCache } = await import('./agent/simulated-cache.js')
+  const { createSimulatedCache } = await import('./agent/simulated/simulated-cache.js')
   return createSimulatedCache({ http: settings.engineHttp, compileMs: settings.simulateCompileMs })
 }
 
@@ -237,7 +237,7 @@ function attachEngine(settings: Settings): FoundEngine {
 }
 
 async function startSimulation(settings: Settings, home: Home, log: Logger): Promise<Part> {
-  const { startSimulatedAgents } = await import('./agent/simulated-agents.js')
+  const { startSimulatedAgents } = await import('./agent/simulated/simulated-agents.js')
   return startSimulatedAgents(
     {
       agentVersion: version,

@@ -5,8 +5,8 @@
 import { stdout } from 'node:process'
 import { join } from 'node:path'
 import { ConfigError, type Environment } from '../config/load.js'
-import { describeServing, readGoodStates } from './agent/good-states.js'
-import { requestRollback } from './agent/rollback-requests.js'
+import { describeServing, readGoodStates } from './agent/apply/good-states.js'
+import { requestRollback } from './agent/apply/rollback-requests.js'
 import { becomeOwner, loadServiceSettings, requireStateDir } from './service-settings.js'
 
 const usage = `usage: cachefleetd rollback [NUMBER | --list] [settings of the daemon]

@@ -5,7 +5,7 @@ import type { Administration } from './coordinator/administration.js'
 import { defaultSecretKeyFile, defaultStoreUrl } from './coordinator/places.js'
 import { hideArguments } from './hide-arguments.js'
 import { createLog } from './log.js'
-import { findSqliteFile, loadDatabase } from './store/open-store.js'
+import { findSqliteFile, loadDatabase } from './coordinator/store/open-store.js'
 import { becomeOwner, loadServiceSettings, requireStateDir } from './service-settings.js'
 
 export interface ServiceStore {

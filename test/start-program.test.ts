@@ -32,7 +32,7 @@ void t.test('every program ends with 78 on an older Node before it is loaded', a
     "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })",
   )
   // A file that imports anything beside its check would load it first.
-  const programs = { ...manifest.bin, 'cachefleet setup': '.ci/setup.mjs' }
+  const programs = { ...manifest.bin, 'cachefleet setup': 'scripts/setup.mjs' }
   for (const [name, path] of Object.entries(programs)) {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,

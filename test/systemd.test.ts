@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { chooseProtectable } from '../src/agent/protectable.js'
+import { chooseProtectable } from '../src/agent/apply/protectable.js'
 import { root } from './support/root.js'
 import { startVarnishd } from './support/varnishd.js'
 

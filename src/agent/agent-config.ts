@@ -1,8 +1,8 @@
 /** What an agent is told at its start; where it comes from (flags, environment, files) is the main program's business. */
 import type { Duplex } from 'node:stream'
 import type { CheckConfig } from './check/source-checks.js'
-import type { Takeover } from '../domain/takeover.js'
-import type { CoordinatorAddress } from './coordinator-http.js'
+import type { Takeover } from '../vcl/takeover.js'
+import type { CoordinatorAddress } from './link/coordinator-http.js'
 
 export interface AgentConfig {
   /** Of this program; told to the coordinator. */

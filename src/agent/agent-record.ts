@@ -1,6 +1,6 @@
 /** What an agent must still know after a restart, and how it is read back from text that may be damaged. */
-import type { DesiredEngine } from '../domain/desired-engine.js'
-import { nothingSet, type OwnSettings } from '../domain/settings-plan.js'
+import type { DesiredEngine } from '../vcl/desired-engine.js'
+import { nothingSet, type OwnSettings } from '../vcl/settings-plan.js'
 
 export interface AgentRecord {
   /** The coordinator whose word is taken; null before the first enrolment: then nothing is changed on the cache. */

@@ -1,23 +1,23 @@
 /** What may be done to a coordinator's store from outside while the daemon runs or stands still. */
 import type { Logger } from 'pino'
-import { createInProcessBus } from '../bus/in-process.js'
-import { openStore } from '../store/open-store.js'
-import { noArchive } from '../store/statistics/no-archive.js'
-import { createBackgroundWork } from './state-service/background.js'
+import { createInProcessBus } from './bus/in-process.js'
+import { openStore } from './store/open-store.js'
+import { noArchive } from './statistics/store/no-archive.js'
+import { createBackgroundWork } from './background.js'
 import {
   addSystemAdministrator,
   setPassword,
-} from './state-service/identity/first-administrator.js'
+} from './identity/first-administrator.js'
 import {
   resetSecrets,
   rotateSecretKey,
   type ForgottenSecrets,
-} from './state-service/identity/rotate-secret-key.js'
-import { createLeases } from './state-service/leases.js'
-import type { StateService } from './state-service/service.js'
-import { createLiveSamples } from './state-service/statistics/live-samples.js'
+} from './identity/rotate-secret-key.js'
+import { createLeases } from './store/leases.js'
+import type { StateService } from './service.js'
+import { createLiveSamples } from './statistics/live-samples.js'
 
-export type { ForgottenSecrets } from './state-service/identity/rotate-secret-key.js'
+export type { ForgottenSecrets } from './identity/rotate-secret-key.js'
 
 export interface Administration {
   /** Ends the account's sessions; the running daemon notices within 5 s. Rejects with FleetError not-found or invalid. */

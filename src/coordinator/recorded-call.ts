@@ -1,9 +1,9 @@
 /** Which answered calls stand in the api log, and as what: the same for both APIs (choices: 2, apilogs). */
-import { readObjectId } from '../domain/object-id.js'
+import { readObjectId } from '../resources/object-id.js'
 import type { AnsweredCall } from './http/api.js'
 import { readBasic } from './http/credentials.js'
 import type { Answer, Route } from './http/route.js'
-import type { ApiLog, RecordedCall } from './state-service/api-log.js'
+import type { ApiLog, RecordedCall } from './api-log/api-log.js'
 
 /** Every call that is no GET, and every failed login; `loginByGet`: the operation of a login that is one. */
 export function recordCalls(apiLog: ApiLog, loginByGet?: string): (call: AnsweredCall) => void {

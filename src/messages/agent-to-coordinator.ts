@@ -1,7 +1,7 @@
 /** What an agent says. */
-import type { EngineState } from '../domain/agent-state.js'
-import type { Capability } from '../domain/capability.js'
-import type { HeldCache } from '../domain/unlock-difference.js'
+import type { EngineState } from '../resources/agent-state.js'
+import type { Capability } from '../resources/capability.js'
+import type { HeldCache } from '../vcl/unlock-difference.js'
 import type { Envelope } from './envelope.js'
 
 /** Everything the coordinator must know of an agent; sent as hello and again when it asks for the full state. */

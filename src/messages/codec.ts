@@ -2,11 +2,11 @@
  * Messages to JSON text and back. What arrives is checked field by field against one table a kind; keys that the
  * table does not have are let through, so that a peer one minor version newer is understood (choices: 4, Skew).
  */
-import type { EngineState } from '../domain/agent-state.js'
-import type { CompileBudget } from '../domain/compile-limits.js'
-import type { DesiredEngine, DesiredLabel, DesiredProgram } from '../domain/desired-engine.js'
-import type { BackendHealth, DesiredHealth, DesiredParam } from '../domain/engine-settings.js'
-import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../domain/names.js'
+import type { EngineState } from '../resources/agent-state.js'
+import type { CompileBudget } from '../vcl/compile-limits.js'
+import type { DesiredEngine, DesiredLabel, DesiredProgram } from '../vcl/desired-engine.js'
+import type { BackendHealth, DesiredHealth, DesiredParam } from '../vcl/engine-settings.js'
+import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../resources/names.js'
 import type {
   AgentDescription,
   AgentToCoordinator,

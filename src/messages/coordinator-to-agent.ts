@@ -1,7 +1,7 @@
 /** What a coordinator says. */
-import type { CompileBudget } from '../domain/compile-limits.js'
-import type { DesiredEngine } from '../domain/desired-engine.js'
-import type { BackendHealth } from '../domain/engine-settings.js'
+import type { CompileBudget } from '../vcl/compile-limits.js'
+import type { DesiredEngine } from '../vcl/desired-engine.js'
+import type { BackendHealth } from '../vcl/engine-settings.js'
 import type { Envelope } from './envelope.js'
 
 /** The answer to hello. */

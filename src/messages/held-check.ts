@@ -1,5 +1,5 @@
 /** The check of what a locked agent tells of its cache: it is kept in the agent's row, so everything in it has a bound. */
-import type { HeldCache, HeldVcl } from '../domain/unlock-difference.js'
+import type { HeldCache, HeldVcl } from '../vcl/unlock-difference.js'
 import {
   flag,
   list,

@@ -1,5 +1,5 @@
 /** The answer to `showRunning`: the VCL that a cache runs, file by file, or why it cannot be adopted. */
-import type { VclPart } from '../domain/running-vcl.js'
+import type { VclPart } from '../vcl/running-vcl.js'
 import { MalformedMessage } from './codec.js'
 
 export interface RunningVcl {

@@ -1,7 +1,7 @@
 /** VCL is compiled beside the cache, by its own program, under limits: what the live cache is asked, and what it is not. */
 import t, { type Test } from 'tap'
 import { listCheckFolders, makeCheckFolder } from '../../src/agent/check/check-folder.js'
-import { loadLimits } from '../../src/domain/compile-limits.js'
+import { loadLimits } from '../../src/vcl/compile-limits.js'
 import type { CompileAnswer } from '../../src/messages/coordinator-to-agent.js'
 import { eventually } from '../support/eventually.js'
 import { startManagementProxy } from '../support/management-proxy.js'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { CompileBudgets } from '../../src/agent/check/compile-budgets.js'
-import { describeDeadChild } from '../../src/agent/dead-child.js'
+import { describeDeadChild } from '../../src/agent/engine/dead-child.js'
 import {
   budgetCpuMs,
   budgetWindowMs,
@@ -11,8 +11,8 @@ import {
   keepRecent,
   loadLimits,
   mayExceed,
-} from '../../src/domain/compile-limits.js'
-import { judgeRefusal } from '../../src/domain/compile-verdict.js'
+} from '../../src/vcl/compile-limits.js'
+import { judgeRefusal } from '../../src/vcl/compile-verdict.js'
 
 const costs = fc
   .array(fc.record({ endedAtMs: fc.nat(2 * budgetWindowMs), cpuMs: fc.nat(60_000) }))

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createHash } from 'node:crypto'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { newTraceId } from '../../src/context.js'
-import type { DesiredEngine } from '../../src/domain/desired-engine.js'
+import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
 import type {
   AgentDescription,
   AgentToCoordinator,

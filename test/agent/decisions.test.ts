@@ -1,17 +1,17 @@
 /** The pure decisions of the agent: what can be had when loads fail, what a first deploy waits with, what drifted, what locks. */
 import fc from 'fast-check'
 import t from 'tap'
-import { spreadAddress } from '../../src/agent/coordinator-address.js'
-import { findAttainable } from '../../src/agent/attainable.js'
-import { describeDifferences, findForeign } from '../../src/agent/drift.js'
+import { spreadAddress } from '../../src/agent/link/coordinator-address.js'
+import { findAttainable } from '../../src/agent/apply/attainable.js'
+import { describeDifferences, findForeign } from '../../src/agent/apply/drift.js'
 import { emptyRecord } from '../../src/agent/agent-record.js'
-import { findEarlier } from '../../src/agent/good-states.js'
-import { findLockReason } from '../../src/agent/lock.js'
-import { Steadiness, type EngineSight } from '../../src/agent/steadiness.js'
-import { holdForeign } from '../../src/domain/takeover.js'
-import type { DesiredEngine } from '../../src/domain/desired-engine.js'
-import type { EngineInventory } from '../../src/domain/engine-inventory.js'
-import { planVcl } from '../../src/domain/vcl-plan.js'
+import { findEarlier } from '../../src/agent/apply/good-states.js'
+import { findLockReason } from '../../src/agent/host/lock.js'
+import { Steadiness, type EngineSight } from '../../src/agent/engine/steadiness.js'
+import { holdForeign } from '../../src/vcl/takeover.js'
+import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
+import type { EngineInventory } from '../../src/vcl/engine-inventory.js'
+import { planVcl } from '../../src/vcl/plan.js'
 
 const sha = 'a'.repeat(64)
 const program = (name: string) => ({ name, sha })

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseParamShowText } from '../../protocol/text/param-show.js'
-import { chooseProtectable, listProtectable } from '../../src/agent/protectable.js'
-import { judgeProtection } from '../../src/agent/protection.js'
+import { chooseProtectable, listProtectable } from '../../src/agent/apply/protectable.js'
+import { judgeProtection } from '../../src/agent/apply/protection.js'
 import { root } from '../support/root.js'
 
 const folder = join(root, 'test/fixtures/parameters')

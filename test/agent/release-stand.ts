@@ -5,8 +5,8 @@ import {
   createSimulatedEngine,
   type SimulatedEngine,
 } from '../../protocol/simulator/simulated-engine.js'
-import type { DesiredEngine, DesiredProgram } from '../../src/domain/desired-engine.js'
-import { makeRoutingVcl } from '../../src/domain/routing-vcl.js'
+import type { DesiredEngine, DesiredProgram } from '../../src/vcl/desired-engine.js'
+import { makeRoutingVcl } from '../../src/vcl/routing.js'
 import { eventually } from '../support/eventually.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { runTestAgent, type TestAgent } from './run-agent.js'

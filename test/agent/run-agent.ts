@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { startAgent, type RunningAgent } from '../../src/agent/agent.js'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
-import { loadLimits } from '../../src/domain/compile-limits.js'
+import { loadLimits } from '../../src/vcl/compile-limits.js'
 import type { Varnishd } from '../support/varnishd.js'
 import type { CoordinatorEnd } from './coordinator-end.js'
 

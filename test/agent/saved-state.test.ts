@@ -5,9 +5,9 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import t from 'tap'
 import { emptyRecord, parseRecord, type AgentRecord } from '../../src/agent/agent-record.js'
-import { openKey } from '../../src/agent/key.js'
-import { digestSource } from '../../src/agent/sources.js'
-import { openStateOnDisk } from '../../src/agent/state-on-disk.js'
+import { openKey } from '../../src/agent/link/key.js'
+import { digestSource } from '../../src/agent/apply/sources.js'
+import { openStateOnDisk } from '../../src/agent/apply/state-on-disk.js'
 import { makeFolder } from './run-agent.js'
 
 const log = pino({ level: 'silent' })

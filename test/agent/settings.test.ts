@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import type { DesiredEngine } from '../../src/domain/desired-engine.js'
+import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
 import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
 import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'

@@ -11,11 +11,11 @@ import {
   type SimulatedEngine,
 } from '../../protocol/simulator/simulated-engine.js'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
-import { startSimulatedAgents } from '../../src/agent/simulated-agents.js'
+import { startSimulatedAgents } from '../../src/agent/simulated/simulated-agents.js'
 import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
-import type { DesiredProgram } from '../../src/domain/desired-engine.js'
+import type { DesiredProgram } from '../../src/vcl/desired-engine.js'
 import type { Hello } from '../../src/messages/agent-to-coordinator.js'
 import { answering, idle, serving } from './cache-sight.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
@@ -43,7 +43,7 @@ const passing = faultNames.filter(
 /** Side by side: each has a cache of its own, and most of it is waiting. */
 t.jobs = 8
 
-/** Two, since an agent whose cache fails again and again waits longer each time (src/agent/steadiness.ts). */
+/** Two, since an agent whose cache fails again and again waits longer each time (src/agent/engine/steadiness.ts). */
 for (const which of ['one agent', 'another'])
   void t.test(
     `whatever happens once in a deploy, the cache ends as desired: ${which}`,
@@ -197,7 +197,7 @@ void t.test(
           tags: ['simulated'],
           compileMs: 0,
           stateDir,
-          thread: pathToFileURL(join(root, 'dist/src/agent/simulated-worker.js')),
+          thread: pathToFileURL(join(root, 'dist/src/agent/simulated/simulated-worker.js')),
           coordinator: { url: coordinator.url, caFile: null },
           joinToken: () => {
             tokens += 1

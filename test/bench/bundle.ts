@@ -1,7 +1,7 @@
 /** Flattening the largest VCL that is taken: all that time the coordinator does nothing else. CPU time, so that others do not count. */
 import { createHash } from 'node:crypto'
-import type * as BundleModule from '../../src/domain/vcl-bundle.js'
-import type * as LimitsModule from '../../src/domain/vcl-limits.js'
+import type * as BundleModule from '../../src/vcl/bundle.js'
+import type * as LimitsModule from '../../src/vcl/limits.js'
 import type { TestEnd } from '../support/daemon.js'
 import { loadBuilt } from './built.js'
 import { formatMegabytes, formatMs, median, type Report } from './figure.js'
@@ -16,8 +16,8 @@ const owners = [
 ]
 
 export async function measureBundle(_: TestEnd, report: Report): Promise<void> {
-  const { bundleVcl } = await loadBuilt<typeof BundleModule>('src/domain/vcl-bundle.js')
-  const { flattenedLimitBytes } = await loadBuilt<typeof LimitsModule>('src/domain/vcl-limits.js')
+  const { bundleVcl } = await loadBuilt<typeof BundleModule>('src/vcl/bundle.js')
+  const { flattenedLimitBytes } = await loadBuilt<typeof LimitsModule>('src/vcl/limits.js')
   const partBytes = Math.floor(flattenedLimitBytes / includeCount) - 64
   const whole = `vcl 4.1;\nbackend default none;\n${writeSubs(flattenedLimitBytes - 1024, 'one')}`
   const part = writeSubs(partBytes, 'part')

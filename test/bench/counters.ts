@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type * as MemoryModule from '../../src/agent/counters/shared-memory.js'
 import type * as SimulatedModule from '../../src/agent/counters/simulated-counters.js'
-import type * as RatesModule from '../../src/domain/counter-rates.js'
-import type * as SelectionModule from '../../src/domain/counter-selection.js'
+import type * as RatesModule from '../../src/agent/counters/counter-rates.js'
+import type * as SelectionModule from '../../src/agent/counters/counter-selection.js'
 import type { TestEnd } from '../support/daemon.js'
 import { startVarnishd } from '../support/varnishd.js'
 import { loadBuilt } from './built.js'
@@ -27,8 +27,8 @@ export async function measureCounters(t: TestEnd, report: Report): Promise<void>
   const [{ SharedMemory }, { computeRates }, { selectCounters }, { createSimulatedCounters }] =
     await Promise.all([
       loadBuilt<typeof MemoryModule>('src/agent/counters/shared-memory.js'),
-      loadBuilt<typeof RatesModule>('src/domain/counter-rates.js'),
-      loadBuilt<typeof SelectionModule>('src/domain/counter-selection.js'),
+      loadBuilt<typeof RatesModule>('src/agent/counters/counter-rates.js'),
+      loadBuilt<typeof SelectionModule>('src/agent/counters/counter-selection.js'),
       loadBuilt<typeof SimulatedModule>('src/agent/counters/simulated-counters.js'),
     ])
   const cache = await startVarnishd(t, { vcl })

@@ -1,6 +1,6 @@
 /** Placing many groups on a large fleet, as one pass of the coordinator does it, beside looking at each agent that fits once. CPU time. */
-import type * as IndexModule from '../../src/domain/agent-index.js'
-import type * as PlacementModule from '../../src/domain/placement.js'
+import type * as IndexModule from '../../src/coordinator/fleet/agent-index.js'
+import type * as PlacementModule from '../../src/coordinator/placement/placement.js'
 import type { TestEnd } from '../support/daemon.js'
 import { loadBuilt } from './built.js'
 import { formatCount, formatMs, median, type Report } from './figure.js'
@@ -17,8 +17,8 @@ type Group = PlacementModule.PlacementGroup & { readonly fqdns: readonly string[
 
 export async function measurePlacement(_: TestEnd, report: Report): Promise<void> {
   const [index, { placeGroup }] = await Promise.all([
-    loadBuilt<typeof IndexModule>('src/domain/agent-index.js'),
-    loadBuilt<typeof PlacementModule>('src/domain/placement.js'),
+    loadBuilt<typeof IndexModule>('src/coordinator/fleet/agent-index.js'),
+    loadBuilt<typeof PlacementModule>('src/coordinator/placement/placement.js'),
   ])
   const groups = Array.from({ length: groupCount }, (_, at) => makeGroup(at + 1))
   let placed = new Map<number, readonly PlacementModule.Place[]>()

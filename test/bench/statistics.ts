@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
-import { stepsPerRow } from '../../src/domain/archive/archives.js'
-import { defaultCounters } from '../../src/domain/counters.js'
-import type * as LocalModule from '../../src/store/statistics/local-archive.js'
-import type * as StartModule from '../../src/store/statistics/start-archive.js'
-import type { StatisticsArchive } from '../../src/store/statistics/statistics-archive.js'
+import { stepsPerRow } from '../../src/coordinator/statistics/archive/archives.js'
+import { defaultCounters } from '../../src/resources/counters.js'
+import type * as LocalModule from '../../src/coordinator/statistics/store/local-archive.js'
+import type * as StartModule from '../../src/coordinator/statistics/store/start-archive.js'
+import type { StatisticsArchive } from '../../src/coordinator/statistics/store/statistics-archive.js'
 import type { TestEnd } from '../support/daemon.js'
 import { loadBuilt } from './built.js'
 import { formatCount, formatMegabytes, formatMs, median, type Report } from './figure.js'
@@ -34,8 +34,8 @@ export async function measureStatistics(t: TestEnd, report: Report): Promise<voi
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-bench-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const [{ startArchive }, { planArchive }] = await Promise.all([
-    loadBuilt<typeof StartModule>('src/store/statistics/start-archive.js'),
-    loadBuilt<typeof LocalModule>('src/store/statistics/local-archive.js'),
+    loadBuilt<typeof StartModule>('src/coordinator/statistics/store/start-archive.js'),
+    loadBuilt<typeof LocalModule>('src/coordinator/statistics/store/local-archive.js'),
   ])
   const open = (file: string): Promise<StatisticsArchive> =>
     startArchive({

@@ -3,7 +3,7 @@ import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { sayInFlags } from '../../src/cli/say-in-flags.js'
 import type { Json } from '../coordinator/controller/client.js'
-import { addOrganization } from '../store/rows.js'
+import { addOrganization } from '../coordinator/store/rows.js'
 import { startDesk } from './desk.js'
 
 void t.test('names stand for ids', async (t) => {

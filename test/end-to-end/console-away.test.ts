@@ -1,6 +1,6 @@
 /** A group of the console with a member away: what a deploy and a ban answer, and what the member gets when it is back (choices: 6). */
 import t, { type Test } from 'tap'
-import { toObjectId } from '../../src/domain/object-id.js'
+import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../agent/cache-sight.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import { makeStateDir, startAgent, type Daemon } from '../support/daemon.js'

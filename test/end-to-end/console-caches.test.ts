@@ -1,7 +1,7 @@
 /** A real cache in the console: what it is, how it is, what it is set to and told (choices: 6). */
 import { hostname } from 'node:os'
 import t, { type Test } from 'tap'
-import { toObjectId } from '../../src/domain/object-id.js'
+import { toObjectId } from '../../src/resources/object-id.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'
 import { agentName, startStand, untilAgent, type Stand } from './stand.js'

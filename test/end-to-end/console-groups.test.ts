@@ -1,6 +1,6 @@
 /** A real cache joins and leaves a deployed group of the console, by what it serves (choices: 6). */
 import t from 'tap'
-import { toObjectId } from '../../src/domain/object-id.js'
+import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../agent/cache-sight.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'

@@ -1,6 +1,6 @@
 /** A group of the console and a real cache: its parameters are set, healed and reset; a ban of the group reaches it. */
 import t, { type Test } from 'tap'
-import { toObjectId } from '../../src/domain/object-id.js'
+import { toObjectId } from '../../src/resources/object-id.js'
 import { administrator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { agentName, startStand, untilAgent, type Stand } from './stand.js'

@@ -1,6 +1,6 @@
 /** A VCL branch of the console on a real cache: pushed, deployed, refused, rolled back, taken away (choices: 6). */
 import t, { type Test } from 'tap'
-import { toObjectId } from '../../src/domain/object-id.js'
+import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../agent/cache-sight.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import type { CallAnswer } from '../support/start-controller.js'

@@ -3,7 +3,7 @@
  * for on both.
  */
 import type { Test } from 'tap'
-import { spreadAddress } from '../../src/agent/coordinator-address.js'
+import { spreadAddress } from '../../src/agent/link/coordinator-address.js'
 import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
 import type { ApiClient } from '../support/api-client.js'
 import { makeStateDir, startAgent, type CoordinatorProcess } from '../support/daemon.js'

@@ -155,7 +155,7 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * An agent whose cache failed again and again waits longer each time until it believes it (src/agent/steadiness.ts); a new
+ * An agent whose cache failed again and again waits longer each time until it believes it (src/agent/engine/steadiness.ts); a new
  * process of it remembers no failure.
  */
 export async function forgetFailures(stand: Stand): Promise<void> {

@@ -1,6 +1,6 @@
 /** Bans that are after something else than objects: nothing of them is run, changes a parameter, or restarts the child. */
 import t from 'tap'
-import { toObjectId } from '../../src/domain/object-id.js'
+import { toObjectId } from '../../src/resources/object-id.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'
 import { invalidate, untilEnded } from './invalidation-calls.js'

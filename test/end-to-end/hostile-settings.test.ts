@@ -1,6 +1,6 @@
 /** Parameters, backends and commands that are after more than they say, through both APIs: the cache stays as it was. */
 import t, { type Test } from 'tap'
-import { toObjectId } from '../../src/domain/object-id.js'
+import { toObjectId } from '../../src/resources/object-id.js'
 import { callsTo, type ConsoleClient } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'
 import { agentName, startStand, untilAgent, type Stand } from './stand.js'

@@ -148,7 +148,7 @@ for (const [way, coordinators] of ways)
         await untilAgent(stand, 'Down')
         const empty = await invalidate(api, { ...ban, expression: 'obj.http.x-empty == 1' })
         await eventually(
-          'it is older than the margin of src/agent/child-age.ts',
+          'it is older than the margin of src/agent/engine/child-age.ts',
           () => Date.now() - Date.parse(empty.created) > 1500,
         )
         await cache.restart()

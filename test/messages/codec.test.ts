@@ -1,7 +1,7 @@
 /** What the wire lets through and what it refuses. */
 import t from 'tap'
 import fc from 'fast-check'
-import type { HeldCache } from '../../src/domain/unlock-difference.js'
+import type { HeldCache } from '../../src/vcl/unlock-difference.js'
 import { judgeAnswer } from '../../src/messages/answers.js'
 import type { AgentToCoordinator } from '../../src/messages/agent-to-coordinator.js'
 import {

@@ -26,7 +26,7 @@ import {
   sayStatus,
 } from '../../src/page/views/administration/pick-entries.js'
 import { toExpiry } from '../../src/page/views/administration/lifetime.js'
-import { permissionTypes } from '../../src/domain/permission.js'
+import { permissionTypes } from '../../src/resources/permission.js'
 
 const types = grantTypes.map(({ type }) => type)
 const anyType = fc.constantFrom(...types)

@@ -1,8 +1,8 @@
 /** The api log in a browser: live, filtered by what the address says, searched by a trace id. */
 import { pino } from 'pino'
 import t from 'tap'
-import { insertApiLogs } from '../../src/store/api-logs.js'
-import { openStore } from '../../src/store/open-store.js'
+import { insertApiLogs } from '../../src/coordinator/api-log/api-log-queries.js'
+import { openStore } from '../../src/coordinator/store/open-store.js'
 import {
   findBarriers,
   keepScreenshot,

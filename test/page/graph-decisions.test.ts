@@ -1,7 +1,7 @@
 /** What invalidations and graphs decide without a browser: what is sent, where it is wrong, ranges, gaps. */
 import fc from 'fast-check'
 import t from 'tap'
-import { parseBanExpression } from '../../src/domain/ban-expression.js'
+import { parseBanExpression } from '../../src/vcl/ban-expression.js'
 import { alignSeries } from '../../src/page/charts/align-series.js'
 import { listDeeds } from '../../src/page/views/invalidation/list-deeds.js'
 import {

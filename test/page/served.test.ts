@@ -1,6 +1,6 @@
 /** How the page reaches a browser: its start, its parts, its own paths, and what is none of it. */
 import t from 'tap'
-import { readPage, servePage } from '../../src/coordinator/controller/page.js'
+import { readPage, servePage } from '../../src/coordinator/http/page.js'
 import type { Route } from '../../src/coordinator/http/route.js'
 import { makeStateDir, startCoordinator } from '../support/daemon.js'
 

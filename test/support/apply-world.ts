@@ -8,8 +8,8 @@ import {
   type Pins,
   type PresentObject,
   type WantedObject,
-} from '../../src/domain/apply-objects.js'
-import type { ApplyStep } from '../../src/domain/apply-plan.js'
+} from '../../src/cli/apply/apply-objects.js'
+import type { ApplyStep } from '../../src/cli/apply/apply-plan.js'
 
 export type World = ReadonlyMap<string, PresentObject>
 

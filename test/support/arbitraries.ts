@@ -1,10 +1,10 @@
 /** Generators of what the deciding code is given. Small worlds: names and ids collide often. */
 import fc from 'fast-check'
-import type { PlacementAgent } from '../../src/domain/agent-index.js'
-import { agentStates } from '../../src/domain/agent-state.js'
-import { idleVclName, type DesiredEngine } from '../../src/domain/desired-engine.js'
-import type { Place, PlacementGroup } from '../../src/domain/placement.js'
-import type { VclText } from '../../src/domain/vcl-bundle.js'
+import type { PlacementAgent } from '../../src/coordinator/fleet/agent-index.js'
+import { agentStates } from '../../src/resources/agent-state.js'
+import { idleVclName, type DesiredEngine } from '../../src/vcl/desired-engine.js'
+import type { Place, PlacementGroup } from '../../src/coordinator/placement/placement.js'
+import type { VclText } from '../../src/vcl/bundle.js'
 
 /** What a cache holds, with what only the cache knows: which labels a VCL returns. */
 export interface EngineWorld {

@@ -1,6 +1,6 @@
 /** Lists and list queries for properties: short texts of the characters that patterns and SQL treat specially. */
 import fc from 'fast-check'
-import type { ListQuery, Pattern } from '../../src/domain/list-query.js'
+import type { ListQuery, Pattern } from '../../src/resources/list-query.js'
 
 const characters = [
   'a',

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { findFreePort } from '../../src/agent/free-port.js'
+import { findFreePort } from '../../src/agent/host/free-port.js'
 import { eventually } from './eventually.js'
 
 export interface NatsServer {

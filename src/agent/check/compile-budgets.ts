@@ -5,7 +5,7 @@ import {
   findWaitMs,
   keepRecent,
   type CompileCost,
-} from '../../domain/compile-limits.js'
+} from '../../vcl/compile-limits.js'
 
 /** Why an organization must wait. */
 export interface MustWait {

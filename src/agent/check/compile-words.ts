@@ -5,7 +5,7 @@
 import { ManagementPortError } from '../../../protocol/errors.js'
 import { paramShowText } from '../../../protocol/text/param-show.js'
 import type { Context } from '../../context.js'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../engine/engine.js'
 
 export interface CompileWords {
   /** For all but the C compiler. */

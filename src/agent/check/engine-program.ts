@@ -8,8 +8,8 @@ import { basename, dirname, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import { parseBanner } from '../../../protocol/release.js'
 import type { Context } from '../../context.js'
-import { errorText, type Engine } from '../engine.js'
-import { readProcesses } from '../inventory.js'
+import { errorText, type Engine } from '../engine/engine.js'
+import { readProcesses } from '../apply/inventory.js'
 
 export interface ProgramSearch {
   readonly engine: Engine

@@ -1,7 +1,7 @@
 /** The program and the settings by which the live cache compiles now, as far as it answers. */
 import type { Context } from '../../context.js'
-import type { Engine } from '../engine.js'
-import { pauseFor } from '../pause.js'
+import type { Engine } from '../engine/engine.js'
+import { pauseFor } from '../host/pause.js'
 import { readCompileWords, type CompileWords } from './compile-words.js'
 import { findEngineProgram } from './engine-program.js'
 

@@ -11,7 +11,7 @@ import {
   type ManagementConnection,
 } from '../../../protocol/connection.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
-import type { CompileLimits } from '../../domain/compile-limits.js'
+import type { CompileLimits } from '../../vcl/compile-limits.js'
 import { makeCheckFolder, removeCheckFolder } from './check-folder.js'
 import { readCpuMs } from './process-cost.js'
 

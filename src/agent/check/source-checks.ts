@@ -10,10 +10,10 @@ import {
   mayExceed,
   type CompileBudget,
   type CompileLimits,
-} from '../../domain/compile-limits.js'
-import type { CompileVerdict } from '../../domain/compile-verdict.js'
+} from '../../vcl/compile-limits.js'
+import type { CompileVerdict } from '../../vcl/compile-verdict.js'
 import type { CompileAnswer } from '../../messages/coordinator-to-agent.js'
-import type { Engine } from '../engine.js'
+import type { Engine } from '../engine/engine.js'
 import { removeLeftFolders } from './check-folder.js'
 import { CompileBudgets, type MustWait } from './compile-budgets.js'
 import { compilePrivately, type CompileDepth } from './compile-privately.js'

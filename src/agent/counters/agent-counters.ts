@@ -1,9 +1,9 @@
 /** An agent's counters: one reader of the cache, for samples to the coordinator and for Prometheus, and one of its purges. */
 import type { Logger } from 'pino'
-import { selectCounters, type CounterSelection } from '../../domain/counter-selection.js'
-import { purgeCounter } from '../../domain/purge-outcome.js'
+import { selectCounters, type CounterSelection } from './counter-selection.js'
+import { purgeCounter } from '../invalidate/purge-outcome.js'
 import type { AgentConfig } from '../agent-config.js'
-import type { CoordinatorLink } from '../coordinator-link.js'
+import type { CoordinatorLink } from '../link/coordinator-link.js'
 import { createCounterReader, type CounterReader } from './counter-reader.js'
 import { startMetricsListener, type MetricsListener } from './metrics-listener.js'
 import { CounterSampler } from './sampler.js'

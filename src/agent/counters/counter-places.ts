@@ -5,7 +5,7 @@
  * and which description is its. A description's body is JSON with `elem.<name>`: its type, and the byte of the body it is at.
  */
 import { join } from 'node:path'
-import type { CounterSelection } from '../../domain/counter-selection.js'
+import type { CounterSelection } from './counter-selection.js'
 import { readPiece, readWord } from './memory-file.js'
 import type { MemoryIndex, MemorySegment } from './memory-index.js'
 

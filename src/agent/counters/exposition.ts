@@ -2,9 +2,9 @@
  * A cache's counters as Prometheus reads them (its text format 0.0.4). Names and labels stay as they are over deploys: a
  * backend has no VCL.
  */
-import { nameOfEach } from '../../domain/counter-selection.js'
-import type { CounterTotals } from '../../domain/counter-totals.js'
-import { defaultCounters, kindOfCounter } from '../../domain/counters.js'
+import { nameOfEach } from './counter-selection.js'
+import type { CounterTotals } from './counter-totals.js'
+import { defaultCounters, kindOfCounter } from '../../resources/counters.js'
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
 

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
-import { addReading, type CounterTotals } from '../../domain/counter-totals.js'
+import { addReading, type CounterTotals } from './counter-totals.js'
 import type { CounterReader } from './counter-reader.js'
 import { exposeCounters, expositionType } from './exposition.js'
 

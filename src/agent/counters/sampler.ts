@@ -3,9 +3,9 @@
  * cannot be sent is not kept: a gap stays a gap.
  */
 import { newTraceId } from '../../context.js'
-import { computeRates, type CounterReading } from '../../domain/counter-rates.js'
+import { computeRates, type CounterReading } from './counter-rates.js'
 import type { Samples } from '../../messages/agent-to-coordinator.js'
-import type { Unsent } from '../coordinator-link.js'
+import type { Unsent } from '../link/coordinator-link.js'
 import type { CounterReader } from './counter-reader.js'
 
 export interface SamplerOptions {

@@ -3,8 +3,8 @@
  * asked, no process is started, nothing is written. A cache that restarts in mid-read is read once more.
  */
 import { join } from 'node:path'
-import type { CounterReading } from '../../domain/counter-rates.js'
-import type { CounterSelection } from '../../domain/counter-selection.js'
+import type { CounterReading } from './counter-rates.js'
+import type { CounterSelection } from './counter-selection.js'
 import { findCounters, noPlaces } from './counter-places.js'
 import { readPiece, readWord } from './memory-file.js'
 import { parseMemoryIndex, type MemoryIndex } from './memory-index.js'

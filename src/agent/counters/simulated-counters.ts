@@ -3,7 +3,7 @@
  * time and nothing else, so that a thousand of them cost next to nothing.
  */
 import { createHash } from 'node:crypto'
-import type { CounterReading } from '../../domain/counter-rates.js'
+import type { CounterReading } from './counter-rates.js'
 import type { CounterReader } from './counter-reader.js'
 
 /** Chosen by us. */

@@ -4,8 +4,8 @@
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { CounterReading } from '../../domain/counter-rates.js'
-import type { CounterSelection } from '../../domain/counter-selection.js'
+import type { CounterReading } from './counter-rates.js'
+import type { CounterSelection } from './counter-selection.js'
 
 /** It waits for a cache that is not there, seconds; and whatever it does, it is ended. */
 const patienceSeconds = '1'

@@ -5,7 +5,7 @@ import {
   type ApplyKind,
   type PresentObject,
   type WantedObject,
-} from '../../domain/apply-objects.js'
+} from './apply-objects.js'
 import type { Fields } from '../api-shapes.js'
 import type { Source } from '../given-text.js'
 

@@ -1,6 +1,6 @@
 /** Whether the VCL of a plan's groups compiles, asked on caches before anything is changed. */
-import { keyOf, type WantedObject } from '../../domain/apply-objects.js'
-import type { ApplyPlan } from '../../domain/apply-plan.js'
+import { keyOf, type WantedObject } from './apply-objects.js'
+import type { ApplyPlan } from './apply-plan.js'
 import type { Fields } from '../api-shapes.js'
 import { CliError, exitCodes } from '../cli-error.js'
 import { listOf, type Sides } from './bodies.js'

@@ -1,5 +1,5 @@
 /** How a run of `apply` ends: by the states of the groups of the folder that are deployed, whether there was anything to change or not. */
-import { keyOf, type WantedObject } from '../../domain/apply-objects.js'
+import { keyOf, type WantedObject } from './apply-objects.js'
 import type { Api } from '../api.js'
 import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
 import { readGroup, type GroupSight } from '../deploy-verdict.js'

@@ -1,6 +1,6 @@
 /** Where groups would go, as the coordinator says before anything is changed. */
-import { keyOf } from '../../domain/apply-objects.js'
-import type { ApplyPlan } from '../../domain/apply-plan.js'
+import { keyOf } from './apply-objects.js'
+import type { ApplyPlan } from './apply-plan.js'
 import type { Api } from '../api.js'
 import { nameOf, requireFields, requireList, type Fields } from '../api-shapes.js'
 import { listOf, type Sides } from './bodies.js'

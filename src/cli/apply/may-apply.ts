@@ -1,5 +1,5 @@
 /** Whether the caller may do what a folder needs: asked before anything is changed, and told all at once. */
-import type { ApplyStep } from '../../domain/apply-plan.js'
+import type { ApplyStep } from './apply-plan.js'
 import { isFields, requireList, type Fields } from '../api-shapes.js'
 import { CliError, exitCodes } from '../cli-error.js'
 

@@ -1,7 +1,7 @@
 /** From the folder and the coordinator to a plan, with every refusal that needs no change to find. */
-import { applyKinds, keyOf, referencesOf, type ApplyKind } from '../../domain/apply-objects.js'
-import { planApply, type ApplyPlan } from '../../domain/apply-plan.js'
-import { findNameProblem } from '../../domain/names.js'
+import { applyKinds, keyOf, referencesOf, type ApplyKind } from './apply-objects.js'
+import { planApply, type ApplyPlan } from './apply-plan.js'
+import { findNameProblem } from '../../resources/names.js'
 import type { Api } from '../api.js'
 import { idOf, isFields, nameOf, type Fields } from '../api-shapes.js'
 import { exitCodes, usageError } from '../cli-error.js'

@@ -1,5 +1,5 @@
 /** The organization's objects as they are now, in the form in which documents want them. */
-import type { ApplyFields, ApplyKind, Pins, PresentObject } from '../../domain/apply-objects.js'
+import type { ApplyFields, ApplyKind, Pins, PresentObject } from './apply-objects.js'
 import type { Api } from '../api.js'
 import { idOf, isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
 import { readGroup } from '../deploy-verdict.js'

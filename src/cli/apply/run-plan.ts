@@ -1,6 +1,6 @@
 /** Does a plan's steps one after the other, and tells how far it came. */
-import { keyOf } from '../../domain/apply-objects.js'
-import type { ApplyStep } from '../../domain/apply-plan.js'
+import { keyOf } from './apply-objects.js'
+import type { ApplyStep } from './apply-plan.js'
 import type { Api } from '../api.js'
 import { requireFields } from '../api-shapes.js'
 import { CliError, exitCodes } from '../cli-error.js'

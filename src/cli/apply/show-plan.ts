@@ -1,6 +1,6 @@
 /** A plan for people: what is new (+), changes (~), goes (-), with the texts' differences, and where groups would go (>). */
-import { keyOf, type FieldValue } from '../../domain/apply-objects.js'
-import type { ApplyPlan, ApplyStep, FieldChange } from '../../domain/apply-plan.js'
+import { keyOf, type FieldValue } from './apply-objects.js'
+import type { ApplyPlan, ApplyStep, FieldChange } from './apply-plan.js'
 import type { Api } from '../api.js'
 import { requireFields } from '../api-shapes.js'
 import { diffTexts } from '../text-diff.js'

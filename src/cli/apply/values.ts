@@ -1,14 +1,14 @@
 /** One document's values as the API would take them, and the object that they make, with the API's defaults. */
 import { domainToASCII } from 'node:url'
-import type { ApplyFields, ApplyKind, WantedObject } from '../../domain/apply-objects.js'
-import { parseDomainName } from '../../domain/domain-name.js'
-import { findNameProblem } from '../../domain/names.js'
+import type { ApplyFields, ApplyKind, WantedObject } from './apply-objects.js'
+import { parseDomainName } from '../../resources/domain-name.js'
+import { findNameProblem } from '../../resources/names.js'
 import {
   defaultContentType,
   defaultFileType,
   isFileType,
   readFileContent,
-} from '../../domain/vcl-file.js'
+} from '../../vcl/file.js'
 import { isFields } from '../api-shapes.js'
 import { toSource, type Source } from '../given-text.js'
 import type { Field } from '../verb.js'

@@ -1,6 +1,6 @@
 /** From documents to the objects that they want: every key, value and name is judged here, before anybody is called. */
-import { keyOf, type ApplyKind, type WantedObject } from '../../domain/apply-objects.js'
-import { findNameProblem } from '../../domain/names.js'
+import { keyOf, type ApplyKind, type WantedObject } from './apply-objects.js'
+import { findNameProblem } from '../../resources/names.js'
 import type { Fields } from '../api-shapes.js'
 import type { Source } from '../given-text.js'
 import { deployments } from '../nouns/deployments.js'

@@ -1,20 +1,20 @@
 /** The console API (`/api/rest`, `/api/v1`; Basic or the session's cookie): its routes, who may call, its log. */
-import type { Actor } from '../../domain/permission.js'
+import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import type { Api, Caller } from '../http/api.js'
 import { readBasic, readCookie } from '../http/credentials.js'
 import type { Route } from '../http/route.js'
-import type { Licensing } from '../state-service/console/license.js'
-import { createConsoleLogins, type ConsoleLogins } from '../state-service/console/console-logins.js'
+import type { Licensing } from './license.js'
+import { createConsoleLogins, type ConsoleLogins } from './users/logins.js'
 import {
   createConsoleSessions,
   type ConsoleSessions,
-} from '../state-service/console/console-sessions.js'
-import type { Identity } from '../state-service/identity/identity.js'
-import { unauthenticated } from '../state-service/identity/sessions.js'
-import { consoleAuthRoutes, cookieName } from './auth.js'
+} from './users/sessions.js'
+import type { Identity } from '../identity/identity.js'
+import { unauthenticated } from '../identity/sessions.js'
+import { consoleAuthRoutes, cookieName } from './users/auth-routes.js'
 import { describeConsoleError } from './error-body.js'
-import { graceHeaders } from './license.js'
+import { graceHeaders } from './license-routes.js'
 import { requireOwnOrigin } from './own-origin.js'
 import { consoleRoutes } from './routes.js'
 

@@ -1,75 +1,148 @@
-/** `/v1/license`: what the license allows, and a new one; answered also where the console may not be used (choices: 6). */
-import { Type } from 'typebox'
-import type { LicenseState } from '../../domain/license.js'
-import { route, type Answer, type Route } from '../http/route.js'
-import type { LicenseStanding, Licensing } from '../state-service/console/license.js'
+/**
+ * The license of the console: one text in the store for all coordinators, a compact JWS that the vendor signs with EdDSA
+ * (choices: 6). Without a key to check it with everything is allowed and nothing is asked.
+ */
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { compactVerify, decodeProtectedHeader } from 'jose'
+import {
+  allowsConsole,
+  describeLicenseState,
+  judgeLicense,
+  readLicense,
+  type License,
+  type LicenseState,
+} from './read-license.js'
+import type { Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import { countAgentsByState } from '../agents/count-queries.js'
+import { readSetting, writeSetting } from '../store/settings.js'
+import type { StateService } from '../service.js'
 
-const errorKey = 'license'
-
-const states = ['off', 'missing', 'valid', 'grace', 'expired', 'too many caches'] as const
-
-const integerOrNull = [Type.Integer(), Type.Null()]
-
-export const licenseSchema = Type.Object({
-  state: Type.Enum(states, { description: 'off: no license is checked' }),
-  name: Type.Union([Type.String(), Type.Null()], { description: 'whose it is' }),
-  expires: Type.Union(integerOrNull, { description: 'seconds since 1970' }),
-  graceDays: Type.Union(integerOrNull, { description: 'how long the console works on afterwards' }),
-  maxCaches: Type.Union(integerOrNull),
-  graceDaysLeft: Type.Union(integerOrNull, { description: 'in grace only' }),
-})
-
-/** The name of the specification (Console, License). */
-const graceHeader = 'x-console-grace-left'
-
-export function licenseRoutes(licensing: Licensing): readonly Route[] {
-  const answer = (standing: LicenseStanding): Answer => ({
-    status: 200,
-    body: toLicenseView(standing),
-  })
-  return [
-    route({
-      method: 'GET',
-      path: '/v1/license',
-      operationId: 'getLicense',
-      summary: 'What the license allows now',
-      errorKey,
-      permission: { console: 'read' },
-      needsNoLicense: true,
-      answers: { 200: licenseSchema },
-      handle: async () => answer(await licensing.read()),
-    }),
-    route({
-      method: 'POST',
-      path: '/v1/license/upload',
-      operationId: 'uploadLicense',
-      summary: 'Replaces the license: the system administrator only',
-      errorKey,
-      permission: { console: 'administer' },
-      needsNoLicense: true,
-      bodyTypes: ['text'],
-      textKey: 'license',
-      body: Type.Object({
-        license: Type.String({ description: 'compact JWS, signed with EdDSA' }),
-      }),
-      answers: { 200: licenseSchema },
-      handle: async ({ actor, body }) => answer(await licensing.upload(actor, body.license)),
-    }),
-  ]
+export interface Licensing {
+  /** Remembered for some seconds. Throws what the store throws. */
+  read(): Promise<LicenseStanding>
+  /** Throws FleetError 'unlicensed'. */
+  requireLicense(): Promise<void>
+  /** Throws 'forbidden' for all but the system administrator, 'invalid' for what is no license, 'conflict' when none is checked. */
+  upload(actor: Actor, text: string): Promise<LicenseStanding>
 }
 
-/** On every answer while the grace lasts. */
-export function graceHeaders(state: LicenseState): Readonly<Record<string, string>> {
-  return state.kind === 'grace' ? { [graceHeader]: `${state.daysLeft} day(s) left` } : {}
+export interface LicenseStanding {
+  readonly license: License | null
+  readonly state: LicenseState
 }
 
-function toLicenseView({ license, state }: LicenseStanding): object {
-  return {
-    state: state.kind,
-    name: license?.name ?? null,
-    expires: license?.expires ?? null,
-    graceDays: license?.graceDays ?? null,
-    maxCaches: license?.maxCaches ?? null,
-    graceDaysLeft: state.kind === 'grace' ? state.daysLeft : null,
+/** choices: 6, EdDSA only. */
+const algorithm = 'EdDSA'
+const settingName = 'consoleLicense'
+/** Chosen by us: how late the other coordinators may notice, so that calls cost no queries. */
+const rememberedMs = 3_000
+/** Chosen by us: of a license; some 200 are usual. */
+const charactersMost = 16_384
+
+/** Throws FleetError 'invalid' for a file that is no Ed25519 public key: bad configuration (choices: 1). */
+export async function readLicenseKey(file: string): Promise<KeyObject> {
+  const refuse = (why: string, cause?: unknown): FleetError =>
+    new FleetError(
+      'invalid',
+      'license',
+      `--license-key must name a PEM file with an Ed25519 public key: ${why}`,
+      { cause },
+    )
+  let key: KeyObject
+  try {
+    const pem = await readFile(file, 'utf8')
+    if (pem.includes('PRIVATE KEY'))
+      throw new Error('this is a private key, which must not be here')
+    key = createPublicKey(pem)
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : String(error), error)
   }
+  if (key.asymmetricKeyType === 'ed25519') return key
+  throw refuse(`this is a key of type ${String(key.asymmetricKeyType)}`)
+}
+
+/** `key` null: licenses are not checked. */
+export function createLicensing(service: StateService, key: KeyObject | null): Licensing {
+  const { store, now } = service
+  let remembered: { readonly standing: Promise<LicenseStanding>; readonly untilMs: number } | null =
+    null
+
+  const load = async (): Promise<LicenseStanding> => {
+    if (key === null) return { license: null, state: judge(null, 0) }
+    const text = await readSetting(store.queries, settingName)
+    // Signed for the key of before, or of another coordinator: as if there were none.
+    const license = text === undefined ? null : await verify(text, key).catch(() => null)
+    const counts = license === null ? [] : (await countAgentsByState(store.queries)).values()
+    return {
+      license,
+      state: judge(
+        license,
+        [...counts].reduce((sum, count) => sum + count, 0),
+      ),
+    }
+  }
+  const judge = (license: License | null, caches: number): LicenseState =>
+    judgeLicense({ isChecked: key !== null, license, caches, nowMs: now() })
+  const read = (): Promise<LicenseStanding> => {
+    if (remembered && remembered.untilMs > now()) return remembered.standing
+    const standing = load()
+    const entry = { standing, untilMs: now() + rememberedMs }
+    remembered = entry
+    standing.catch(() => {
+      if (remembered === entry) remembered = null
+    })
+    return standing
+  }
+  return {
+    read,
+    requireLicense: async () => {
+      const { state } = await read()
+      if (!allowsConsole(state))
+        throw new FleetError('unlicensed', 'license', describeLicenseState(state))
+    },
+    upload: async ({ role }, text) => {
+      if (role !== 'system')
+        throw new FleetError('forbidden', 'license', 'a license is for the system administrator')
+      if (key === null)
+        throw new FleetError(
+          'conflict',
+          'license',
+          'licenses are not checked here: start the coordinator with --license-key first',
+        )
+      const trimmed = text.trim()
+      const license = await verify(trimmed, key)
+      if (judge(license, 0).kind === 'expired')
+        throw refusal('this license has expired, and its grace with it; a newer one is right')
+      await writeSetting(store.queries, settingName, trimmed)
+      remembered = null
+      return read()
+    },
+  }
+}
+
+/** Throws FleetError 'invalid'. */
+async function verify(text: string, key: KeyObject): Promise<License> {
+  if (text.length > charactersMost)
+    throw refusal(`a license has at most ${charactersMost} characters`)
+  let payload: unknown
+  try {
+    const { alg } = decodeProtectedHeader(text)
+    if (alg !== algorithm) throw refusal(`a license is signed with ${algorithm}`)
+    const verified = await compactVerify(text, key, { algorithms: [algorithm] })
+    payload = JSON.parse(new TextDecoder().decode(verified.payload))
+  } catch (error) {
+    if (error instanceof FleetError) throw error
+    throw refusal(
+      'this is no license: a compact JWS, signed with the key of --license-key, is right',
+    )
+  }
+  const license = readLicense(payload)
+  if (typeof license === 'string') throw refusal(`the license cannot be: ${license}`)
+  return license
+}
+
+function refusal(message: string): FleetError {
+  return new FleetError('invalid', 'license', message)
 }

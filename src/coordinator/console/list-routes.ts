@@ -1,6 +1,6 @@
 /** A list of the console: whole, and by page (choices: 6, `{list}`). */
 import { Type, type TSchema } from 'typebox'
-import type { Actor } from '../../domain/permission.js'
+import type { Actor } from '../../resources/permission.js'
 import type { ErrorKey } from '../../errors.js'
 import { route, type Route } from '../http/route.js'
 import { readPage, takePage } from './pages.js'

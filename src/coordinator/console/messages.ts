@@ -1,127 +1,46 @@
-/** `/v1/message`: what was done through either API, and what failed, newest first. */
-import { Type } from 'typebox'
-import { parseObjectId, toObjectId, type ObjectKind } from '../../domain/object-id.js'
-import type { Actor } from '../../domain/permission.js'
-import { route, type Route } from '../http/route.js'
-import { findMessage, listMessages, type Message } from '../state-service/console/messages.js'
-import type { StateService } from '../state-service/service.js'
-import { toConsoleTime } from './console-time.js'
-import { readPage } from './pages.js'
+/**
+ * The messages of the console: the api log, newest first. Chosen by us: an Admin sees those of its organization, others what is
+ * about their groups and the caches in them, whoever did it.
+ */
+import type { Actor } from '../../resources/permission.js'
+import type { ApiLogRecord } from '../api-log/api-log-queries.js'
+import {
+  findMessage as findMessageRow,
+  readMessages,
+  type MessageReach,
+} from './message-queries.js'
+import { scopeOf, type StateService } from '../service.js'
+import { readVisibleIds } from './caches/caches.js'
+import { isAdmin } from './users/users.js'
 
-const errorKey = 'message'
-const read = { console: 'read' } as const
-/** Chosen by us: a page that is asked for without its number. */
-const newest = { limit: 1000, offset: 0 }
+export type Message = ApiLogRecord
 
-const severities = ['info', 'warning', 'error'] as const
-/** Chosen by us: the samples of the specification's service say "agent" of what agents did. */
-const label = 'api'
+/** Chosen by us: what is further back is in the controller's `/apilogs`. */
+const offsetMost = 100_000
+/** Chosen by us: groups and caches of one user, as parameters of a statement. */
+const objectsMost = 10_000
 
-export const messageSchema = Type.Object({
-  id: Type.String(),
-  action: Type.Array(Type.String(), { description: 'what it was about, and the method' }),
-  created: Type.String(),
-  timestamp: Type.String(),
-  label: Type.String(),
-  severity: Type.Enum(severities),
-  title: Type.String({ description: 'for people: what was done, or why it was refused' }),
-  extra: Type.Object({
-    data: Type.Object({
-      account: Type.String(),
-      method: Type.String(),
-      path: Type.String(),
-      status: Type.Integer(),
-    }),
-    info: Type.Object({
-      type: Type.String(),
-      objectId: Type.Union([Type.String(), Type.Null()], {
-        description: 'as the console names it, where it has a name for it',
-      }),
-      traceId: Type.String(),
-    }),
-  }),
-})
-
-const listSchema = Type.Object({ list: Type.Array(messageSchema) })
-
-export function messageRoutes(service: StateService): readonly Route[] {
-  return [
-    route({
-      method: 'GET',
-      path: '/v1/message',
-      operationId: 'listMessages',
-      summary: `The newest ${newest.limit}: an Admin's of the organization, others' of their groups`,
-      errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: { list: (await listMessages(service, actor, newest)).map(toMessageView) },
-      }),
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/message/{page}/{items}',
-      operationId: 'listMessagesByPage',
-      summary: 'A page of them',
-      errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor, params }) => {
-        const { page, items } = readPage(params, errorKey)
-        const range = { limit: items, offset: (page - 1) * items }
-        const messages = await listMessages(service, actor, range)
-        return { status: 200, body: { list: messages.map(toMessageView) } }
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/message/{id}',
-      operationId: 'getMessage',
-      summary: 'One message',
-      errorKey,
-      permission: read,
-      readId: (text) => parseObjectId('message', text),
-      find: (_: unknown, actor: Actor, id: number) => findMessage(service, actor, id),
-      answers: { 200: messageSchema },
-      handle: ({ object }) => Promise.resolve({ status: 200, body: toMessageView(object) }),
-    }),
-  ]
+export async function listMessages(
+  service: StateService,
+  actor: Actor,
+  range: { readonly limit: number; readonly offset: number },
+): Promise<readonly Message[]> {
+  if (range.offset > offsetMost) return []
+  return readMessages(service.store.queries, await reachOf(service, actor), range)
 }
 
-function toMessageView(message: Message): object {
-  const { account, method, path, status, traceId, keyType } = message
-  const time = toConsoleTime(message.createdAt)
-  return {
-    id: toObjectId('message', message.id),
-    action: [keyType.toUpperCase(), method],
-    created: time,
-    timestamp: time,
-    label,
-    severity: severities[message.severity - 1] ?? 'error',
-    title: message.msg,
-    extra: {
-      data: { account, method, path, status },
-      info: { type: keyType, objectId: toShownId(message), traceId },
-    },
-  }
+export async function findMessage(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<Message | undefined> {
+  return findMessageRow(service.store.queries, await reachOf(service, actor), id)
 }
 
-/** The words of both APIs for what the console has ids for. */
-const kinds: Readonly<Record<string, ObjectKind>> = {
-  agent: 'cache',
-  cache: 'cache',
-  group: 'group',
-  vclgroup: 'group',
-  account: 'user',
-  user: 'user',
-  vcl: 'vcl',
-  file: 'vcl',
-  paramset: 'paramset',
-}
-
-/** What the controller calls a user is an account in an organization, which has a number of its own. */
-function toShownId({ keyType, keyId, path }: Message): string | null {
-  const kind = /^\/api\/v1\/users\b/.test(path) ? undefined : kinds[keyType]
-  return kind === undefined || keyId === null || keyId <= 0 ? null : toObjectId(kind, keyId)
+async function reachOf(service: StateService, actor: Actor): Promise<MessageReach> {
+  if (isAdmin(actor)) return { kind: 'scope', scope: scopeOf(actor) }
+  const groupIds = [...(actor.console?.groupIds ?? [])].slice(0, objectsMost)
+  const visible = groupIds.length === 0 ? [] : await readVisibleIds(service.store.queries, actor)
+  const agentIds = visible.slice(0, objectsMost)
+  return { kind: 'objects', organizationId: actor.organizationId, groupIds, agentIds }
 }

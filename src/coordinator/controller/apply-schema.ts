@@ -4,7 +4,7 @@
  */
 import { Type, type TSchema } from 'typebox'
 import type { Route } from '../http/route.js'
-import { orNull } from './references.js'
+import { orNull } from '../api/references.js'
 
 const closed = { additionalProperties: false }
 

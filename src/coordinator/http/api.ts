@@ -1,7 +1,7 @@
 /** What an API gives the HTTP server: its routes, who may call, how errors look, who is told of the answers. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from '../../context.js'
-import type { Actor } from '../../domain/permission.js'
+import type { Actor } from '../../resources/permission.js'
 import type { ErrorKey } from '../../errors.js'
 import type { Answer, CallNote, Route } from './route.js'
 

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as servedOthers } from 'node:timers/promises'
-import { findJsonExcess, type JsonLimits } from '../../domain/json-excess.js'
+import { findJsonExcess, type JsonLimits } from '../../json-excess.js'
 import { FleetError } from '../../errors.js'
 import type { BodyType } from './route.js'
 

@@ -6,7 +6,7 @@
 import type { Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { networkOf } from '../../domain/source-network.js'
+import { networkOf } from '../../source-network.js'
 import { answerBare } from './bare-answer.js'
 import type { IsListed } from './networks.js'
 

@@ -4,8 +4,8 @@
  */
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.js'
-import { mayInConsole } from '../../domain/console-role.js'
-import { may, type Access, type Actor, type PermissionType } from '../../domain/permission.js'
+import { mayInConsole } from '../../resources/console-role.js'
+import { may, type Access, type Actor, type PermissionType } from '../../resources/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Api, Caller } from './api.js'
 import {

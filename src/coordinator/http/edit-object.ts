@@ -3,7 +3,7 @@
  * one is merged into what is there then: no edit undoes another one unseen.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Actor } from '../../domain/permission.js'
+import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { editionOf, isUnchanged, makeTag, readIfMatch } from './etag.js'
 import type { Answer, Edit, Route } from './route.js'

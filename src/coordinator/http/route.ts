@@ -5,8 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Context } from '../../context.js'
-import type { ConsoleAccess } from '../../domain/console-role.js'
-import type { Access, Actor, PermissionType } from '../../domain/permission.js'
+import type { ConsoleAccess } from '../../resources/console-role.js'
+import type { Access, Actor, PermissionType } from '../../resources/permission.js'
 import type { ErrorKey } from '../../errors.js'
 import type { EventStream } from './event-stream.js'
 

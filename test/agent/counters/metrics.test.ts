@@ -13,9 +13,9 @@ import {
   countTraffic,
   createSimulatedCounters,
 } from '../../../src/agent/counters/simulated-counters.js'
-import { computeRates } from '../../../src/domain/counter-rates.js'
-import { selectCounters } from '../../../src/domain/counter-selection.js'
-import { defaultCounters } from '../../../src/domain/counters.js'
+import { computeRates } from '../../../src/agent/counters/counter-rates.js'
+import { selectCounters } from '../../../src/agent/counters/counter-selection.js'
+import { defaultCounters } from '../../../src/resources/counters.js'
 import { makeStateDir, runDaemon } from '../../support/daemon.js'
 import { eventually } from '../../support/eventually.js'
 import { startVarnishd } from '../../support/varnishd.js'

@@ -1,6 +1,6 @@
 /** Bans for a group: whom they reach, what they answer, what is refused (choices: 6). */
 import t from 'tap'
-import { toObjectId } from '../../../src/domain/object-id.js'
+import { toObjectId } from '../../../src/resources/object-id.js'
 import { enrol } from '../controller/client.js'
 import { startConsole } from './console-client.js'
 

@@ -1,9 +1,9 @@
 /** Branches as tests of the console make them, and caches that compile. */
 import type { Test } from 'tap'
-import { instructionSubject } from '../../../src/bus/bus.js'
-import type { InstructionRequest } from '../../../src/coordinator/state-service/agents/instruct.js'
-import { parseObjectId } from '../../../src/domain/object-id.js'
-import { findSource } from '../../../src/store/sources.js'
+import { instructionSubject } from '../../../src/coordinator/bus/bus.js'
+import type { InstructionRequest } from '../../../src/coordinator/agents/instruct.js'
+import { parseObjectId } from '../../../src/resources/object-id.js'
+import { findSource } from '../../../src/coordinator/fleet/sources.js'
 import type { CallAnswer } from '../../support/start-controller.js'
 import type { Json } from '../controller/client.js'
 import type { ConsoleClient } from './console-client.js'

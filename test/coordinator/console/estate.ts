@@ -1,8 +1,8 @@
 /** What an organization has in the console: one object of every kind, and a caller of every role. All its names bear its mark. */
 import type { Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { agentStates } from '../../../src/domain/agent-state.js'
-import { parseObjectId, toCommitId, toObjectId } from '../../../src/domain/object-id.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
+import { parseObjectId, toCommitId, toObjectId } from '../../../src/resources/object-id.js'
 import { eventually } from '../../support/eventually.js'
 import type { ControllerOptions } from '../../support/start-controller.js'
 import { enrol } from '../controller/client.js'

@@ -1,7 +1,7 @@
 /** People's tags and the members of groups are apart: whatever the one side does, the other stays as it was. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { parseObjectId } from '../../../src/domain/object-id.js'
+import { parseObjectId } from '../../../src/resources/object-id.js'
 import { idOf, rows } from '../identity/people.js'
 import { startDesk, type Desk, type MadeGroup } from './group-desk.js'
 

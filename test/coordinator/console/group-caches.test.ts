@@ -1,7 +1,7 @@
 /** Which caches are in a group of the console, who may say so, and what keeps a cache out (choices: 6). */
 import t from 'tap'
-import { parseObjectId, toObjectId } from '../../../src/domain/object-id.js'
-import { readGroupsOfAgents } from '../../../src/store/group-members.js'
+import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
+import { readGroupsOfAgents } from '../../../src/coordinator/fleet/group-members.js'
 import { placeGroup } from '../controller/placed-group.js'
 import { startDesk, type Desk, type MadeGroup } from './group-desk.js'
 

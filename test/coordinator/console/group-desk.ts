@@ -1,8 +1,8 @@
 /** A console with groups and caches in it, and people of organizations who call it. */
 import type { Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import type { StateService } from '../../../src/coordinator/state-service/service.js'
-import { parseObjectId, toObjectId } from '../../../src/domain/object-id.js'
+import type { StateService } from '../../../src/coordinator/service.js'
+import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
 import { enrol, type EnrolOptions, type Json } from '../controller/client.js'
 import { idOf, password } from '../identity/people.js'
 import { root, startConsole, type ConsoleClient } from './console-client.js'

@@ -1,11 +1,11 @@
 /** A deployed group of the console is placed on all of its caches that are there, and follows who joins and leaves (choices: 6). */
 import t from 'tap'
-import { createTextJudge } from '../../../src/coordinator/state-service/deploying/recall-sources.js'
-import { followPlacements } from '../../../src/coordinator/state-service/placing/placement-following.js'
-import { parseObjectId } from '../../../src/domain/object-id.js'
-import { keepSource } from '../../../src/store/sources.js'
-import { readPlacements } from '../../../src/store/placements.js'
-import { findGroup, writeWish } from '../../../src/store/vcl-groups.js'
+import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
+import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
+import { parseObjectId } from '../../../src/resources/object-id.js'
+import { keepSource } from '../../../src/coordinator/fleet/sources.js'
+import { readPlacements } from '../../../src/coordinator/fleet/placement-queries.js'
+import { findGroup, writeWish } from '../../../src/coordinator/fleet/group-queries.js'
 import { rows } from '../identity/people.js'
 import { startDesk, type Desk, type MadeGroup } from './group-desk.js'
 

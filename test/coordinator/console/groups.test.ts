@@ -1,6 +1,6 @@
 /** Groups of the console: their fields, who sees them, and what keeps one from being deleted (choices: 6). */
 import t from 'tap'
-import { toCommitId, toObjectId } from '../../../src/domain/object-id.js'
+import { toCommitId, toObjectId } from '../../../src/resources/object-id.js'
 import { placeGroup } from '../controller/placed-group.js'
 import { startDesk } from './group-desk.js'
 

@@ -1,7 +1,7 @@
 /** The messages of the console: who is told what of the things that were done (choices: 6). */
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { toObjectId } from '../../../src/domain/object-id.js'
+import { toObjectId } from '../../../src/resources/object-id.js'
 import { eventually } from '../../support/eventually.js'
 import { basic } from '../../support/start-controller.js'
 import { idOf, password, rows, type Json } from '../identity/people.js'

@@ -1,6 +1,6 @@
 /** Parameter sets over HTTP: what they hold, whose they are, and what they make of the caches of a group (choices: 6). */
 import t, { type Test } from 'tap'
-import { parseObjectId, toObjectId } from '../../../src/domain/object-id.js'
+import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
 import { startDesk, type Desk } from './group-desk.js'
 
 interface Fleet extends Desk {

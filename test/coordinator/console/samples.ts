@@ -3,7 +3,7 @@
  * each route that is served; a route without a sample fails it.
  */
 import type { Route } from '../../../src/coordinator/http/route.js'
-import type { ConsoleAccess } from '../../../src/domain/console-role.js'
+import type { ConsoleAccess } from '../../../src/resources/console-role.js'
 import { password, type Json } from '../identity/people.js'
 import { kindOfParameter, type Estate } from './estate.js'
 

@@ -1,6 +1,6 @@
 /** Statistics as the console asks for them: by hexadecimal id, under old names (choices: 6 and 7). */
 import t, { type Test } from 'tap'
-import { toObjectId } from '../../../src/domain/object-id.js'
+import { toObjectId } from '../../../src/resources/object-id.js'
 import { enrol } from '../controller/client.js'
 import { startConsole, type ConsoleClient } from './console-client.js'
 

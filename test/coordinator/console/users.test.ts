@@ -1,7 +1,7 @@
 /** The users of the console: the controller's accounts, with a role in one organization (choices: 6). */
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { toObjectId } from '../../../src/domain/object-id.js'
+import { toObjectId } from '../../../src/resources/object-id.js'
 import { idOf, password, rows, type Json } from '../identity/people.js'
 import { root, startConsole, type ConsoleClient } from './console-client.js'
 

@@ -1,8 +1,8 @@
 /** VCL branches of the console: made, listed, changed, deleted; who may what. */
 import t from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { parseObjectId, toObjectId } from '../../../src/domain/object-id.js'
-import { addFile, addGroup } from '../../store/rows.js'
+import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
+import { addFile, addGroup } from '../store/rows.js'
 import { branchesOf, makeGroupWith, vcl } from './branches.js'
 import { startConsole } from './console-client.js'
 import { startDesk } from './group-desk.js'

@@ -1,6 +1,6 @@
 /** The api log tells calls that only asked from those that were to change something (choices: 2, apilogs). */
 import t from 'tap'
-import { authRoutes } from '../../../src/coordinator/controller/auth.js'
+import { authRoutes } from '../../../src/coordinator/identity/auth-routes.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { eventually } from '../../support/eventually.js'
 import { startClient } from './client.js'

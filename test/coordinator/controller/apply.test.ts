@@ -1,7 +1,7 @@
 /** What the API has for `cachefleet apply`: whose an object is, where groups would go, what documents may say. */
 import t, { type Test } from 'tap'
 import { ignoredKeys, fieldsOf } from '../../../src/cli/apply/wanted.js'
-import { applyKinds, type ApplyKind } from '../../../src/domain/apply-objects.js'
+import { applyKinds, type ApplyKind } from '../../../src/cli/apply/apply-objects.js'
 import { startPostgres } from '../../support/postgres.js'
 import { ids, rows, startTown, type Call, type Json } from '../identity/people.js'
 import { enrol } from './client.js'

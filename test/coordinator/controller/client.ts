@@ -2,15 +2,15 @@
 import type { Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { registerAgent } from '../../../src/coordinator/state-service/agents/registration.js'
+import { registerAgent } from '../../../src/coordinator/registration/registration.js'
 import type { AgentDescription } from '../../../src/messages/agent-to-coordinator.js'
 import {
   startController,
   type CallAnswer,
   type Controller,
 } from '../../support/start-controller.js'
-import { describe, digestOf, runningCondition } from '../agent-gateway/link-agent.js'
-import { makeToken } from '../agent-gateway/service.js'
+import { describe, digestOf, runningCondition } from '../gateway/link-agent.js'
+import { makeToken } from '../gateway/service.js'
 import { pino } from 'pino'
 
 export type Json = Record<string, unknown>

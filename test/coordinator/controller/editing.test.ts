@@ -1,6 +1,6 @@
 /** ETag, If-Match and If-None-Match on every object that people edit, on both databases; an edit is never undone unseen. */
 import t, { type Test } from 'tap'
-import type { Store } from '../../../src/store/store.js'
+import type { Store } from '../../../src/coordinator/store/store.js'
 import { startPostgres } from '../../support/postgres.js'
 import type { CallAnswer } from '../../support/start-controller.js'
 import { startClient, type Client, type Json } from './client.js'

@@ -1,6 +1,6 @@
 /** The conventions of objects (choices: 2), each tried on every resource that people edit: the schemas make the bodies. */
 import t, { type Test } from 'tap'
-import { nameSchema } from '../../../src/coordinator/controller/references.js'
+import { nameSchema } from '../../../src/coordinator/api/references.js'
 import { startClient, type Client, type Json } from './client.js'
 import { makeEditables, type Editable } from './editables.js'
 

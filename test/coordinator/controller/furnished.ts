@@ -1,5 +1,5 @@
 /** A store with so many of everything, each object referring to so many others. */
-import { addHistory } from '../../../src/store/history.js'
+import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
 import type { Client, Json } from './client.js'
 import { placeGroup } from './placed-group.js'
 

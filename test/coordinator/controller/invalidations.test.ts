@@ -1,25 +1,25 @@
 /** `/invalidations` over HTTP: what is refused and why, whom entries of organizations reach, cancel, retry, delete. */
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { endOverdueInvalidations } from '../../../src/coordinator/state-service/invalidations/invalidation-duty.js'
+import { endOverdueInvalidations } from '../../../src/coordinator/invalidations/invalidation-duty.js'
 import {
   createInvalidation,
   previewInvalidation,
-} from '../../../src/coordinator/state-service/invalidations/create-invalidation.js'
+} from '../../../src/coordinator/invalidations/create-invalidation.js'
 import { createContext } from '../../../src/context.js'
-import { purgeSecret } from '../../../src/domain/prologue.js'
+import { purgeSecret } from '../../../src/vcl/prologue.js'
 import type { Invalidate } from '../../../src/messages/coordinator-to-agent.js'
-import { moveCursors } from '../../../src/store/invalidation-delivery.js'
-import { writeExceptions } from '../../../src/store/invalidations.js'
-import { addOrganization, addPlacement } from '../../store/rows.js'
+import { moveCursors } from '../../../src/coordinator/invalidations/delivery-queries.js'
+import { writeExceptions } from '../../../src/coordinator/invalidations/invalidation-queries.js'
+import { addOrganization, addPlacement } from '../store/rows.js'
 import { eventually } from '../../support/eventually.js'
-import { describe, link, startGateway, type LinkAgent } from '../agent-gateway/link-agent.js'
+import { describe, link, startGateway, type LinkAgent } from '../gateway/link-agent.js'
 import {
   administratorOf,
   makeToken,
   startService,
   type TestService,
-} from '../agent-gateway/service.js'
+} from '../gateway/service.js'
 import { enrol, startClient, type Json } from './client.js'
 
 const all = { all: true } as const

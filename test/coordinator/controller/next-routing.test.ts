@@ -1,9 +1,9 @@
 /** `GET /vclgroups/{id}/routing?next=true`: how requests would be routed if a group were deployed as it is now. */
 import t from 'tap'
-import { readNextRouting } from '../../../src/coordinator/state-service/deploying/next-routing.js'
-import { createPlacement } from '../../../src/coordinator/state-service/placing/placing.js'
-import { savePlacements } from '../../../src/store/placements.js'
-import { findGroup } from '../../../src/store/vcl-groups.js'
+import { readNextRouting } from '../../../src/coordinator/deploying/next-routing.js'
+import { createPlacement } from '../../../src/coordinator/placement/placing.js'
+import { savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
+import { findGroup } from '../../../src/coordinator/fleet/group-queries.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
 void t.test('the routing of the next deploy is told before it, and nothing is kept', async (t) => {

@@ -1,10 +1,10 @@
 /** Who sees and changes what: two organizations, a regular user, the system administrator (choices: 2, Who and Agents). */
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { instructionSubject } from '../../../src/bus/bus.js'
-import { keepSource } from '../../../src/store/sources.js'
-import { writeStage } from '../../../src/store/stages.js'
-import type { TestService } from '../agent-gateway/service.js'
+import { instructionSubject } from '../../../src/coordinator/bus/bus.js'
+import { keepSource } from '../../../src/coordinator/fleet/sources.js'
+import { writeStage } from '../../../src/coordinator/fleet/stage-queries.js'
+import type { TestService } from '../gateway/service.js'
 import { enrol } from './client.js'
 import { furnish, ids, rows, startOrganizations, vcl, type Call } from './organizations.js'
 

@@ -5,14 +5,14 @@ import { describeError } from '../../../src/coordinator/controller/error-body.js
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { createMetrics } from '../../../src/coordinator/http/metrics.js'
 import { createHttpServer } from '../../../src/coordinator/http/server.js'
-import type { Actor } from '../../../src/domain/permission.js'
+import type { Actor } from '../../../src/resources/permission.js'
 import { FleetError } from '../../../src/errors.js'
 import {
   administrator,
   administratorOf,
   startService,
   type TestService,
-} from '../agent-gateway/service.js'
+} from '../gateway/service.js'
 import type { Json } from './client.js'
 
 export const vcl = 'vcl 4.1;\n'

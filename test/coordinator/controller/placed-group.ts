@@ -1,7 +1,7 @@
 /** A deployed group, made by rows: no agent has a link here. */
-import { createPlacement } from '../../../src/coordinator/state-service/placing/placing.js'
-import { savePlacements } from '../../../src/store/placements.js'
-import { writeWish } from '../../../src/store/vcl-groups.js'
+import { createPlacement } from '../../../src/coordinator/placement/placing.js'
+import { savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
+import { writeWish } from '../../../src/coordinator/fleet/group-queries.js'
 import { enrol, type Client, type Json } from './client.js'
 
 export interface Placed {

@@ -1,10 +1,10 @@
 /** An agent's session as a test plays it on the real bus. */
 import type { Test } from 'tap'
-import { instructionSubject } from '../../../src/bus/bus.js'
+import { instructionSubject } from '../../../src/coordinator/bus/bus.js'
 import type {
   InstructionReply,
   InstructionRequest,
-} from '../../../src/coordinator/state-service/agents/instruct.js'
+} from '../../../src/coordinator/agents/instruct.js'
 import type { Controller } from '../../support/start-controller.js'
 
 export function done(value: unknown): InstructionReply {

@@ -5,7 +5,7 @@
 import { pino } from 'pino'
 import t from 'tap'
 import { createContext } from '../../../src/context.js'
-import type { Actor } from '../../../src/domain/permission.js'
+import type { Actor } from '../../../src/resources/permission.js'
 import type { Answer, Route } from '../../../src/coordinator/http/route.js'
 import { startClient, type Client } from './client.js'
 import { furnish } from './furnished.js'

@@ -1,6 +1,6 @@
 /** `deploy?replace=true` as a caller meets it: what is asked beforehand, refused, and told of the groups that make way. */
 import t from 'tap'
-import { readPlacements } from '../../../src/store/placements.js'
+import { readPlacements } from '../../../src/coordinator/fleet/placement-queries.js'
 import { startClient } from './client.js'
 import { placeGroup } from './placed-group.js'
 

@@ -1,8 +1,8 @@
 /** Statistics over HTTP: shapes, functions, ranges, sums over a group, who sees what (choices: 2 and 7). */
 import t, { type Test } from 'tap'
-import { defaultCounters } from '../../../src/domain/counters.js'
+import { defaultCounters } from '../../../src/resources/counters.js'
 import { basic } from '../../support/start-controller.js'
-import { addDeployment, addPlacement } from '../../store/rows.js'
+import { addDeployment, addPlacement } from '../store/rows.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
 const names = ['MAIN.cache_hit', 'MAIN.cache_hitpass', 'MAIN.cache_miss', 'MAIN.client_req']

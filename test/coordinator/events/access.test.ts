@@ -1,6 +1,6 @@
 /** Who may listen to events, for how long, and how much: tokens, sessions, permissions, bounds. */
 import t from 'tap'
-import { listenersOfAccount } from '../../../src/coordinator/state-service/events/event-hub.js'
+import { listenersOfAccount } from '../../../src/coordinator/events/event-hub.js'
 import { heard, listen } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'

@@ -1,6 +1,6 @@
 /** What is told of what people edit, for each store: only to who asks, as lists have it, and to whom. */
 import type { Test } from 'tap'
-import { insertConsoleGroup } from '../../../src/store/console-groups.js'
+import { insertConsoleGroup } from '../../../src/coordinator/console/groups/group-queries.js'
 import { heard, listen } from '../../support/event-client.js'
 import { grant, idOf, rows, startTown } from '../identity/people.js'
 import { addLog } from './events.contract.js'

@@ -1,7 +1,7 @@
 /** What whoever listens hears, for each store: order, resuming, reset, whose objects. */
 import type { Test } from 'tap'
-import { keptMs } from '../../../src/coordinator/state-service/events/event-recorder.js'
-import { dataFor, eventTypes } from '../../../src/domain/event.js'
+import { keptMs } from '../../../src/coordinator/events/event-recorder.js'
+import { dataFor, eventTypes } from '../../../src/resources/event.js'
 import {
   deleteOldEvents,
   insertEvents,
@@ -9,11 +9,11 @@ import {
   readEventBounds,
   readEvents,
   readEventsFor,
-} from '../../../src/store/events.js'
-import { markSilentDown } from '../../../src/store/agent-conditions.js'
+} from '../../../src/coordinator/events/event-queries.js'
+import { markSilentDown } from '../../../src/coordinator/fleet/condition-queries.js'
 import { eventually } from '../../support/eventually.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
-import { addPlacement } from '../../store/rows.js'
+import { addPlacement } from '../store/rows.js'
 import { enrol } from '../controller/client.js'
 import { idOf, startTown, type Town } from '../identity/people.js'
 

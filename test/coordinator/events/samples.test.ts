@@ -1,7 +1,7 @@
 /** Samples of agents that a listener of events looks at: whose, which counters, for how long, how many. */
 import t from 'tap'
-import { agentWatchSubject, liveSampleSubject } from '../../../src/bus/bus.js'
-import { looksOfAccount } from '../../../src/coordinator/state-service/events/sample-streams.js'
+import { agentWatchSubject, liveSampleSubject } from '../../../src/coordinator/bus/bus.js'
+import { looksOfAccount } from '../../../src/coordinator/events/sample-streams.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
 import type { Controller } from '../../support/start-controller.js'

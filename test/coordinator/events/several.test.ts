@@ -1,8 +1,8 @@
 /** Events on PostgreSQL: as on every store, of two coordinators over NATS, and without a hint that arrives. */
 import t, { type Test } from 'tap'
 import { pino } from 'pino'
-import { openBus } from '../../../src/bus/open-bus.js'
-import { openStore } from '../../../src/store/open-store.js'
+import { openBus } from '../../../src/coordinator/bus/open-bus.js'
+import { openStore } from '../../../src/coordinator/store/open-store.js'
 import { eventually } from '../../support/eventually.js'
 import { heard, listen } from '../../support/event-client.js'
 import { startNats } from '../../support/nats.js'

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { pino } from 'pino'
 import { FleetError } from '../../../src/errors.js'
-import type { Actor } from '../../../src/domain/permission.js'
+import type { Actor } from '../../../src/resources/permission.js'
 import type { AnsweredCall, Api } from '../../../src/coordinator/http/api.js'
 import { readToken } from '../../../src/coordinator/http/credentials.js'
 import { createMetrics } from '../../../src/coordinator/http/metrics.js'

@@ -9,12 +9,12 @@ import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
-import { fetchSource } from '../../../src/agent/coordinator-http.js'
-import { dialCoordinator } from '../../../src/agent/dial.js'
+import { fetchSource } from '../../../src/agent/link/coordinator-http.js'
+import { dialCoordinator } from '../../../src/agent/link/dial.js'
 import {
   createProviderFetch,
   ProviderFault,
-} from '../../../src/coordinator/state-service/identity/provider-http.js'
+} from '../../../src/coordinator/identity/provider-http.js'
 import { eventually } from '../../support/eventually.js'
 import { makeCertificate } from '../../support/certificate.js'
 import { root } from '../../support/root.js'

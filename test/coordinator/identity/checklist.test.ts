@@ -3,9 +3,9 @@
  * Objects of other organizations (IDOR) and the agents' credentials have tests of their own.
  */
 import t, { type Test } from 'tap'
-import { permissionTypes } from '../../../src/domain/permission.js'
-import { listApiLogs } from '../../../src/store/api-logs.js'
-import { everything } from '../../../src/domain/list-query.js'
+import { permissionTypes } from '../../../src/resources/permission.js'
+import { listApiLogs } from '../../../src/coordinator/api-log/api-log-queries.js'
+import { everything } from '../../../src/resources/list-query.js'
 import { administrator, basic, type CallAnswer } from '../../support/start-controller.js'
 import { idOf, password, startTown, type Person, type Town } from './people.js'
 

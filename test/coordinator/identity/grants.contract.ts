@@ -1,6 +1,6 @@
 /** What regular users and API tokens may do, who may hand it out, and how soon a change of it acts (choices: 2, Tokens, Who). */
 import type { Test } from 'tap'
-import { permissionTypes } from '../../../src/domain/permission.js'
+import { permissionTypes } from '../../../src/resources/permission.js'
 import {
   idOf,
   ids,

@@ -2,19 +2,19 @@
 import fc from 'fast-check'
 import type { LookupAddress } from 'node:dns'
 import t from 'tap'
-import { findAddressProblem } from '../../../src/coordinator/state-service/identity/provider-address.js'
+import { findAddressProblem } from '../../../src/coordinator/identity/provider-address.js'
 import {
   createProviderFetch,
   ProviderFault,
-} from '../../../src/coordinator/state-service/identity/provider-http.js'
-import { findAccountNameProblem } from '../../../src/domain/names.js'
-import { permissionTypes } from '../../../src/domain/permission.js'
+} from '../../../src/coordinator/identity/provider-http.js'
+import { findAccountNameProblem } from '../../../src/resources/names.js'
+import { permissionTypes } from '../../../src/resources/permission.js'
 import {
   chooseAccountNames,
   findClaim,
   readStanding,
   sameGrants,
-} from '../../../src/domain/provider-claims.js'
+} from '../../../src/coordinator/identity/provider-claims.js'
 import { startServer } from '../../support/identity-provider.js'
 import { idOf, ids, startTown, type Json } from './people.js'
 

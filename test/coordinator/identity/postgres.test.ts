@@ -1,11 +1,11 @@
 /** Identity on PostgreSQL: two coordinators of one store, each with its own bus, so that no hint passes between them. */
 import t from 'tap'
-import { removeOldApiLogs } from '../../../src/coordinator/state-service/api-log.js'
-import { setPassword } from '../../../src/coordinator/state-service/identity/first-administrator.js'
-import { removeExpiredSessions } from '../../../src/coordinator/state-service/identity/sessions.js'
-import { everything, parseListQuery } from '../../../src/domain/list-query.js'
-import { apiLogColumns, listApiLogs } from '../../../src/store/api-logs.js'
-import { ensureSetting } from '../../../src/store/settings.js'
+import { removeOldApiLogs } from '../../../src/coordinator/api-log/api-log.js'
+import { setPassword } from '../../../src/coordinator/identity/first-administrator.js'
+import { removeExpiredSessions } from '../../../src/coordinator/identity/sessions.js'
+import { everything, parseListQuery } from '../../../src/resources/list-query.js'
+import { apiLogColumns, listApiLogs } from '../../../src/coordinator/api-log/api-log-queries.js'
+import { ensureSetting } from '../../../src/coordinator/store/settings.js'
 import { startPostgres } from '../../support/postgres.js'
 import {
   administrator,

@@ -5,24 +5,24 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { openProvider } from '../../../src/coordinator/state-service/identity/provider-secret.js'
+import { openProvider } from '../../../src/coordinator/identity/provider-secret.js'
 import {
   resetSecrets,
   rotateSecretKey,
-} from '../../../src/coordinator/state-service/identity/rotate-secret-key.js'
-import { openSealing } from '../../../src/coordinator/state-service/identity/sealing.js'
+} from '../../../src/coordinator/identity/rotate-secret-key.js'
+import { openSealing } from '../../../src/coordinator/identity/sealing.js'
 import {
   formatSecretKey,
   makeSecretKey,
   openText,
   parseSecretKey,
   type SecretKey,
-} from '../../../src/coordinator/state-service/identity/secret-key.js'
-import { findIdp } from '../../../src/store/idps.js'
-import { openStore } from '../../../src/store/open-store.js'
-import { listSealedTexts, sealedPurposes } from '../../../src/store/sealed-texts.js'
-import { deleteSetting } from '../../../src/store/settings.js'
-import type { Store } from '../../../src/store/store.js'
+} from '../../../src/coordinator/identity/secret-key.js'
+import { findIdp } from '../../../src/coordinator/identity/idp-queries.js'
+import { openStore } from '../../../src/coordinator/store/open-store.js'
+import { listSealedTexts, sealedPurposes } from '../../../src/coordinator/identity/sealed-texts.js'
+import { deleteSetting } from '../../../src/coordinator/store/settings.js'
+import type { Store } from '../../../src/coordinator/store/store.js'
 import { makeStateDir, startDaemon } from '../../support/daemon.js'
 import { startPostgres } from '../../support/postgres.js'
 import type { Controller } from '../../support/start-controller.js'
@@ -268,6 +268,6 @@ void t.test('all that the tables call sealed is sealed anew by a rotation', asyn
   t.strictSame(
     rows.map(({ name }) => name),
     ['idps.sealedClientSecret', 'signingKeys.sealedPrivateJwk'],
-    'another column belongs into src/store/sealed-texts.ts',
+    'another column belongs into src/coordinator/identity/sealed-texts.ts',
   )
 })

@@ -8,7 +8,7 @@ import {
   permissionTypes,
   type Access,
   type PermissionType,
-} from '../../../src/domain/permission.js'
+} from '../../../src/resources/permission.js'
 import { idOf, startTown, type Person, type Town } from '../identity/people.js'
 import { nobodysId } from './property.js'
 import { addressOf, sampleOf } from './samples.js'

@@ -3,7 +3,7 @@
  * it can refer to. The walks take them for each route that the server mounts; a route without a sample fails them.
  */
 import type { Route } from '../../../src/coordinator/http/route.js'
-import type { Access, PermissionType } from '../../../src/domain/permission.js'
+import type { Access, PermissionType } from '../../../src/resources/permission.js'
 import type { Json } from '../identity/people.js'
 import { kindOfPath, type Kind, type Property } from './property.js'
 

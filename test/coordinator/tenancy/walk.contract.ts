@@ -4,9 +4,9 @@
  */
 import type { Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
-import { quotaNames } from '../../../src/domain/quota.js'
-import { instructionSubject } from '../../../src/bus/bus.js'
-import { agentStates } from '../../../src/domain/agent-state.js'
+import { quotaNames } from '../../../src/resources/quota.js'
+import { instructionSubject } from '../../../src/coordinator/bus/bus.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
 import type { CallAnswer } from '../../support/start-controller.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'

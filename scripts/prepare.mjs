@@ -1,0 +1,177 @@
+/**
+ * Makes a checkout ready, with Node's built-ins only, for `setup.mjs`: `node scripts/setup.mjs run` before the daemon is started, and builds it,
+ * `node scripts/setup.mjs test` before the tests. Installs what is missing as root or through sudo; what cannot be
+ * installed is named. Takes well under a second when there is nothing to do.
+ */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+/** The one package whose own script has to run: it is compiled for this Node. */
+const built = 'better-sqlite3'
+const mode = process.argv[2]
+if (mode !== 'run' && mode !== 'test') stop('say `run` or `test`: node scripts/setup.mjs run|test')
+
+/** What each mode needs of Debian: a package, and how to see that it is there. */
+const compiler = [
+  { package: 'python3', present: () => onPath('python3') },
+  { package: 'make', present: () => onPath('make') },
+  { package: 'g++', present: () => onPath('g++') },
+]
+const varnish = { package: 'varnish', present: () => onPath('varnishd') }
+const testServers = [
+  varnish,
+  { package: 'nats-server', present: () => onPath('nats-server') },
+  { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') },
+  // What the archive of statistics is measured beside.
+  { package: 'rrdtool', present: () => onPath('rrdtool') },
+  // Its promtool checks the alert rules and the queries of the dashboard.
+  { package: 'prometheus', present: () => onPath('promtool') },
+  // What the page is tried in.
+  { package: 'chromium', present: () => onPath('chromium') },
+]
+
+if (mode === 'test') installPackages(testServers)
+else if (!varnish.present() && canInstall()) installPackages([varnish])
+installModules()
+// The tests are compiled with what they try.
+if (mode === 'run') build()
+
+function installModules() {
+  const marker = join(root, 'node_modules', '.cachefleet-setup')
+  const wanted = digest('package.json', 'package-lock.json') + process.versions.modules
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return
+  say('installing the modules (npm ci)')
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
+  // What a package brings runs when it is called, never because it was installed.
+  if (!run('npm', ['ci', '--ignore-scripts', ...quiet])) stop('npm ci failed, see above')
+  if (!builtModules()) {
+    // No prebuilt binary of better-sqlite3 fits: it is compiled, and needs a compiler.
+    const missing = compiler.filter((tool) => !tool.present())
+    if (missing.length === 0) stop(`npm rebuild ${built} failed, see above`)
+    installPackages(missing)
+    if (!builtModules()) stop(`npm rebuild ${built} failed, see above`)
+  }
+  writeFileSync(marker, wanted)
+}
+
+function builtModules() {
+  // node-gyp would download Node's headers; where they lie beside this Node they are taken from there.
+  const prefix = dirname(dirname(process.execPath))
+  const headers = existsSync(join(prefix, 'include', 'node', 'node_api.h'))
+  const env = headers ? { ...process.env, npm_config_nodedir: prefix } : process.env
+  return run('npm', ['rebuild', built, '--ignore-scripts=false', '--loglevel=error'], { env })
+}
+
+function build() {
+  const built = join(root, 'dist', '.built')
+  const builtAt = existsSync(built) ? statSync(built).mtimeMs : 0
+  const sources = ['src', 'protocol', 'config'].map((folder) => join(root, folder))
+  const settings = [
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'scripts/build-page.mjs',
+    'scripts/pack-modules.mjs',
+  ].map((file) => join(root, file))
+  const newest = Math.max(...[...sources, ...settings].map(newestChange))
+  if (newest < builtAt) return
+  say('building')
+  rmSync(join(root, 'dist'), { recursive: true, force: true })
+  if (!run('npm', ['run', '--silent', 'build'])) stop('the build failed, see above')
+  writeFileSync(built, '')
+}
+
+function newestChange(path) {
+  const { mtimeMs } = statSync(path)
+  if (!statSync(path).isDirectory()) return mtimeMs
+  return Math.max(mtimeMs, ...readdirSync(path).map((name) => newestChange(join(path, name))))
+}
+
+function installPackages(wanted) {
+  const missing = wanted.filter((tool) => !tool.present()).map((tool) => tool.package)
+  if (missing.length === 0) return
+  const command = `apt-get install ${missing.join(' ')}`
+  if (!canInstall()) stop(`missing: ${missing.join(', ')}. Install with: sudo ${command}`)
+  say(`installing Debian packages: ${missing.join(', ')}`)
+  const release = holdServices()
+  const arguments_ = ['install', '-y', '-qq', '--no-install-recommends', ...missing]
+  const installed =
+    privileged('apt-get', arguments_) ||
+    (privileged('apt-get', ['update', '-qq']) && privileged('apt-get', arguments_))
+  release()
+  if (!installed) stop(`could not install ${missing.join(', ')}. Try: sudo ${command}`)
+}
+
+/** The packages' own services are not started: everything here runs private servers. */
+function holdServices() {
+  const policy = '/usr/sbin/policy-rc.d'
+  if (process.getuid() !== 0 || existsSync(policy)) return () => {}
+  writeFileSync(policy, '#!/bin/sh\nexit 101\n')
+  chmodSync(policy, 0o755)
+  return () => rmSync(policy, { force: true })
+}
+
+function canInstall() {
+  if (!onPath('apt-get')) return false
+  return (
+    process.getuid() === 0 || spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0
+  )
+}
+
+function privileged(command, arguments_) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  if (process.getuid() === 0) return run(command, arguments_, { env })
+  return run('sudo', ['-n', 'env', 'DEBIAN_FRONTEND=noninteractive', command, ...arguments_])
+}
+
+function run(command, arguments_, options = {}) {
+  mkdirSync(join(root, 'node_modules'), { recursive: true })
+  // What it prints goes to standard error, so that standard output stays the program's own.
+  const { status } = spawnSync(command, arguments_, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    ...options,
+  })
+  return status === 0
+}
+
+function onPath(program) {
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin']
+  return folders.some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+function digest(...files) {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}
+
+function say(text) {
+  process.stderr.write(`cachefleet setup: ${text}\n`)
+}
+
+function stop(text) {
+  say(text)
+  process.exit(1)
+}

@@ -1,0 +1,133 @@
+/**
+ * Runs the tests, with Node's built-ins only: what the compiler made below `dist/` of each `test/**\/*.test.ts`, in a
+ * process of its own. `node scripts/run-tests.mjs [WORD]…` runs the files whose path contains one of the words.
+ *
+ * A file has passed when its process ended with 0 and its output (TAP) is whole. Of others all is shown but what passed;
+ * everything that a file said is in `dist/test-results` afterwards.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const results = join(root, 'dist', 'test-results')
+/** One more than there are cores: most files wait some of their time. */
+const jobs = availableParallelism() + 1
+const timeoutSeconds = 600
+const keptCharacters = 16_000_000
+/** What takes longest comes first, so that no core is idle at the end while another has a long file left. */
+const longest = 'test/end-to-end/'
+
+const running = new Set()
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    for (const child of running) child.kill('SIGTERM')
+    process.exit(1)
+  })
+
+const words = process.argv.slice(2)
+const files = listTests(words)
+if (files.length === 0) stop(`no test has ${words.join(' or ')} in its path`)
+if (words.length === 0) rmSync(results, { recursive: true, force: true })
+const startedAt = performance.now()
+const failed = []
+const sum = { assertions: 0, skipped: 0 }
+const waiting = [...files]
+await Promise.all(Array.from({ length: jobs }, runWaiting))
+const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
+say(`${files.length} files, ${sum.assertions} assertions, ${sum.skipped} skipped, ${minutes} min`)
+if (failed.length > 0) stop(`${failed.length} failed:\n${failed.join('\n')}`)
+
+function listTests(parts) {
+  return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `test/${name}`)
+    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+    .sort()
+    .sort((a, b) => Number(b.startsWith(longest)) - Number(a.startsWith(longest)))
+}
+
+async function runWaiting() {
+  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    const begunAt = performance.now()
+    const { said, end } = await run(file)
+    const seconds = ((performance.now() - begunAt) / 1000).toFixed(1)
+    const wrong = judge(said, end)
+    sum.assertions += Number(/^# \{ total: (\d+)/m.exec(said)?.[1] ?? 0)
+    sum.skipped += said.split('\n').filter(isSkipped).length
+    keep(file, said)
+    if (wrong === undefined) say(`${seconds.padStart(6)} s  ${file}`)
+    else {
+      failed.push(file)
+      say(`${leaveOutPassed(said)}\nFAILED after ${seconds} s  ${file}: ${wrong}`)
+    }
+  }
+}
+
+function run(file) {
+  const compiled = join(root, 'dist', file.replace(/\.ts$/, '.js'))
+  const child = spawn(process.execPath, ['--enable-source-maps', compiled], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      TAP_TIMEOUT: String(timeoutSeconds),
+      CACHEFLEET_SCREENSHOTS: join('dist', 'screenshots'),
+    },
+  })
+  running.add(child)
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      said = (said + text).slice(-keptCharacters)
+    })
+  // tap ends a file that takes too long itself; a loop without end does not let it.
+  const killer = setTimeout(() => child.kill('SIGKILL'), (timeoutSeconds + 30) * 1000)
+  return new Promise((resolve) => {
+    const finish = (end) => {
+      clearTimeout(killer)
+      running.delete(child)
+      resolve({ said, end })
+    }
+    child.once('error', (error) => finish(error.message))
+    child.once('close', (code, signal) => finish(signal ?? code))
+  })
+}
+
+/** Answers what is wrong, if anything is. */
+function judge(said, end) {
+  if (end !== 0) return `its process ended with ${end}`
+  const planned = Number(/^1\.\.(\d+)/m.exec(said)?.[1] ?? 0)
+  const passed = said.match(/^ok \d+/gm)?.length ?? 0
+  if (planned === 0) return 'it has no test'
+  if (/^not ok|^Bail out!/m.test(said)) return 'a test failed'
+  return passed === planned ? undefined : `${passed} of ${planned} tests passed`
+}
+
+function isSkipped(line) {
+  return /^\s*ok /.test(line) && / # (?:SKIP|TODO)/i.test(line)
+}
+
+function leaveOutPassed(said) {
+  return said
+    .split('\n')
+    .filter((line) => !/^\s*ok \d+/.test(line))
+    .join('\n')
+}
+
+function keep(file, said) {
+  const path = join(results, `${file}.tap`)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, said)
+}
+
+function say(text) {
+  process.stdout.write(`${text}\n`)
+}
+
+function stop(reason) {
+  process.stderr.write(`${reason}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,64 @@
+/**
+ * `--takeover adopt`: what the cache runs is told to the coordinator, which makes a deployed root group of it; the desired
+ * state then names the VCL that is loaded already, and it counts as ours from then on (choices: 1, --takeover). Nothing is
+ * compiled, and the cache is not touched.
+ */
+import type { DesiredEngine } from '../../vcl/desired-engine.js'
+import { findLabelUse, rebuildVcl } from '../../vcl/running-vcl.js'
+import type { NotAdoptable, RunningVcl } from '../../messages/running-vcl.js'
+import type { AgentConfig } from '../agent-config.js'
+import type { AgentRecord } from '../agent-record.js'
+import { readInventory } from './inventory.js'
+import { digestRunning, showParts } from './shown-source.js'
+import type { StepTools } from './vcl-steps.js'
+
+type AdoptTools = Pick<StepTools, 'context' | 'engine' | 'state'>
+
+/** Whether what the cache runs is still to be adopted. One that is locked or read-only is left as it is. */
+export function isToAdopt(
+  { takeover, readOnly }: Pick<AgentConfig, 'takeover' | 'readOnly'>,
+  { takenOver, lockedBecause }: Pick<AgentRecord, 'takenOver' | 'lockedBecause'>,
+): boolean {
+  return takeover === 'adopt' && !takenOver && !readOnly && lockedBecause === null
+}
+
+/** Rejects with ManagementPortError. */
+export async function showRunning(tools: AdoptTools): Promise<RunningVcl | NotAdoptable> {
+  const { vcls } = await readInventory(tools.engine, tools.context)
+  const active = vcls.find((vcl) => vcl.active)
+  if (active === undefined) return refuse('the cache runs no VCL')
+  const { name, labelOf } = active
+  if (labelOf !== null) return refuse(`the cache runs ${name}, which is a label`)
+  if (tools.state.record.ours.includes(name))
+    return refuse(`the cache runs ${name}, which this agent loaded itself`)
+  const parts = await showParts(tools, name)
+  if (parts === null)
+    return refuse(`the source of ${name} is no UTF-8 text: save its files as UTF-8 and load it`)
+  const labelUse = findLabelUse(parts)
+  if (labelUse !== null)
+    return refuse(
+      `${name} hands requests to labelled VCL (return (vcl(…)) in ${labelUse}): make groups with domains of those`,
+    )
+  // The coordinator names the files.
+  const rebuilt = rebuildVcl(parts, 'running')
+  return rebuilt.ok ? { program: name, parts } : refuse(rebuilt.reason)
+}
+
+function refuse(refusal: string): NotAdoptable {
+  return { refusal }
+}
+
+/** Of what is desired that which the cache holds under its own name already, with that text: it is ours now. */
+export async function findAdopted(
+  tools: AdoptTools,
+  desired: DesiredEngine,
+): Promise<readonly string[]> {
+  const { vcls } = await readInventory(tools.engine, tools.context)
+  const adopted: string[] = []
+  for (const { name, labelOf } of vcls) {
+    const program = desired.load.find((one) => one.name === name)
+    if (!program || labelOf !== null || tools.state.record.ours.includes(name)) continue
+    if ((await digestRunning(tools, name)) === program.sha) adopted.push(name)
+  }
+  return adopted
+}

@@ -1,0 +1,36 @@
+/** What somebody else changed on a cache that was as desired (choices: 3, Drift). Pure. */
+import type { DesiredEngine } from '../../vcl/desired-engine.js'
+import type { EngineInventory } from '../../vcl/engine-inventory.js'
+
+/** Names of VCLs and labels on the cache that are not ours; the idle VCL counts like any other. */
+export function findForeign(
+  inventory: EngineInventory,
+  ours: ReadonlySet<string>,
+): readonly string[] {
+  return inventory.vcls.filter((vcl) => !ours.has(vcl.name)).map((vcl) => vcl.name)
+}
+
+/** What is not as desired, in words for the report; empty when nothing is. */
+export function describeDifferences(
+  desired: DesiredEngine,
+  inventory: EngineInventory,
+  ours: ReadonlySet<string>,
+): readonly string[] {
+  const loaded = new Map(inventory.vcls.map((vcl) => [vcl.name, vcl]))
+  const active = inventory.vcls.find((vcl) => vcl.active)?.name
+  return [
+    ...findForeign(inventory, ours).map((name) => `${name} is foreign`),
+    ...desired.load
+      .filter((program) => !loaded.has(program.name))
+      .map((program) => `${program.name} is gone`),
+    ...desired.labels
+      .filter((label) => loaded.get(label.label)?.labelOf !== label.program)
+      .map(({ label, program }) => {
+        const now = loaded.get(label)?.labelOf
+        return now ? `${label} points to ${now}, not to ${program}` : `${label} is gone`
+      }),
+    ...(active === desired.active
+      ? []
+      : [`${active ?? 'nothing'} is active, not ${desired.active}`]),
+  ]
+}

@@ -1,0 +1,58 @@
+/**
+ * Which VCLs did not load, and when they may be tried again: healing must not compile the same mistake every few seconds,
+ * and a name that did not resolve or a full disk may be right again after a while.
+ */
+import type { ProgramFailure } from '../../messages/agent-to-coordinator.js'
+
+interface Failure {
+  readonly words: string
+  readonly retryAtMs: number
+  readonly pauseMs: number
+}
+
+export const firstRetryMs = 5_000
+/** Chosen by us. */
+export const longestRetryMs = 300_000
+
+export class FailureMemory {
+  readonly #now: () => number
+  readonly #failures = new Map<string, Failure>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  get isEmpty(): boolean {
+    return this.#failures.size === 0
+  }
+
+  /** Also when its time to be tried again has come. */
+  has(program: string): boolean {
+    return this.#failures.has(program)
+  }
+
+  /** With the engine's words; without those whose time to be tried again has come. */
+  listKnown(): Map<string, string> {
+    const nowMs = this.#now()
+    const known = [...this.#failures].filter(([, failure]) => failure.retryAtMs > nowMs)
+    return new Map(known.map(([program, { words }]) => [program, words]))
+  }
+
+  /** Replaces what is known: what is no longer among the failures did load, or is not wanted any more. */
+  remember(failures: readonly ProgramFailure[]): void {
+    const nowMs = this.#now()
+    const failed = new Map(failures.map(({ program, error }) => [program, error]))
+    for (const program of this.#failures.keys())
+      if (!failed.has(program)) this.#failures.delete(program)
+    for (const [program, words] of failed) {
+      const earlier = this.#failures.get(program)
+      if (earlier && earlier.retryAtMs > nowMs) continue
+      const pauseMs = earlier ? Math.min(2 * earlier.pauseMs, longestRetryMs) : firstRetryMs
+      this.#failures.set(program, { words, pauseMs, retryAtMs: nowMs + pauseMs })
+    }
+  }
+
+  forget(): void {
+    this.#failures.clear()
+  }
+}

@@ -1,0 +1,42 @@
+/** The last good state and the 20 before it (choices: 3): `history/<number>.json`, read at the start and by `cachefleetd rollback`. */
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseRecord, type AgentRecord } from '../agent-record.js'
+import { findServing } from '../engine/boot-file.js'
+
+export interface GoodState {
+  readonly number: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly record: AgentRecord
+}
+
+const historyFile = /^\d{9}\.json$/
+
+/** Oldest first; damaged ones are left out, none without the folder. */
+export async function readGoodStates(folder: string): Promise<GoodState[]> {
+  const files = (await readdir(folder).catch(() => [])).filter((name) => historyFile.test(name))
+  const good: GoodState[] = []
+  for (const file of files.toSorted()) {
+    const path = join(folder, file)
+    const record = parseRecord(await readFile(path, 'utf8').catch(() => ''))
+    if (record) good.push({ number: parseInt(file, 10), at: (await stat(path)).mtimeMs, record })
+  }
+  return good
+}
+
+/** The newest whose cache serves something else than what is wanted now; undefined when there is none. */
+export function findEarlier(
+  good: readonly GoodState[],
+  { desired }: Pick<AgentRecord, 'desired'>,
+): GoodState | undefined {
+  const now = describeServing({ desired })
+  return good.findLast(({ record }) => record.desired !== null && describeServing(record) !== now)
+}
+
+/** What answers requests in this state: the VCL in use and what labels stand for. */
+export function describeServing({ desired }: Pick<AgentRecord, 'desired'>): string {
+  if (desired === null) return 'nothing'
+  const { active, labels } = findServing(desired)
+  return [active, ...labels.map(({ label, program }) => `${label}=${program}`)].join(' ')
+}

@@ -1,0 +1,26 @@
+/** What a locked agent tells of its cache, so that people see beforehand what an unlock would change. Pure. */
+import type { EngineInventory } from '../../vcl/engine-inventory.js'
+import type { Takeover } from '../../vcl/takeover.js'
+import type { HeldCache } from '../../vcl/unlock-difference.js'
+import { heldBackendsMost, heldParamsMost, heldVclsMost } from '../../messages/held-check.js'
+import type { AgentRecord } from '../agent-record.js'
+
+/** What an earlier coordinator loaded is foreign after the unlock. */
+export function describeHeld(
+  record: AgentRecord,
+  { childRunning, vcls }: EngineInventory,
+  takeover: Takeover,
+): HeldCache {
+  const isSame = record.seenCoordinatorId === record.coordinatorId
+  const ours = new Set(isSame ? record.ours : [])
+  const { params, backends } = record.settings
+  return {
+    childRunning,
+    vcls: vcls.slice(0, heldVclsMost).map((vcl) => ({ ...vcl, ours: ours.has(vcl.name) })),
+    omittedVcls: Math.max(0, vcls.length - heldVclsMost),
+    takeover,
+    takenOver: isSame && record.takenOver,
+    params: params.slice(0, heldParamsMost).map(({ name, value }) => ({ name, value })),
+    backends: backends.slice(0, heldBackendsMost),
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * `cachefleetd rollback` on the host, with or without a coordinator: the cache goes back to an earlier good state, and the
+ * agent is locked there. It goes on healing that state, and takes a coordinator's word again after an unlock.
+ */
+import type { Logger } from 'pino'
+import { createContext, type Context } from '../../context.js'
+import { errorText } from '../engine/engine.js'
+import { describeServing, findEarlier, type GoodState } from './good-states.js'
+import type { Reconciler } from './reconciler.js'
+import { answerRequest, findRequest, type RollbackRequest } from './rollback-requests.js'
+import type { SavedState } from './saved-state.js'
+
+export interface HostRollbackOptions {
+  readonly stateDir: string
+  readonly readOnly: boolean
+  readonly state: SavedState
+  readonly reconciler: Reconciler
+  /** Tells the coordinator what changed. */
+  readonly tellChanges: () => void
+  readonly log: Logger
+}
+
+/** Chosen by us: somebody waits at a terminal. */
+const lookPauseMs = 500
+
+export class HostRollbacks {
+  readonly #options: HostRollbackOptions
+  #timer: NodeJS.Timeout | null = null
+  #look: Promise<void> = Promise.resolve()
+  #isStopped = false
+  /** Told once. */
+  #trouble = ''
+
+  constructor(options: HostRollbackOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#look = this.#takeLook().finally(() => {
+      if (this.#isStopped) return
+      this.#timer = setTimeout(() => {
+        this.start()
+      }, lookPauseMs)
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.#look
+  }
+
+  async #takeLook(): Promise<void> {
+    const { stateDir, log } = this.#options
+    const context = createContext(log)
+    try {
+      const request = await findRequest(stateDir)
+      if (!request) return
+      const outcome = await this.#rollBack(request, context)
+      context.log.warn(outcome, 'rolled back on the host')
+      await answerRequest(stateDir, { id: request.id, ...outcome })
+      this.#trouble = ''
+    } catch (error) {
+      const trouble = errorText(error)
+      if (trouble !== this.#trouble)
+        context.log.error({ err: error }, 'a rollback on the host failed; trying on')
+      this.#trouble = trouble
+    }
+  }
+
+  async #rollBack(
+    request: RollbackRequest,
+    context: Context,
+  ): Promise<{ readonly done: boolean; readonly message: string }> {
+    const { state, reconciler, readOnly, tellChanges } = this.#options
+    if (readOnly) return { done: false, message: 'this agent is read-only: it changes nothing' }
+    await reconciler.settle()
+    const missing = await this.#decide(request)
+    if (missing !== null) return { done: false, message: missing }
+    const { desired, rolledBackTo } = state.record
+    if (desired === null || rolledBackTo === null)
+      return { done: false, message: 'the agent was unlocked meanwhile' }
+    reconciler.forget()
+    tellChanges()
+    const result = await reconciler.apply({ revision: 0, desired }, context)
+    tellChanges()
+    if (result.result === 'applied')
+      return { done: true, message: `it serves ${describeServing(state.record)}; ${rolledBackTo}` }
+    const [failure] = result.result === 'failed' ? result.failures : []
+    const why = result.error ?? failure?.error ?? 'the cache gave no reason'
+    return { done: false, message: `it ${rolledBackTo}, but the cache is not there yet: ${why}` }
+  }
+
+  /**
+   * All of it in one write: what the coordinator wants must not come between, and a request that is found again after a
+   * kill goes on where it was. Answers why there is nothing to go back to.
+   */
+  async #decide({ id, number }: RollbackRequest): Promise<string | null> {
+    const { state } = this.#options
+    if (state.record.rollbackId === id) return null
+    const target = findTarget(state, number)
+    const desired = target?.record.desired
+    if (!target || !desired) return describeMissing(state, number)
+    const reason = `was rolled back on its host to good state ${target.number} of ${new Date(target.at).toISOString()}`
+    await state.change({
+      ...{ lockedBecause: reason, rolledBackTo: reason, rollbackId: id, desired },
+      // No coordinator's revision: none is to be told as held or effective.
+      ...{ heldRevision: 0, goodRevision: 0 },
+    })
+    return null
+  }
+}
+
+function findTarget(state: SavedState, number: number | null): GoodState | undefined {
+  if (number === null) return findEarlier(state.goodStates, state.record)
+  return state.goodStates.find((good) => good.number === number)
+}
+
+function describeMissing({ goodStates }: SavedState, number: number | null): string {
+  if (number === null) return 'no good state is kept here in which the cache served something else'
+  const [first] = goodStates
+  const kept = first ? `${first.number} to ${goodStates.at(-1)?.number ?? first.number}` : 'none'
+  return `there is no good state ${number}; kept are ${kept}`
+}

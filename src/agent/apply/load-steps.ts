@@ -1,0 +1,31 @@
+/** The steps that load a VCL, and whether the cache may be asked to take one. */
+import type { DesiredEngine } from '../../vcl/desired-engine.js'
+import type { VclStep } from '../../vcl/plan.js'
+import type { SourceChecks } from '../check/source-checks.js'
+import type { StepTools } from './vcl-steps.js'
+
+export type LoadStep = Extract<VclStep, { do: 'load' }>
+
+/** Those at the beginning. */
+export function takeLoads(steps: readonly VclStep[]): readonly LoadStep[] {
+  const end = steps.findIndex((step) => step.do !== 'load')
+  return steps.slice(0, end < 0 ? steps.length : end).filter((step) => step.do === 'load')
+}
+
+export interface LoadTools extends StepTools {
+  readonly checks: SourceChecks
+  readonly desired: DesiredEngine
+}
+
+/** What the cache held in a good state loads again: a restarted cache need not wait for it twice. Throws LoadRefusal. */
+export async function requireLoadable(
+  { context, state, sources, checks, desired }: LoadTools,
+  { sha }: LoadStep,
+): Promise<void> {
+  const isKnown = state.goodStates.some(({ record }) =>
+    record.desired?.load.some((program) => program.sha === sha),
+  )
+  if (isKnown) return
+  const budget = desired.load.find((program) => program.sha === sha)?.budget
+  await checks.requireLoadable(context, { sha, text: await sources.read(sha), budget })
+}

@@ -1,0 +1,85 @@
+/**
+ * Whether the cache protects the parameters that nobody may set: whoever reaches its management port without us could run
+ * programs through them. Only a start with `varnishd -r` keeps them.
+ */
+import type { Logger } from 'pino'
+import { typedLine } from '../../../protocol/command.js'
+import type { Param } from '../../../protocol/commands/param.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import { replyText } from '../../../protocol/frame.js'
+import { paramShowText } from '../../../protocol/text/param-show.js'
+import { createContext, type Context } from '../../context.js'
+import { isSettableParameter, neverSettable } from '../../vcl/engine-command.js'
+import type { Engine } from '../engine/engine.js'
+
+/** To be called when a connection was made; warns when what it finds is news. Never rejects. */
+export function createProtectionCheck(engine: Engine, log: Logger): () => Promise<void> {
+  let said = ''
+  return async () => {
+    if (engine.error !== null) return
+    try {
+      const { denied, open } = await findUnprotected(engine, createContext(log))
+      const line = `varnishd -r ${denied.join(',')}`
+      const isNews = open.length > 0 && said !== open.join()
+      said = open.join()
+      if (isNews)
+        log.warn(
+          { unprotected: open, startWith: line },
+          `whoever reaches the management port may run programs as the cache: start it with ${line}`,
+        )
+    } catch (error) {
+      // The cache is gone again, or cuts its answer: the next connection asks anew.
+      if (!(error instanceof ManagementPortError)) log.error({ err: error }, 'protection check')
+    }
+  }
+}
+
+async function findUnprotected(engine: Engine, context: Context): Promise<Protection> {
+  const listed = readNames(replyText(await engine.run(context, typedLine('param.show'))))
+  // Releases with aliases do not list them.
+  const names = new Set([...listed.filter((name) => !isSettableParameter(name)), ...neverSettable])
+  const shown = new Map<string, Param>()
+  for (const name of [...names].toSorted()) {
+    const param = await showParameter(engine, context, name)
+    if (param !== null) shown.set(name, param)
+  }
+  return judgeProtection(shown)
+}
+
+export interface Protection {
+  /** To be named behind `-r`. */
+  readonly denied: readonly string[]
+  readonly open: readonly string[]
+}
+
+/** By what the cache shows when it is asked for each of these names. */
+export function judgeProtection(shown: ReadonlyMap<string, Param>): Protection {
+  // From 8.0 on an alias is shown as its parameter: protected with it, and refused by -r.
+  const own = [...shown].filter(([asked, { name }]) => asked === name)
+  const open = own.filter(([, param]) => param.isImplemented && !isProtected(param))
+  return { denied: own.map(([name]) => name), open: open.map(([name]) => name) }
+}
+
+/** mgt_param.c, PROTECTED_TEXT: the same words since 4.0. */
+function isProtected({ description }: Param): boolean {
+  return /parameter is protected/.test(description?.replace(/\s+/g, ' ') ?? '')
+}
+
+/** Null where the cache knows none of that name. */
+async function showParameter(
+  engine: Engine,
+  context: Context,
+  name: string,
+): Promise<Param | null> {
+  try {
+    return await engine.run(context, paramShowText(name))
+  } catch (error) {
+    if (error instanceof ManagementPortError && error.kind === 'rejected') return null
+    throw error
+  }
+}
+
+/** Of the short list: a name at the start of each line. */
+function readNames(list: string): readonly string[] {
+  return list.split('\n').flatMap((line) => /^[a-z][a-z0-9_]*/.exec(line)?.[0] ?? [])
+}

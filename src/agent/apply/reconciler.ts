@@ -1,0 +1,349 @@
+/**
+ * The one place where a cache is changed: applies what arrives and heals what is no longer as desired, one at a time.
+ *
+ * A newer `apply` supersedes one that waits. What does not load is remembered, so that healing does not compile it again
+ * and again; a new revision and a restarted cache forget that.
+ */
+import { ManagementPortError } from '../../../protocol/errors.js'
+import type { Context } from '../../context.js'
+import { idleVclName, type DesiredEngine } from '../../vcl/desired-engine.js'
+import type { EngineInventory } from '../../vcl/engine-inventory.js'
+import type { SettingStep } from '../../vcl/settings-plan.js'
+import { planVcl } from '../../vcl/plan.js'
+import { holdForeign, isHeldForFirstDeploy, type Takeover } from '../../vcl/takeover.js'
+import { findAdopted } from './adopt.js'
+import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
+import { findAttainable, findUrgent } from './attainable.js'
+import { renderBootFile } from '../engine/boot-file.js'
+import type { SourceChecks } from '../check/source-checks.js'
+import { errorText, type Engine } from '../engine/engine.js'
+import { recognizeProcess } from './ours.js'
+import { FailureMemory, firstRetryMs, longestRetryMs } from './failure-memory.js'
+import type { SavedState } from './saved-state.js'
+import { findUnset } from './settings.js'
+import type { SettingsMemory } from './settings-memory.js'
+import type { Sources } from './sources.js'
+
+export interface ReconcilerOptions {
+  readonly engine: Engine
+  readonly state: SavedState
+  readonly sources: Sources
+  readonly settings: SettingsMemory
+  readonly takeover: Takeover
+  readonly warmupMs: number
+  readonly now: () => number
+  readonly checks: SourceChecks
+}
+
+export interface Desire {
+  readonly revision: number
+  readonly desired: DesiredEngine
+}
+
+/** `refused`: nothing was tried. */
+export type ApplyResult =
+  | ({ readonly result: 'applied' | 'failed' } & ApplyOutcome)
+  | { readonly result: 'refused'; readonly error: string }
+
+interface Waiting {
+  readonly desire: Desire
+  readonly context: Context
+  readonly settle: (result: ApplyResult) => void
+}
+
+const nothingDone = {
+  satisfied: false,
+  changed: false,
+  loaded: [],
+  failures: [],
+  postponed: [],
+  done: [],
+  interrupted: true,
+} satisfies Omit<ApplyOutcome, 'error'>
+const nothingLoaded: EngineInventory = { childRunning: false, vcls: [] }
+
+/** Chosen by us. */
+const aloneLimit = 16
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions
+  readonly #failures: FailureMemory
+  #waiting: Waiting | null = null
+  readonly #alone: (() => Promise<void>)[] = []
+  #isBusy = false
+  #turns = 0
+  #isStopping = false
+  #effectiveRevision = 0
+  #healAtMs = 0
+  #healPauseMs = firstRetryMs
+  #lastRun: Promise<void> = Promise.resolve()
+  /** The boot file or the history could not be written; tried again at the next look. */
+  #isUnkept = false
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options
+    this.#failures = new FailureMemory(options.now)
+  }
+
+  get isBusy(): boolean {
+    return this.#isBusy
+  }
+
+  /** The newest revision that the cache was seen to satisfy, in this life of the agent; 0 before. */
+  get effectiveRevision(): number {
+    return this.#effectiveRevision
+  }
+
+  /** Resolves when what runs now is done. */
+  async settle(): Promise<void> {
+    await this.#lastRun
+  }
+
+  /** As settle, without waiting for probes. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await this.#lastRun
+  }
+
+  /** Another coordinator's word: what was seen counts no longer. */
+  forget(): void {
+    this.#effectiveRevision = 0
+    this.#cacheRestarted()
+  }
+
+  /** Whatever was wrong with the earlier process may be right with this one. */
+  cacheRestarted(): void {
+    this.#cacheRestarted()
+  }
+
+  /** Counts what was begun: what was seen of the cache before is no base for a judgement after. */
+  get turns(): number {
+    return this.#turns
+  }
+
+  /** Resolves once, with how it ended; never rejects. */
+  apply(desire: Desire, context: Context): Promise<ApplyResult> {
+    return new Promise((settle) => {
+      this.#waiting?.settle({
+        result: 'refused',
+        error: `superseded by revision ${desire.revision} before it was begun`,
+      })
+      this.#waiting = { desire, context, settle }
+      if (!this.#isBusy) this.#beginNext()
+    })
+  }
+
+  /** Runs what must not be disturbed by an apply or by healing, after those that wait; rejects as it does. */
+  runAlone<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#alone.length >= aloneLimit)
+      return Promise.reject(new Error(`${aloneLimit} checks wait for this cache already`))
+    return new Promise((resolve, reject) => {
+      this.#alone.push(() => work().then(resolve, reject))
+      if (!this.#isBusy) this.#beginNext()
+    })
+  }
+
+  /** Parameters and backend health that are not as desired; rejects with what the connection to the cache does. */
+  async findUnset(context: Context): Promise<readonly SettingStep[]> {
+    const { desired } = this.#options.state.record
+    return desired === null ? [] : findUnset({ ...this.#options, context }, desired)
+  }
+
+  /** Whether the cache holds what is desired, as far as it can be had; notes the revision when it holds all of it. */
+  isSatisfied(inventory: EngineInventory, unset: readonly SettingStep[]): boolean {
+    const { state } = this.#options
+    const { desired, heldRevision, ours, startUnfinished } = state.record
+    if (desired === null) return true
+    const known = this.#failures.listKnown()
+    const attainable = findAttainable(desired, new Set(known.keys()), inventory)
+    const oursNow = new Set([...ours, ...attainable.kept])
+    const steps = planVcl({
+      desired: attainable.desired,
+      inventory,
+      ours: oursNow,
+      startUnfinished,
+    })
+    const left = this.#isHeld(desired) ? holdForeign(steps, inventory, oursNow) : steps
+    if (left.length > 0 || unset.length > 0) return false
+    if (this.#failures.isEmpty) this.#effectiveRevision = heldRevision
+    return true
+  }
+
+  /**
+   * Null when it is too early to try again, or something else is being done. Where something else serves than what should,
+   * that is put right before what is loaded for later.
+   */
+  async heal(inventory: EngineInventory, context: Context): Promise<ApplyResult | null> {
+    const { now, state } = this.#options
+    const { desired, heldRevision } = state.record
+    if (this.#isBusy || desired === null || now() < this.#healAtMs) return null
+    return new Promise((settle) => {
+      this.#begin(async () => {
+        const desire = { revision: heldRevision, desired }
+        const first = findUrgent(desired, inventory)
+        const urgent = first && (await this.#run({ ...desire, desired: first }, context, 'urgent'))
+        const result = joinDone(urgent, await this.#run(desire, context, 'heal'))
+        this.#planHealing(result)
+        settle(result)
+      })
+    })
+  }
+
+  /** Writes what could not be written before. */
+  async keepGoodState(context: Context): Promise<void> {
+    if (this.#isUnkept && !this.#isBusy) await this.#keep(context)
+  }
+
+  #begin(work: () => Promise<void>): void {
+    this.#isBusy = true
+    this.#turns += 1
+    this.#lastRun = work().finally(() => {
+      this.#isBusy = false
+      this.#beginNext()
+    })
+  }
+
+  #beginNext(): void {
+    if (this.#waiting) this.#begin(() => this.#applyWaiting())
+    else {
+      const work = this.#alone.shift()
+      if (work) this.#begin(work)
+    }
+  }
+
+  async #applyWaiting(): Promise<void> {
+    const waiting = this.#waiting
+    if (!waiting) return
+    this.#waiting = null
+    const { desire, context, settle } = waiting
+    const { heldRevision } = this.#options.state.record
+    if (desire.revision < heldRevision) {
+      const error = `revision ${desire.revision} is older than ${heldRevision}, which is held`
+      settle({ result: 'refused', error })
+      return
+    }
+    try {
+      await this.#hold(desire, context)
+    } catch (error) {
+      context.log.error({ err: error }, 'a desired state could not be taken over')
+      settle({ result: 'refused', error: `it cannot be held: ${errorText(error)}` })
+      return
+    }
+    if (desire.revision > heldRevision) this.#forgetFailures()
+    settle(await this.#run(desire, context, 'order'))
+  }
+
+  async #run(
+    desire: Desire,
+    context: Context,
+    why: 'order' | 'heal' | 'urgent',
+  ): Promise<ApplyResult> {
+    const { state } = this.#options
+    try {
+      if (why === 'order') {
+        const isNew = await recognizeProcess({ ...this.#options, context })
+        if (isNew) this.#cacheRestarted()
+      }
+      const isHeld = this.#isHeld(desire.desired)
+      const outcome = await applyDesired({
+        ...this.#options,
+        context,
+        desired: desire.desired,
+        knownFailures: this.#failures.listKnown(),
+        holdForeign: isHeld,
+        // After a restart of the cache nothing serves that would be worth waiting for.
+        warmupMs: why === 'order' ? this.#options.warmupMs : 0,
+        isSuperseded: () => this.#isStopping || this.#isNewerWaiting(desire),
+      })
+      this.#failures.remember(outcome.failures)
+      if (!outcome.satisfied) return { result: 'failed', ...outcome }
+      if (why === 'urgent') return { result: 'applied', ...outcome }
+      this.#effectiveRevision = desire.revision
+      this.#healPauseMs = firstRetryMs
+      if (!isHeld && !state.record.takenOver) await state.change({ takenOver: true })
+      await this.#keep(context)
+      return { result: 'applied', ...outcome }
+    } catch (error) {
+      if (!(error instanceof ManagementPortError))
+        context.log.error({ err: error }, 'the desired state could not be applied')
+      return { result: 'failed', ...nothingDone, error: errorText(error) }
+    }
+  }
+
+  /** The same one, sent again because its report was missed, is none. */
+  #isNewerWaiting({ revision }: Desire): boolean {
+    return this.#waiting !== null && this.#waiting.desire.revision !== revision
+  }
+
+  /** Rejects when it cannot be saved, or the cache cannot be asked: the coordinator sends it again. */
+  async #hold(desire: Desire, context: Context): Promise<void> {
+    const { state } = this.#options
+    const { heldRevision, desired } = state.record
+    planVcl({ desired: desire.desired, inventory: nothingLoaded, ours: new Set() }) // throws when it contradicts itself
+    const isNew =
+      desire.revision !== heldRevision || JSON.stringify(desired) !== JSON.stringify(desire.desired)
+    if (!isNew) return
+    // In one write: what is adopted must never be taken for foreign, whenever this process dies.
+    const ours = [...state.record.ours, ...(await this.#findAdopted(desire, context))]
+    await state.change({ heldRevision: desire.revision, desired: desire.desired, ours })
+  }
+
+  #findAdopted({ desired }: Desire, context: Context): Promise<readonly string[]> {
+    const { takeover, state } = this.#options
+    const isFirst = takeover === 'adopt' && !state.record.takenOver
+    return isFirst && desired.active !== idleVclName
+      ? findAdopted({ ...this.#options, context }, desired)
+      : Promise.resolve([])
+  }
+
+  /** What serves now is written down for a cache, and an agent, that must start alone. */
+  async #keep(context: Context): Promise<void> {
+    const { state, sources } = this.#options
+    const { desired, heldRevision, goodRevision } = state.record
+    if (desired === null) return
+    try {
+      const isHeld = this.#isHeld(desired)
+      if (!isHeld) await state.writeBootFile(await renderBootFile(state.record, desired, sources))
+      if (goodRevision !== heldRevision) await state.change({ goodRevision: heldRevision })
+      // Of a cache that serves what is foreign no state is known to which it could go back.
+      if (!isHeld) await state.keepGoodState()
+      this.#isUnkept = false
+    } catch (error) {
+      if (!this.#isUnkept)
+        context.log.error({ why: errorText(error) }, 'the good state could not be kept; trying on')
+      this.#isUnkept = true
+    }
+  }
+
+  #isHeld(desired: DesiredEngine): boolean {
+    const { takeover, state } = this.#options
+    return isHeldForFirstDeploy(takeover, state.record.takenOver, desired)
+  }
+
+  /** Chosen by us: what cannot be healed is tried after 5 s, 10 s … 5 min. */
+  #planHealing(result: ApplyResult): void {
+    if (result.result === 'applied') {
+      this.#healAtMs = 0
+      return
+    }
+    this.#healAtMs = this.#options.now() + this.#healPauseMs
+    this.#healPauseMs = Math.min(2 * this.#healPauseMs, longestRetryMs)
+  }
+
+  #forgetFailures(): void {
+    this.#failures.forget()
+    this.#options.settings.refusals.forget()
+  }
+
+  #cacheRestarted(): void {
+    this.#forgetFailures()
+    this.#healAtMs = 0
+    this.#healPauseMs = firstRetryMs
+  }
+}
+
+function joinDone(earlier: ApplyResult | null, result: ApplyResult): ApplyResult {
+  if (earlier === null || earlier.result === 'refused' || result.result === 'refused') return result
+  const done = [...earlier.done, ...result.done]
+  return { ...result, done, changed: earlier.changed || result.changed }
+}

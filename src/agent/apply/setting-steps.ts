@@ -1,0 +1,138 @@
+/** Sets one thing on the cache. What is set is written down before: after a kill it must be known to put it back. */
+import { backendSetHealth } from '../../../protocol/commands/backend.js'
+import { paramReset, paramSet } from '../../../protocol/commands/param.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import { paramShowText } from '../../../protocol/text/param-show.js'
+import type { Context } from '../../context.js'
+import type { OwnParam, SettingStep } from '../../vcl/settings-plan.js'
+import type { Engine } from '../engine/engine.js'
+import type { SavedState } from './saved-state.js'
+import type { SettingsMemory } from './settings-memory.js'
+
+export interface SettingsTools {
+  readonly context: Context
+  readonly engine: Engine
+  readonly state: SavedState
+  readonly settings: SettingsMemory
+}
+
+/** Gives the cache's note, mostly none. Rejects with its refusal, and then nothing has changed, or with what the connection did. */
+export async function runSetting(tools: SettingsTools, step: SettingStep): Promise<string> {
+  switch (step.do) {
+    case 'set-param':
+      return setParam(tools, step.name, step.value)
+    case 'reset-param':
+      return resetParam(tools, step.name)
+    case 'set-health':
+      return setHealth(tools, step)
+  }
+}
+
+async function setParam(tools: SettingsTools, name: string, value: string): Promise<string> {
+  const { engine, context, state } = tools
+  const before = state.record.settings.params
+  await keepParam(tools, { name, value, shown: null })
+  try {
+    const note = await engine.run(context, paramSet(name, value))
+    // `+http2` changes what is set now: from the default it means the same after a restart, and whenever it is set.
+    if (/^[+-]/.test(value) && !isNumber(value)) {
+      await putBack(tools, name)
+      await engine.run(context, paramSet(name, value))
+    }
+    const { value: shown } = await engine.run(context, paramShowText(name))
+    await keepParam(tools, { name, value, shown: typeof shown === 'string' ? shown : null })
+    return note.trim()
+  } catch (error) {
+    if (error instanceof ManagementPortError && error.kind !== 'lost' && error.kind !== 'timeout')
+      await keepParams(tools, before)
+    throw error
+  }
+}
+
+function isNumber(value: string): boolean {
+  return /^[+-][\d.]/.test(value)
+}
+
+async function resetParam(tools: SettingsTools, name: string): Promise<string> {
+  await putBack(tools, name)
+  const { params } = tools.state.record.settings
+  await keepParams(
+    tools,
+    params.filter((param) => param.name !== name),
+  )
+  return ''
+}
+
+/**
+ * Back to the default. Bits such as those of `feature` are reset by adding the default ones to what is set, and the word
+ * `none` leaves some of them up to 7.4 (tested on 7.1.1): there each one is turned before.
+ */
+async function putBack(tools: SettingsTools, name: string): Promise<void> {
+  const { engine, context } = tools
+  await resetOnce(tools, name)
+  const { value, default: standard } = await engine.run(context, paramShowText(name))
+  if (typeof value !== 'string' || value === standard) return
+  const turned = turnBits(value)
+  if (turned === null) return
+  await engine.run(context, paramSet(name, turned))
+  await resetOnce(tools, name)
+}
+
+/** What undoes bits as they are printed: `+a,+b`, from 7.5 on behind `none` or `all`. Null: they are no bits, or none is set. */
+function turnBits(shown: string): string | null {
+  const words = shown.split(',')
+  // All of them, in one word (7.7).
+  if (shown === 'all') return 'none'
+  if (shown === 'none') return 'all'
+  const bits = words.filter((word) => word !== 'none' && word !== 'all')
+  if (bits.length === 0 || !bits.every((bit) => /^[+-]\w+$/.test(bit))) return null
+  return bits.map((bit) => (bit.startsWith('+') ? '-' : '+') + bit.slice(1)).join(',')
+}
+
+/** Before 6.0.5 and in 6.1 there is no `param.reset`. */
+async function resetOnce({ engine, context }: SettingsTools, name: string): Promise<void> {
+  if (engine.capabilities.hasCommand('param.reset')) {
+    await engine.run(context, paramReset(name))
+    return
+  }
+  const { default: standard } = await engine.run(context, paramShowText(name))
+  if (standard !== null) await engine.run(context, paramSet(name, standard))
+}
+
+async function setHealth(
+  tools: SettingsTools,
+  { vcl, backend, health }: Extract<SettingStep, { do: 'set-health' }>,
+): Promise<string> {
+  const { engine, context } = tools
+  const name = `${vcl}.${backend}`
+  if (health !== 'auto') await keepBackend(tools, name, true)
+  await engine.run(context, backendSetHealth(name, health))
+  if (health === 'auto') await keepBackend(tools, name, false)
+  return ''
+}
+
+/** Where it stood, so that the order in which the cache took them stays. */
+async function keepParam(tools: SettingsTools, param: OwnParam): Promise<void> {
+  const { params } = tools.state.record.settings
+  const isKnown = params.some(({ name }) => name === param.name)
+  await keepParams(
+    tools,
+    isKnown ? params.map((one) => (one.name === param.name ? param : one)) : [...params, param],
+  )
+}
+
+async function keepParams({ state }: SettingsTools, params: readonly OwnParam[]): Promise<void> {
+  await state.change({ settings: { ...state.record.settings, params } })
+}
+
+/** VCL that is no longer ours is gone, and what was set on it too. */
+async function keepBackend(tools: SettingsTools, name: string, isSet: boolean): Promise<void> {
+  const { state } = tools
+  const { settings, ours } = state.record
+  const others = settings.backends.filter(
+    (one) => one !== name && ours.includes(one.slice(0, one.indexOf('.'))),
+  )
+  const backends = isSet ? [...others, name] : others
+  if (backends.join() !== settings.backends.join())
+    await state.change({ settings: { ...settings, backends } })
+}

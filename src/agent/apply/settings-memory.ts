@@ -1,0 +1,60 @@
+/**
+ * What is known of settings beside the saved state: which the cache refused, and which were just tried for a caller and
+ * are not part of a desired state yet.
+ */
+import type { DesiredSettings } from '../../vcl/engine-settings.js'
+import { findHealth } from '../../vcl/engine-settings.js'
+import { FailureMemory } from './failure-memory.js'
+
+/** Chosen by us: a coordinator that tried a setting has stored it by then; if it died, what was desired before comes back. */
+const trialMs = 15_000
+
+interface Trial {
+  /** Null: reset, or as probed. */
+  readonly value: string | null
+  readonly untilMs: number
+}
+
+export class SettingsMemory {
+  readonly #now: () => number
+  /** With the engine's words, by key. */
+  readonly refusals: FailureMemory
+  readonly #trials = new Map<string, Trial>()
+  readonly #said = new Set<string>()
+
+  constructor(now: () => number) {
+    this.#now = now
+    this.refusals = new FailureMemory(now)
+  }
+
+  /** For a moment this is left as it was just set, whatever is desired. */
+  try(key: string, value: string | null): void {
+    this.#trials.set(key, { value, untilMs: this.#now() + trialMs })
+  }
+
+  /** True the first time: what lasts is said once. */
+  isNews(what: string): boolean {
+    const isNews = !this.#said.has(what)
+    this.#said.add(what)
+    return isNews
+  }
+
+  endTrial(key: string): void {
+    this.#trials.delete(key)
+  }
+
+  /** Keys of what is not to be touched now. A trial ends when it is over or what it tried is desired. */
+  listSkipped(desired: DesiredSettings): Set<string> {
+    const nowMs = this.#now()
+    for (const [key, { value, untilMs }] of this.#trials)
+      if (untilMs <= nowMs || readDesired(desired, key) === value) this.#trials.delete(key)
+    return new Set([...this.#trials.keys(), ...this.refusals.listKnown().keys()])
+  }
+}
+
+function readDesired(desired: DesiredSettings, key: string): string | null {
+  const dot = key.indexOf('.')
+  if (dot < 0) return desired.params?.find(({ name }) => name === key)?.value ?? null
+  const health = findHealth(desired.health ?? [], key.slice(0, dot), key.slice(dot + 1))
+  return health === 'auto' ? null : (health ?? null)
+}

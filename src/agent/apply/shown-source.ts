@@ -1,0 +1,67 @@
+/** The source of a loaded VCL as the cache shows it, whole, and its hash by which it is recognised. */
+import type { Command } from '../../../protocol/command.js'
+import { paramSet } from '../../../protocol/commands/param.js'
+import { vclShow, vclShowParts } from '../../../protocol/commands/vcl.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import { rebuildVcl, type VclPart } from '../../vcl/running-vcl.js'
+import type { StepTools } from './vcl-steps.js'
+
+type Tools = Pick<StepTools, 'context' | 'engine'>
+
+/** The main file only. Rejects with ManagementPortError. */
+export function showSource(tools: Tools, name: string): Promise<Buffer> {
+  return runWhole(tools, vclShow(name))
+}
+
+/** File by file, without the built-in VCL; null when one of them is no UTF-8 text. Rejects with ManagementPortError. */
+export async function showParts(tools: Tools, name: string): Promise<readonly VclPart[] | null> {
+  const shown = await runWhole(tools, vclShowParts(name))
+  const parts: VclPart[] = []
+  for (const { file, source } of shown) {
+    if (/^<?builtin>?$/i.test(file)) continue
+    try {
+      parts.push({ file, text: strictUtf8.decode(source) })
+    } catch {
+      return null // the decoder's one error: these bytes are no UTF-8
+    }
+  }
+  return parts
+}
+
+/** A byte order mark stays, so that the text is what the bytes are. */
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** SHA-256 (hex) of its text with its includes, as the coordinator flattens it; null when that cannot be told. */
+export async function digestRunning(tools: Tools, name: string): Promise<string | null> {
+  const parts = await showParts(tools, name)
+  if (parts === null) return null
+  const rebuilt = rebuildVcl(parts, 'any')
+  return rebuilt.ok ? rebuilt.bundle.sha : null
+}
+
+/** Chosen by us: `cli_limit` is raised for as long as a text needs it, since an unsaved VCL cannot be discarded. */
+async function runWhole<Result>(tools: Tools, command: Command<Result>): Promise<Result> {
+  const { context, engine } = tools
+  try {
+    return await engine.run(context, command)
+  } catch (error) {
+    if (!isCut(error)) throw error
+  }
+  const { value } = await engine.run(context, engine.reading.paramShow('cli_limit'))
+  if (typeof value !== 'number' && typeof value !== 'string')
+    throw new Error('cli_limit has no value')
+  await engine.run(context, paramSet('cli_limit', largestCliLimit))
+  try {
+    return await engine.run(context, command)
+  } finally {
+    await engine.run(context, paramSet('cli_limit', String(value)))
+  }
+}
+
+/** The cache's own maximum (mgt_param_tbl, cli_limit). */
+const largestCliLimit = '99999999b'
+
+/** Status 201: more than `cli_limit`. */
+function isCut(error: unknown): boolean {
+  return error instanceof ManagementPortError && error.status === 201
+}

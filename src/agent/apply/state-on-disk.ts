@@ -1,0 +1,190 @@
+/** The saved state of an agent in its state dir: atomic, durable, bounded. */
+import { chmod, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { emptyRecord, parseRecord, type AgentRecord } from '../agent-record.js'
+import { limitFiles, makePrivateFolder, writeDurably } from '../host/durable-file.js'
+import { saveForeignSource } from './foreign-sources.js'
+import { readGoodStates, type GoodState } from './good-states.js'
+import { readLastPanic, savePanicText } from '../host/panic-files.js'
+import type { SavedState } from './saved-state.js'
+import { digestSource } from './sources.js'
+
+/** The last good state and the 20 before it (choices: 3). */
+const historyLimit = 21
+/** Chosen by us: enough to look into what happened. */
+const brokenFilesLimit = 5
+const historyFile = /^\d{9}\.json$/
+
+/** Makes the folders, reads what is there; a broken record is set aside and the last good one taken. */
+export async function openStateOnDisk(folder: string, log: Logger): Promise<SavedState> {
+  for (const part of [
+    folder,
+    ...['sources', 'history', 'foreign', 'panics'].map((name) => join(folder, name)),
+  ])
+    await makePrivateFolder(part)
+  await chmod(folder, 0o700) // it may have been made before by somebody else
+  const good = await readGoodStates(join(folder, 'history'))
+  const record = await readRecord(folder, good.at(-1)?.record, log)
+  return new StateOnDisk(folder, record, good)
+}
+
+class StateOnDisk implements SavedState {
+  readonly #folder: string
+  #record: AgentRecord
+  /** Oldest first. */
+  #good: GoodState[]
+  #bootFile: string | null = null
+  #trouble: string | null = null
+  #failedBytes = 0
+  /** Writers follow each other: a later change must not be overtaken by an earlier one. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(folder: string, record: AgentRecord, good: GoodState[]) {
+    this.#folder = folder
+    this.#record = record
+    this.#good = good
+  }
+
+  get record(): AgentRecord {
+    return this.#record
+  }
+
+  get goodStates(): readonly GoodState[] {
+    return this.#good
+  }
+
+  get trouble(): string | null {
+    return this.#trouble
+  }
+
+  async tryAgain(): Promise<void> {
+    // Something smaller might still fit.
+    const probe = Buffer.alloc(this.#failedBytes)
+    const path = join(this.#folder, 'probe')
+    await this.#inTurn(async () => {
+      await this.#write(path, probe)
+      await rm(path, { force: true })
+      this.#trouble = null
+    }).catch(() => undefined) // what is wrong is in `trouble`
+  }
+
+  change(part: Partial<AgentRecord>): Promise<void> {
+    return this.#inTurn(async () => {
+      const next = { ...this.#record, ...part }
+      await this.#write(join(this.#folder, 'state.json'), `${JSON.stringify(next)}\n`)
+      this.#record = next
+    })
+  }
+
+  async readSource(sha: string): Promise<string | null> {
+    const text = await readIfThere(this.#sourceFile(sha))
+    return text !== null && digestSource(text) === sha ? text : null
+  }
+
+  writeSource(sha: string, text: string): Promise<void> {
+    return this.#inTurn(() => this.#write(this.#sourceFile(sha), text))
+  }
+
+  keepGoodState(): Promise<void> {
+    return this.#inTurn(async () => {
+      const last = this.#good.at(-1)
+      if (last && JSON.stringify(last.record.desired) === JSON.stringify(this.#record.desired))
+        return
+      const number = (last?.number ?? 0) + 1
+      const file = `${String(number).padStart(9, '0')}.json`
+      const folder = join(this.#folder, 'history')
+      await this.#write(join(folder, file), `${JSON.stringify(this.#record)}\n`)
+      const state = { number, at: Date.now(), record: this.#record }
+      this.#good = [...this.#good, state].slice(-historyLimit)
+      await limitFiles(folder, historyFile, historyLimit)
+      await this.#forgetSources()
+    })
+  }
+
+  writeBootFile(text: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const path = join(this.#folder, 'boot.cli')
+      this.#bootFile ??= await readIfThere(path)
+      if (this.#bootFile === text) return
+      await this.#write(path, text)
+      this.#bootFile = text
+    })
+  }
+
+  saveForeign(name: string, source: Buffer): Promise<string> {
+    return this.#inTurn(() => saveForeignSource(join(this.#folder, 'foreign'), name, source))
+  }
+
+  savePanic(text: string): Promise<void> {
+    return this.#inTurn(() => savePanicText(join(this.#folder, 'panics'), text))
+  }
+
+  readPanic(): Promise<string | null> {
+    return readLastPanic(join(this.#folder, 'panics'))
+  }
+
+  async #forgetSources(): Promise<void> {
+    const records = [this.#record, ...this.#good.map((good) => good.record)]
+    const needed = new Set(records.flatMap((one) => one.desired?.load.map(({ sha }) => sha) ?? []))
+    const folder = join(this.#folder, 'sources')
+    for (const file of await readdir(folder))
+      if (!needed.has(file)) await rm(join(folder, file), { force: true })
+  }
+
+  #sourceFile(sha: string): string {
+    // Whoever names a source names a file: nothing but a digest may get that far.
+    if (!/^[0-9a-f]{64}$/.test(sha)) throw new Error(`${JSON.stringify(sha)} is no SHA-256`)
+    return join(this.#folder, 'sources', sha)
+  }
+
+  async #write(path: string, content: string | Buffer): Promise<void> {
+    try {
+      await writeDurably(path, content)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#trouble = `the state dir ${this.#folder} cannot be written: ${reason}`
+      this.#failedBytes = Buffer.byteLength(content)
+      throw error
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work)
+    this.#turn = mine.catch(() => undefined) // told to its own caller
+    return mine
+  }
+}
+
+async function readRecord(
+  folder: string,
+  lastGood: AgentRecord | undefined,
+  log: Logger,
+): Promise<AgentRecord> {
+  const path = join(folder, 'state.json')
+  const text = await readIfThere(path)
+  if (text === null) return emptyRecord
+  const record = parseRecord(text)
+  if (record) return record
+  const aside = `state.json.broken-${new Date().toISOString().replaceAll(':', '-')}`
+  await rename(path, join(folder, aside))
+  await limitFiles(folder, /^state\.json\.broken-/, brokenFilesLimit)
+  log.error(
+    { setAside: aside, instead: lastGood ? 'the last good state' : 'an empty state' },
+    'state.json could not be read and was set aside',
+  )
+  return lastGood ?? emptyRecord
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

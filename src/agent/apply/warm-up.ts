@@ -1,0 +1,120 @@
+/**
+ * The wait between load and switch: a VCL counts as loaded when its probed backends are healthy, or are sick under the same
+ * name in the VCL that serves now, and at the latest after `--warmup` (choices: 3, Deploy).
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Backend } from '../../../protocol/commands/backend.js'
+import { vclState, type VclRow } from '../../../protocol/commands/vcl.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import type { DesiredProgram } from '../../vcl/desired-engine.js'
+import type { LoadedVcl } from '../../vcl/engine-inventory.js'
+import { groupOfVcl } from '../../vcl/engine-settings.js'
+import { labelName } from '../../vcl/routing.js'
+import { mayAskPattern } from '../engine/backend-patterns.js'
+import { readInventory } from './inventory.js'
+import type { StepTools } from './vcl-steps.js'
+
+export interface WarmUp {
+  /** Just loaded, or warmed again. */
+  readonly programs: readonly DesiredProgram[]
+  readonly longestMs: number
+  readonly isSuperseded: () => boolean
+}
+
+const lookPauseMs = 100
+/**
+ * Chosen by us: after warming a cache shows the health from before the VCL cooled down (7.1.1) until the first probe has ended,
+ * which begins at once.
+ */
+const firstProbeMs = 1_000
+
+/** Rejects with what the connection to the cache does; a cache that cannot list its backends is waited for in full. */
+export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<void> {
+  const probed = await findProbed(tools, warmUp.programs)
+  if (probed.length === 0) return
+  const { context, engine } = tools
+  const endAt = performance.now() + warmUp.longestMs
+  const canAsk = await mayAskPattern(engine, context)
+  while (performance.now() < endAt && !warmUp.isSuperseded()) {
+    if (canAsk && (await areWarm(tools, probed))) return
+    await pause(lookPauseMs)
+  }
+  if (canAsk) context.log.warn({ vcls: probed }, 'probes are not healthy yet; going on without')
+}
+
+/**
+ * A VCL that cooled down while it waited to be used again stopped its probes, and starts them at their beginning: it is
+ * warmed, and waited for like a new one. Answers whose state must go back to `auto` when it serves.
+ */
+export async function warmAgain(tools: StepTools, warmUp: WarmUp): Promise<readonly string[]> {
+  const probed = await findProbed(tools, warmUp.programs)
+  if (probed.length === 0) return []
+  const { context, engine } = tools
+  const rows = await engine.run(context, engine.reading.vclList())
+  const cold = rows
+    .filter((row) => row.status !== 'discarded' && row.state === 'auto' && isCold(row))
+    .map((row) => row.name)
+    .filter((name) => probed.includes(name))
+  if (cold.length === 0) return []
+  for (const name of cold) await engine.run(context, vclState(name, 'warm'))
+  const programs = warmUp.programs.filter(({ name }) => cold.includes(name))
+  await pause(Math.min(firstProbeMs, warmUp.longestMs))
+  await waitForProbes(tools, { ...warmUp, programs })
+  return cold
+}
+
+function isCold({ temperature }: VclRow): boolean {
+  return temperature === 'cold' || temperature === 'init'
+}
+
+/** A text without the word has no probe, and needs no wait on any release. */
+async function findProbed(
+  tools: StepTools,
+  programs: readonly DesiredProgram[],
+): Promise<readonly string[]> {
+  const probed: string[] = []
+  for (const program of programs)
+    if (/\bprobe\b/.test(await tools.sources.read(program.sha))) probed.push(program.name)
+  return probed
+}
+
+async function areWarm(tools: StepTools, programs: readonly string[]): Promise<boolean> {
+  const { vcls } = await readInventory(tools.engine, tools.context)
+  for (const program of programs) {
+    const sick = await listSick(tools, program)
+    if (sick === null) return false
+    if (sick.length === 0) continue
+    const serving = findServing(vcls, program)
+    const sickNow = serving === undefined ? [] : await listSick(tools, serving)
+    if (sickNow === null || sick.some((backend) => !sickNow.includes(backend))) return false
+  }
+  return true
+}
+
+/** What serves in the place that a VCL will have: of a group with domains what its label stands for, else what is active. */
+function findServing(vcls: readonly LoadedVcl[], program: string): string | undefined {
+  const group = groupOfVcl(program)
+  const label = group === null ? undefined : vcls.find(({ name }) => name === labelName(group))
+  return label?.labelOf ?? vcls.find((vcl) => vcl.active)?.name
+}
+
+/** Backend names without the VCL's; null when this cache does not tell. */
+async function listSick(tools: StepTools, vcl: string): Promise<readonly string[] | null> {
+  try {
+    const rows = await tools.engine.run(
+      tools.context,
+      tools.engine.reading.backendList({ pattern: `${vcl}.*` }),
+    )
+    return rows.filter(isSickByProbe).map((row) => row.name.slice(vcl.length + 1))
+  } catch (error) {
+    if (error instanceof ManagementPortError && error.kind === 'rejected') return null
+    throw error
+  }
+}
+
+/** Directors follow from their backends, and a release without JSON does not tell them apart: neither shows `probe`. */
+function isSickByProbe(backend: Backend): boolean {
+  const isProbed = backend.adminHealth === 'probe' || backend.adminHealth === 'auto'
+  const isBackend = backend.type === null || backend.type === 'backend'
+  return isProbed && isBackend && !backend.isHealthy
+}

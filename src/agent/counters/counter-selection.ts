@@ -1,0 +1,47 @@
+/** Which counters of a cache are read: the usual ones, some of each backend and storage, and what a setting adds. */
+import { FleetError } from '../../errors.js'
+import { defaultCounters, resolveCounter } from '../../resources/counters.js'
+
+/** Whether a counter is read, by the cache's own name for it. */
+export type CounterSelection = (name: string) => boolean
+
+const ofEach: readonly string[] = [
+  ...['req', 'conn', 'fail', 'unhealthy', 'beresp_bodybytes'].map((field) => `VBE.*.${field}`),
+  ...['SMA', 'SMF', 'SMU'].flatMap((storage) =>
+    ['c_bytes', 'g_bytes', 'g_space'].map((field) => `${storage}.*.${field}`),
+  ),
+]
+
+/** `further`: names, or `VBE.*.busy` for one of each backend (or storage, or pool). Throws FleetError 'invalid'. */
+export function selectCounters(further: readonly string[] = []): CounterSelection {
+  const usual = defaultCounters.map(({ name }) => name)
+  const selected = new Set([...usual, ...ofEach, ...further.map(readFurther)])
+  // Most of the hundreds that a cache has are told apart by their last word.
+  const fields = new Set([...selected].map(fieldOf))
+  return (name) => {
+    if (!fields.has(fieldOf(name))) return false
+    const series = resolveCounter(name)
+    if (series === null) return false
+    return selected.has(series) || selected.has(nameOfEach(series))
+  }
+}
+
+/** `VBE.boot.default.busy` is one of `VBE.*.busy`. */
+export function nameOfEach(series: string): string {
+  const first = series.indexOf('.')
+  const last = series.lastIndexOf('.')
+  return first === last ? series : `${series.slice(0, first)}.*${series.slice(last)}`
+}
+
+const fieldOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)
+
+function readFurther(name: string): string {
+  if (/^[A-Z][A-Z\d]*\.\*\.[a-z]\w*$/.test(name)) return name
+  const series = resolveCounter(name)
+  if (series !== null) return series
+  throw new FleetError(
+    'invalid',
+    'agent',
+    `counters: ${JSON.stringify(name)} is no counter; right would be MAIN.esi_errors, or VBE.*.busy for one of each backend`,
+  )
+}

@@ -1,0 +1,309 @@
+/**
+ * Keeps one authenticated connection to the cache alive, for ever: a cache that is absent, hangs, answers garbage or closes
+ * at once is a reason to try again, never to end. All commands of an agent go through `run`, which logs them.
+ */
+import { readFile } from 'node:fs/promises'
+import type { Duplex } from 'node:stream'
+import pRetry from 'p-retry'
+import type { Logger } from 'pino'
+import {
+  capabilitiesOf,
+  probeCapabilities,
+  type Capabilities,
+} from '../../../protocol/capabilities.js'
+import type { Command } from '../../../protocol/command.js'
+import {
+  connectManagementPort,
+  openManagementConnection,
+  type ManagementConnection,
+  type Outcome,
+  type RunOptions,
+} from '../../../protocol/connection.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import { ping } from '../../../protocol/commands/process.js'
+import { chooseReadingCommands, type ReadingCommands } from '../../../protocol/reading.js'
+import type { Context } from '../../context.js'
+import { isReadingCommand } from '../../vcl/engine-command.js'
+import { pauseFor } from '../host/pause.js'
+
+/** Where the management port is. */
+export type EnginePort =
+  | {
+      readonly mode: 'attach'
+      readonly host: string
+      readonly port: number
+      /** Read again at each authentication. */
+      readonly secretFile: string
+      /** The cache's `-n`, where it is known. */
+      readonly workingDirectory?: string | null
+    }
+  | {
+      readonly mode: 'simulated'
+      /** A new connection to an engine in this process. */
+      readonly connect: () => Duplex
+      readonly secret: Buffer
+    }
+
+/**
+ * The manager is one thread: whoever compiles holds everybody up, so the limit is long; with the pause between two looks it
+ * still is within the 60 s after which a cache that does not answer is Failing (choices: 3, Failing).
+ */
+const quickCommandTimeoutMs = 30_000
+const shortestPauseMs = 100
+const longestPauseMs = 2_000
+/** Chosen by us: a connection that ended sooner says that the next may, too. */
+const shortLifeMs = 1_000
+const loggedCharacters = 300
+
+export class Engine {
+  readonly #port: EnginePort
+  readonly #log: Logger
+  readonly #ending = new AbortController()
+  #connection: ManagementConnection | null = null
+  /** Empty: there is a connection, or it was not tried yet. */
+  #error = ''
+  #version = ''
+  #revision = ''
+  #capabilities = capabilitiesOf(null)
+  #reading = chooseReadingCommands(this.#capabilities)
+  #connections = 0
+  #recognized = 0
+  #loads = 0
+  #run: Promise<void> | null = null
+  /** Called when a connection is ready, and when it is lost or cannot be made, once for each reason. */
+  #onChange: () => void = () => undefined
+
+  constructor(port: EnginePort, log: Logger) {
+    this.#port = port
+    this.#log = log
+  }
+
+  start(onChange: () => void): void {
+    this.#onChange = onChange
+    this.#run = this.#stayConnected()
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    this.#connection?.close()
+    await this.#run
+  }
+
+  /** From the banner, such as `7.1.1`; empty until the cache was reached or where the banner has none. */
+  get version(): string {
+    return this.#version
+  }
+
+  /** As above, such as `7cee1c581bead20e88d101ab3d72afb29f14d87a`. */
+  get revision(): string {
+    return this.#revision
+  }
+
+  /** The reading commands in the form that this release answers. */
+  get reading(): ReadingCommands {
+    return this.#reading
+  }
+
+  /** What this cache can do, as it said when it was connected to. */
+  get capabilities(): Capabilities {
+    return this.#capabilities
+  }
+
+  /** Null where it is not known, or the engine has none. */
+  get workingDirectory(): string | null {
+    return this.#port.mode === 'attach' ? (this.#port.workingDirectory ?? null) : null
+  }
+
+  /** Whether it was dialled on this host's own address. */
+  get isOnLoopback(): boolean {
+    if (this.#port.mode !== 'attach') return false
+    const { host } = this.#port
+    return host === 'localhost' || host === '::1' || host.startsWith('127.')
+  }
+
+  /** The processes that it tells of may be looked up here. */
+  get isOfThisHost(): boolean {
+    return this.#port.mode === 'attach'
+  }
+
+  /** Counts connections: the end of a cache's manager ends them, so another cache is always behind another connection. */
+  get connections(): number {
+    return this.#connections
+  }
+
+  /** Whether what is behind this connection was found to be what was there before; for releases that tell no pid. */
+  get isRecognized(): boolean {
+    return this.#recognized === this.#connections
+  }
+
+  /** `connection` is the one over which it was found. */
+  noteRecognized(connection: number): void {
+    this.#recognized = connection
+  }
+
+  /** Why there is no connection, in one line; null while there is one. */
+  get error(): string | null {
+    return this.#connection ? null : this.#error || 'not reached yet'
+  }
+
+  /** `stop` was called: a connection that was closed does not come back. */
+  isEnding(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  /** A load of ours is in progress: the cache answers nothing else meanwhile, and that is no fault. */
+  get isLoading(): boolean {
+    return this.#loads > 0
+  }
+
+  /** Rejects with ManagementPortError; `lost` with `sent: false` when there is no connection. */
+  async run<Result>(
+    context: Context,
+    command: Command<Result>,
+    options: RunOptions = {},
+  ): Promise<Result> {
+    const level = isReadingCommand(command.name) ? 'debug' : 'info'
+    context.log[level]({ command: describeLine(command) }, 'engine command')
+    const isLoad = command.name === 'vcl.inline' || command.name === 'vcl.load'
+    if (isLoad) this.#loads += 1
+    try {
+      return await this.#connected(command.name).run(command, options)
+    } catch (error) {
+      if (level === 'info')
+        context.log.warn({ command: command.name, why: errorText(error) }, 'engine command failed')
+      throw error
+    } finally {
+      if (isLoad) this.#loads -= 1
+    }
+  }
+
+  /** Many in their order, some of them in flight; an outcome for each. Never rejects. */
+  async runAll<Result>(
+    context: Context,
+    commands: readonly Command<Result>[],
+  ): Promise<readonly Outcome<Result>[]> {
+    const [first] = commands
+    if (!first) return []
+    this.#logAll(context, first.name, commands)
+    try {
+      return await this.#connected(first.name).runAll(commands)
+    } catch (error) {
+      if (!(error instanceof ManagementPortError)) throw error
+      return commands.map(() => ({ ok: false, error }))
+    }
+  }
+
+  /** A thousand a second must not cost lines that nobody reads. */
+  #logAll(context: Context, name: string, commands: readonly Command<unknown>[]): void {
+    if (!this.#log.isLevelEnabled('info')) return
+    context.log.info({ command: name, commands: commands.length }, 'engine commands')
+    if (!this.#log.isLevelEnabled('debug')) return
+    for (const command of commands)
+      context.log.debug({ command: describeLine(command) }, 'engine command')
+  }
+
+  #connected(command: string): ManagementConnection {
+    if (this.#connection) return this.#connection
+    const message = `not sent: the cache is not reached: ${this.#error || 'not tried yet'}`
+    throw new ManagementPortError('lost', message, { command, sent: false })
+  }
+
+  async #stayConnected(): Promise<void> {
+    const { signal } = this.#ending
+    while (!this.isEnding()) {
+      try {
+        const connection = await pRetry(() => this.#connect(), {
+          retries: Number.POSITIVE_INFINITY,
+          minTimeout: shortestPauseMs,
+          maxTimeout: longestPauseMs,
+          signal,
+        })
+        await this.#live(connection)
+      } catch (error) {
+        if (!this.isEnding()) throw error
+      }
+    }
+  }
+
+  /** Also asks the cache what it can do: one that greets us and then hangs or closes is not reached. */
+  async #connect(): Promise<ManagementConnection> {
+    try {
+      const connection = await this.#open()
+      const { signal } = this.#ending
+      const close = () => {
+        connection.close()
+      }
+      signal.addEventListener('abort', close)
+      try {
+        await connection.run(ping())
+        this.#capabilities = await probeCapabilities(connection, connection.banner.version)
+        return connection
+      } catch (error) {
+        close()
+        throw error
+      } finally {
+        signal.removeEventListener('abort', close)
+      }
+    } catch (error) {
+      this.#fail(errorText(error))
+      // p-retry gives up on a TypeError: no answer of a cache may end the agent.
+      throw new Error('the cache is not reached', { cause: error })
+    }
+  }
+
+  #open(): Promise<ManagementConnection> {
+    const port = this.#port
+    const common = { timeoutMs: quickCommandTimeoutMs, signal: this.#ending.signal }
+    if (port.mode === 'attach') {
+      const { host, port: number, secretFile } = port
+      const secret = () => readFile(secretFile)
+      return connectManagementPort({ ...common, host, port: number, secret })
+    }
+    const secret = () => Promise.resolve(port.secret)
+    return openManagementConnection(port.connect(), { ...common, secret })
+  }
+
+  async #live(connection: ManagementConnection): Promise<void> {
+    const startedAt = performance.now()
+    if (this.isEnding()) {
+      connection.close()
+      return
+    }
+    this.#version = connection.banner.version ?? ''
+    this.#revision = connection.banner.revision ?? ''
+    this.#reading = chooseReadingCommands(this.#capabilities)
+    this.#connections += 1
+    this.#connection = connection
+    this.#error = ''
+    this.#log.info({ version: this.#version }, 'connected to the cache')
+    this.#onChange()
+    const reason = await connection.closed
+    this.#connection = null
+    if (this.isEnding()) return
+    this.#fail(reason.message)
+    if (performance.now() - startedAt < shortLifeMs)
+      await pauseFor(longestPauseMs, this.#ending.signal)
+  }
+
+  #fail(error: string): void {
+    const isNew = error !== this.#error
+    this.#error = error
+    if (!isNew || this.isEnding()) return
+    this.#log.warn({ why: error }, 'the cache is not reached')
+    this.#onChange()
+  }
+}
+
+/** The line without the text of a VCL, cut; the name alone when it holds what must not reach a log. */
+function describeLine(command: Command<unknown>): string {
+  if (command.sensitive) return command.name
+  const start =
+    typeof command.line === 'string'
+      ? command.line.slice(0, loggedCharacters)
+      : command.line.toString('utf8', 0, loggedCharacters)
+  return start.split('\n', 1)[0]?.replace(/ << \S+$/, '') ?? ''
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

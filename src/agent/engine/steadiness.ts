@@ -1,0 +1,52 @@
+/**
+ * From what is seen of a cache to what is told of it. A cache that does not answer is Failing at once; one that comes back
+ * is Running at once, too, unless it came back before and failed again: then it must answer for longer each time, so that
+ * a cache that dies at each start does not flap between the two states, and deploys do not rely on it.
+ */
+import type { EngineState } from '../../resources/agent-state.js'
+
+export interface EngineSight {
+  readonly engineState: EngineState
+  readonly engineError: string | null
+}
+
+/** Chosen by us: failures further back do not count. */
+const memoryMs = 300_000
+/** Chosen by us: after the second failure, doubled with each further one. */
+const firstProbationMs = 2_000
+/** Chosen by us: with the looks around it well below the 30 s in which all is as desired after a fault has ended. */
+const longestProbationMs = 10_000
+const failuresKept = 16
+
+export class Steadiness {
+  #isRunning = false
+  /** When it failed, having been told as running. */
+  #failures: readonly number[] = []
+  #wellSince: number | null = null
+
+  /** `nowMs` never goes back. */
+  judge(sight: EngineSight, nowMs: number): EngineSight {
+    if (sight.engineState !== 'running') {
+      if (this.#isRunning) this.#failures = [...this.#failures, nowMs].slice(-failuresKept)
+      this.#isRunning = false
+      this.#wellSince = null
+      return sight
+    }
+    if (this.#isRunning) return sight
+    this.#wellSince ??= nowMs
+    this.#failures = this.#failures.filter((at) => at > nowMs - memoryMs)
+    const leftMs = this.#wellSince + probationMs(this.#failures.length) - nowMs
+    if (leftMs <= 0) {
+      this.#isRunning = true
+      return sight
+    }
+    const often = `it failed ${this.#failures.length} times within ${memoryMs / 60_000} minutes`
+    const engineError = `the cache answers again, but ${often}: it must answer for ${Math.ceil(leftMs / 1000)} s more`
+    return { engineState: 'unknown', engineError }
+  }
+}
+
+function probationMs(failures: number): number {
+  if (failures < 2) return 0
+  return Math.min(firstProbationMs * 2 ** (failures - 2), longestProbationMs)
+}

@@ -1,0 +1,267 @@
+/**
+ * Looks at the cache again and again: says how it is, and heals what is no longer as desired, with or without a coordinator.
+ *
+ * A look asks ping, status, pid and vcl.list. It comes every five seconds or with each heartbeat, whichever is more often,
+ * and at once when a connection to the cache is made or lost: what somebody changed is noticed within 10 s (choices: 3, Drift).
+ */
+import { ping } from '../../../protocol/commands/process.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import { createContext, type Context } from '../../context.js'
+import type { EngineInventory } from '../../vcl/engine-inventory.js'
+import { describeSetting, keyOf, type SettingStep } from '../../vcl/settings-plan.js'
+import type { Drift } from '../../messages/agent-to-coordinator.js'
+import type { Logger } from 'pino'
+import { describeDifferences, findForeign } from '../apply/drift.js'
+import { errorText, type Engine } from './engine.js'
+import { readInventory, readProcesses, type EngineProcesses } from '../apply/inventory.js'
+import { isKnownProcess, recognizeProcess } from '../apply/ours.js'
+import { keepPanic } from './panic.js'
+import type { ApplyResult, Reconciler } from '../apply/reconciler.js'
+import type { SavedState } from '../apply/saved-state.js'
+import type { SettingsMemory } from '../apply/settings-memory.js'
+import type { Sources } from '../apply/sources.js'
+import { Steadiness, type EngineSight } from './steadiness.js'
+
+export interface WatchOptions {
+  readonly engine: Engine
+  readonly state: SavedState
+  readonly sources: Sources
+  readonly settings: SettingsMemory
+  readonly reconciler: Reconciler
+  /** Whether this agent may change its cache now: not read-only, not locked, enrolled. */
+  readonly mayChange: () => boolean
+  /** After each look. */
+  readonly seen: () => void
+  readonly drifted: (drift: Drift, context: Context) => void
+  readonly healed: (result: ApplyResult, context: Context) => void
+  readonly now: () => number
+  readonly log: Logger
+}
+
+/** What one look found. */
+interface SeenCache {
+  readonly inventory: EngineInventory
+  readonly unset: readonly SettingStep[]
+  /** Of the cache or its child: what is missing then is no drift. */
+  readonly isRestart: boolean
+}
+
+const running: EngineSight = { engineState: 'running', engineError: null }
+const stopped: EngineSight = {
+  engineState: 'stopped',
+  engineError: 'the child process of the cache does not run',
+}
+
+const longestPauseMs = 5_000
+/** Chosen by us: not more often, whatever heartbeats a coordinator wants; and as often while something is wrong. */
+const shortestPauseMs = 1_000
+
+export class EngineWatch {
+  readonly #options: WatchOptions
+  #sight: EngineSight = { engineState: 'unknown', engineError: 'the cache was not reached yet' }
+  readonly #steadiness = new Steadiness()
+  #processes: EngineProcesses | null = null
+  #inventory: EngineInventory | null = null
+  #openDrift: Drift | null = null
+  #pauseMs = longestPauseMs
+  #timer: NodeJS.Timeout | null = null
+  #look: Promise<void> | null = null
+  #isAskedAgain = false
+  #isStopped = false
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+  }
+
+  get sight(): EngineSight {
+    return this.#sight
+  }
+
+  /** Of the cache's manager, as it was seen last. */
+  get cachePid(): number | null {
+    return this.#processes?.masterPid ?? null
+  }
+
+  /** What the cache held when it was seen last; null before. */
+  get inventory(): EngineInventory | null {
+    return this.#inventory
+  }
+
+  setHeartbeat(heartbeatMs: number): void {
+    this.#pauseMs = Math.max(shortestPauseMs, Math.min(longestPauseMs, heartbeatMs))
+  }
+
+  /** Looks now, or once more when a look is being taken; resolves when that is done. */
+  async lookNow(): Promise<void> {
+    if (this.#stopped()) return
+    if (this.#look) {
+      this.#isAskedAgain = true
+      return this.#look
+    }
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#look = this.#lookAndPlanNext()
+    return this.#look
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.#look
+  }
+
+  async #lookAndPlanNext(): Promise<void> {
+    await this.#takeLook()
+    this.#options.seen()
+    while (this.#mustLookAgain()) {
+      await this.#takeLook()
+      this.#options.seen()
+    }
+    this.#look = null
+    if (this.#stopped()) return
+    const isWell = this.#sight.engineState === 'running'
+    const pauseMs = isWell ? this.#pauseMs : shortestPauseMs
+    this.#timer = setTimeout(() => void this.lookNow(), pauseMs)
+  }
+
+  #isReached(): boolean {
+    return this.#options.engine.error === null
+  }
+
+  #mustLookAgain(): boolean {
+    const isAsked = this.#isAskedAgain && !this.#isStopped
+    this.#isAskedAgain = false
+    return isAsked
+  }
+
+  #stopped(): boolean {
+    return this.#isStopped
+  }
+
+  async #takeLook(): Promise<void> {
+    const { engine, reconciler, state, now } = this.#options
+    if (state.trouble !== null) await state.tryAgain()
+    if (!this.#isReached()) {
+      const unreachable = { engineState: 'unreachable', engineError: engine.error } as const
+      this.#sight = this.#steadiness.judge(unreachable, now())
+      return
+    }
+    // What is being done now asks the cache all that is asked here, and more.
+    if (engine.isLoading || reconciler.isBusy) return
+    this.#sight = this.#steadiness.judge(await this.#see(), now())
+  }
+
+  async #see(): Promise<EngineSight> {
+    const { log } = this.#options
+    try {
+      return await this.#askCache(createContext(log))
+    } catch (error) {
+      if (!(error instanceof ManagementPortError))
+        log.error({ err: error }, 'the cache could not be looked at')
+      const engineState = this.#isReached() ? 'unknown' : 'unreachable'
+      return { engineState, engineError: errorText(error) }
+    }
+  }
+
+  async #askCache(context: Context): Promise<EngineSight> {
+    const { engine, reconciler, mayChange } = this.#options
+    await engine.run(context, ping())
+    const processes = await readProcesses(engine, context)
+    const isNewProcess = await this.#recognize(context, processes)
+    const { turns } = reconciler
+    const inventory = await readInventory(engine, context)
+    this.#inventory = inventory
+    const isFirst = this.#processes === null
+    const isRestart = this.#noteProcesses(processes) || isNewProcess
+    const unset = mayChange() ? await reconciler.findUnset(context) : []
+    if (isRestart) reconciler.cacheRestarted()
+    // What was begun meanwhile sees to the cache itself.
+    if (reconciler.turns === turns && mayChange())
+      await this.#heal(context, { inventory, unset, isRestart })
+    // A child that tells no pid is not seen to be another one.
+    if (isFirst || isRestart || processes.workerPid === null)
+      await keepPanic({ ...this.#options, context }, mayChange())
+    if (inventory.childRunning) return running
+    // Healing may have started the child.
+    const { childRunning } = await readInventory(engine, context)
+    return childRunning ? running : stopped
+  }
+
+  async #recognize(context: Context, processes: EngineProcesses): Promise<boolean> {
+    const { reconciler, mayChange } = this.#options
+    if (!mayChange() || isKnownProcess(this.#options, processes)) return false
+    return reconciler.runAlone(() => recognizeProcess({ ...this.#options, context }))
+  }
+
+  #noteProcesses(processes: EngineProcesses): boolean {
+    const before = this.#processes
+    this.#processes = processes
+    if (before === null) return false
+    // Chosen by us: where no pid is told, what is missing behind a new connection is missing because of a restart.
+    const isOther = processes.masterPid === null && before.connection !== processes.connection
+    return isOther || before.workerPid !== processes.workerPid
+  }
+
+  async #heal(context: Context, seen: SeenCache): Promise<void> {
+    const { reconciler, state } = this.#options
+    const { inventory, unset, isRestart } = seen
+    if (reconciler.isSatisfied(inventory, unset)) {
+      this.#closeDrift(context)
+      await reconciler.keepGoodState(context)
+      return
+    }
+    const { goodRevision, heldRevision } = state.record
+    if (!isRestart && goodRevision === heldRevision && !this.#isRetry(seen))
+      this.#noteDrift(context, seen)
+    const result = await reconciler.heal(inventory, context)
+    if (result === null) return
+    this.#reportDrift(context, result)
+    this.#options.healed(result, context)
+  }
+
+  /** Nothing but settings that the cache refused, whose time to be tried again has come. */
+  #isRetry({ inventory, unset }: SeenCache): boolean {
+    const { reconciler, settings } = this.#options
+    const isRefused = (step: SettingStep) => settings.refusals.has(keyOf(step))
+    return unset.every(isRefused) && reconciler.isSatisfied(inventory, [])
+  }
+
+  #noteDrift(context: Context, { inventory, unset }: SeenCache): void {
+    const { desired, ours } = this.#options.state.record
+    if (this.#openDrift || desired === null) return
+    const known = new Set(ours)
+    const at = this.#isoNow()
+    const differences = [
+      ...describeDifferences(desired, inventory, known),
+      ...unset.map((step) => `to be done: ${describeSetting(step)}`),
+    ]
+    context.log.warn({ differences }, 'the cache is not as desired')
+    this.#openDrift = { at, foreign: findForeign(inventory, known), action: '', healedAt: null }
+  }
+
+  /** Something else than healing put it right: an apply, or who disturbed it. */
+  #closeDrift(context: Context): void {
+    const drift = this.#openDrift
+    this.#openDrift = null
+    if (!drift || drift.action === '') return
+    this.#options.drifted({ ...drift, healedAt: this.#isoNow() }, context)
+  }
+
+  #isoNow(): string {
+    return new Date(this.#options.now()).toISOString()
+  }
+
+  /** Said once when it could not be healed, and once when it was. */
+  #reportDrift(context: Context, result: ApplyResult): void {
+    const drift = this.#openDrift
+    if (!drift) return
+    const isHealed = result.result === 'applied'
+    const done = result.result === 'refused' ? [] : result.done
+    const action = isHealed
+      ? done.join('; ')
+      : `not healed yet: ${result.error ?? 'see the report'}`
+    const healedAt = isHealed ? this.#isoNow() : null
+    const isSaid = drift.action !== ''
+    this.#openDrift = isHealed ? null : { ...drift, action }
+    if (isHealed || !isSaid) this.#options.drifted({ ...drift, action, healedAt }, context)
+  }
+}

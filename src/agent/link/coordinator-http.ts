@@ -1,0 +1,116 @@
+/** The two calls beside the link, with the agent's key: a VCL text by its hash, and an answer too large for a message. */
+import { readFile } from 'node:fs/promises'
+import { request as requestPlain } from 'node:http'
+import { request as requestTls, type RequestOptions } from 'node:https'
+import { agentLinkPath } from '../../messages/envelope.js'
+
+export interface CoordinatorAddress {
+  /** `ws://` or `wss://`, as configured: the one that is linked, or tried next. */
+  readonly url: string
+  /** File with the CA of the coordinator's certificate, read at each connection; null: the system's. */
+  readonly caFile: string | null
+  /**
+   * The listener of this process: nobody else can answer there, and its certificate names how others reach it, by an
+   * authority that this host need not know. It is not verified.
+   */
+  readonly isOwn?: boolean
+  /** Where there are several coordinators: on to the next. */
+  readonly turn?: () => void
+}
+
+export interface Caller {
+  readonly address: CoordinatorAddress
+  /** The agent's own credential. */
+  readonly key: string
+  /** Aborted: the agent stops. */
+  readonly signal: AbortSignal
+}
+
+/** Flattened text has at most 2 MiB (choices: 3); generated parts and a newer coordinator get room. */
+const sourceLimitBytes = 8 << 20
+/** An error's words are for a log line. */
+const errorLimitBytes = 4096
+const callTimeoutMs = 30_000
+
+/** Rejects when the coordinator is away or does not give this text to this agent. */
+export async function fetchSource(caller: Caller, sha: string): Promise<string> {
+  const answer = await call(caller, { method: 'GET', path: `/sources/${sha}` })
+  return answer.toString('utf8')
+}
+
+/** Gives the value of a query's answer; `instruction` is the sequence of the query. */
+export async function putAnswer(
+  caller: Caller,
+  answer: { readonly instruction: number; readonly json: string },
+): Promise<void> {
+  const path = `/answers/${answer.instruction}`
+  await call(caller, { method: 'PUT', path, body: Buffer.from(answer.json) })
+}
+
+/** Where the link is dialled: the configured address and the link's path below it. */
+export function linkUrl(address: CoordinatorAddress): URL {
+  const url = new URL(address.url)
+  url.pathname = `${url.pathname.replace(/\/$/, '')}${agentLinkPath}`
+  return url
+}
+
+/** Whom a connection trusts. */
+export async function readTrust({
+  caFile,
+  isOwn,
+}: CoordinatorAddress): Promise<{ ca?: Buffer; rejectUnauthorized?: false }> {
+  if (isOwn) return { rejectUnauthorized: false }
+  return caFile === null ? {} : { ca: await readFile(caFile) }
+}
+
+interface Call {
+  readonly method: 'GET' | 'PUT'
+  readonly path: string
+  readonly body?: Buffer
+}
+
+async function call({ address, key, signal }: Caller, what: Call): Promise<Buffer> {
+  const url = linkUrl(address)
+  const isTls = url.protocol === 'wss:' || url.protocol === 'https:'
+  const options: RequestOptions = {
+    ...(await readTrust(address)),
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? (isTls ? 443 : 80) : url.port,
+    path: `${url.pathname}${what.path}`,
+    method: what.method,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(callTimeoutMs)]),
+    headers: {
+      authorization: `Agent ${key}`,
+      ...(what.body && {
+        'content-type': 'application/json',
+        'content-length': what.body.length,
+      }),
+    },
+  }
+  return new Promise((resolve, reject) => {
+    const request = (isTls ? requestTls : requestPlain)(options, (response) => {
+      const isDone = response.statusCode !== undefined && response.statusCode < 300
+      const limitBytes = isDone ? sourceLimitBytes : errorLimitBytes
+      const chunks: Buffer[] = []
+      let sizeBytes = 0
+      response.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length
+        if (sizeBytes <= limitBytes) chunks.push(chunk)
+        else if (isDone) request.destroy(new Error(`the answer is over ${limitBytes} bytes`))
+      })
+      response.on('error', reject)
+      response.on('end', () => {
+        const body = Buffer.concat(chunks)
+        if (isDone) resolve(body)
+        else
+          reject(
+            new Error(
+              `${what.method} ${what.path}: ${response.statusCode ?? 'no status'} ${body.toString('utf8')}`,
+            ),
+          )
+      })
+    })
+    request.on('error', reject)
+    request.end(what.body)
+  })
+}

@@ -1,0 +1,290 @@
+/**
+ * The agent's end of the link: keeps one WebSocket to the coordinator alive, for ever.
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> dialling
+ *   dialling --> greeting: open, hello sent
+ *   dialling --> waiting: refused, not reached
+ *   greeting --> live: welcome
+ *   greeting --> waiting: no welcome in time, closed
+ *   live --> waiting: closed, silent, sequence gap, malformed message
+ *   waiting --> dialling: 0.5 s to 8 s, full jitter
+ * ```
+ */
+import pRetry from 'p-retry'
+import type { Logger } from 'pino'
+import type { RawData, WebSocket } from 'ws'
+import { createContext, newTraceId, type Context } from '../../context.js'
+import type {
+  AgentDescription,
+  AgentToCoordinator,
+  EngineCondition,
+} from '../../messages/agent-to-coordinator.js'
+import { decodeCoordinatorMessage, encodeMessage } from '../../messages/codec.js'
+import type { CoordinatorToAgent, Welcome } from '../../messages/coordinator-to-agent.js'
+import { dialCoordinator, DialRefused, type DialOptions } from './dial.js'
+import { pauseFor } from '../host/pause.js'
+import { findWrongScheme } from './wrong-scheme.js'
+
+export interface LinkOptions extends DialOptions {
+  readonly describe: () => AgentDescription
+  readonly condition: () => EngineCondition
+  /** Finished before the next message is handed on. A rejection closes the link. */
+  readonly welcome: (welcome: Welcome, context: Context) => Promise<void>
+  /** Must not throw; what takes long goes on by itself. */
+  readonly receive: (message: Exclude<CoordinatorToAgent, Welcome>, context: Context) => void
+  /** Bounds how many agents of one process dial at a time; at once when there is none. */
+  readonly takeTurn?: <T>(dial: () => Promise<T>) => Promise<T>
+  readonly log: Logger
+}
+
+/** A message without what the link adds. */
+export type Unsent<Message extends AgentToCoordinator = AgentToCoordinator> =
+  Message extends AgentToCoordinator ? Omit<Message, 'sequence'> : never
+
+const welcomeTimeoutMs = 10_000
+const shortestPauseMs = 500
+const longestPauseMs = 8_000
+/** Chosen by us: the peer is gone after three heartbeats of silence, but not for a short stall of this process. */
+const shortestSilenceMs = 6_000
+/** Chosen by us: a coordinator that does not read is left. */
+const unsentLimitBytes = 16 << 20
+
+export class CoordinatorLink {
+  readonly #options: LinkOptions
+  readonly #ending = new AbortController()
+  #session: Session | null = null
+  #run: Promise<void> | null = null
+  /** One warning an outage; what follows is debug. */
+  #complained = false
+
+  constructor(options: LinkOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#run = this.#stayConnected()
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    this.#session?.end(1001, 'the agent stops')
+    await this.#run
+  }
+
+  get isLive(): boolean {
+    return this.#session?.isLive ?? false
+  }
+
+  /** False when there is no link: what matters is said again after the next welcome. */
+  send(message: Unsent): boolean {
+    return this.#session?.isLive === true && this.#session.send(message)
+  }
+
+  /** A heartbeat ahead of time: the condition changed. */
+  sendCondition(): void {
+    this.#session?.sendHeartbeat()
+  }
+
+  /** Ends this link for another: the next welcome tells what is true. */
+  redial(why: string): void {
+    this.#session?.end(1002, why)
+  }
+
+  async #stayConnected(): Promise<void> {
+    const { signal } = this.#ending
+    while (!this.#isEnding()) {
+      try {
+        const session = await pRetry(() => this.#connect(), {
+          retries: Number.POSITIVE_INFINITY,
+          minTimeout: 0,
+          signal,
+          onFailedAttempt: ({ attemptNumber }) => pause(attemptNumber, signal),
+        })
+        this.#complained = false
+        const why = await session.closed
+        this.#options.address.turn?.()
+        if (!this.#isEnding()) this.#options.log.warn({ why }, 'the link to the coordinator closed')
+      } catch (error) {
+        if (!this.#isEnding()) throw error
+      }
+      this.#session = null
+      await pause(0, signal)
+    }
+  }
+
+  #isEnding(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  async #connect(): Promise<Session> {
+    const { log, takeTurn } = this.#options
+    const { signal } = this.#ending
+    try {
+      const dial = async (): Promise<Session> => {
+        const session = new Session(
+          await dialCoordinator({ ...this.#options, signal }),
+          this.#options,
+        )
+        this.#session = session
+        if (this.#isEnding()) session.end(1001, 'the agent stops')
+        await session.greet()
+        return session
+      }
+      const session = await (takeTurn ? takeTurn(dial) : dial())
+      log.info('linked to the coordinator')
+      return session
+    } catch (error) {
+      await this.#complain(error)
+      this.#options.address.turn?.()
+      // p-retry gives up on a TypeError: a bug here must not end the agent's only way to be told otherwise.
+      throw new Error('no link to the coordinator', { cause: error })
+    }
+  }
+
+  async #complain(error: unknown): Promise<void> {
+    if (this.#isEnding()) return
+    const { address, log } = this.#options
+    // Asked once an outage: it takes a connection.
+    const mistake = this.#complained ? undefined : await findWrongScheme(address.url, error)
+    const why = mistake ?? (error instanceof Error ? error.message : String(error))
+    const refused = error instanceof DialRefused && error.status === 401
+    const text = refused ? 'the coordinator refuses this agent' : 'the coordinator is not reached'
+    log[this.#complained ? 'debug' : 'warn']({ why }, `${text}; trying on`)
+    this.#complained = true
+  }
+}
+
+/** One connection, from hello to its end. */
+class Session {
+  readonly #socket: WebSocket
+  readonly #options: LinkOptions
+  #sent = 0
+  #received = 0
+  #welcomed = false
+  #heardAt = performance.now()
+  #heartbeat: NodeJS.Timeout | null = null
+  #tellWelcomed: () => void = () => undefined
+  /** Messages are handed on one after the other, the first after welcome was dealt with. */
+  #turn: Promise<void> = Promise.resolve()
+  /** Resolves with the reason in words. */
+  readonly closed: Promise<string>
+
+  constructor(socket: WebSocket, options: LinkOptions) {
+    this.#socket = socket
+    this.#options = options
+    this.closed = new Promise((resolve) => {
+      let why = ''
+      socket.on('error', (error) => (why = error.message))
+      socket.on('close', (code, reason) => {
+        if (this.#heartbeat) clearTimeout(this.#heartbeat)
+        resolve(why || `${reason.toString() || 'closed'} (${code})`)
+      })
+    })
+    socket.on('message', (data) => {
+      this.#hear(data)
+    })
+    socket.on('pong', () => (this.#heardAt = performance.now()))
+  }
+
+  get isLive(): boolean {
+    return this.#welcomed && this.#socket.readyState === this.#socket.OPEN
+  }
+
+  /** Says hello; resolves when the welcome was dealt with. */
+  async greet(): Promise<void> {
+    const welcomed = new Promise<void>((resolve) => (this.#tellWelcomed = resolve))
+    const late = setTimeout(() => {
+      this.end(1002, `no welcome within ${welcomeTimeoutMs} ms`)
+    }, welcomeTimeoutMs)
+    this.send({ kind: 'hello', traceId: newTraceId(), ...this.#options.describe() })
+    const why = await Promise.race([welcomed, this.closed])
+    clearTimeout(late)
+    if (typeof why === 'string') throw new Error(why)
+  }
+
+  send(message: Unsent): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false
+    if (this.#socket.bufferedAmount > unsentLimitBytes) {
+      this.#socket.terminate()
+      return false
+    }
+    const text = encodeMessage({ ...message, sequence: this.#sent + 1 })
+    this.#sent += 1
+    this.#socket.send(text)
+    return true
+  }
+
+  sendHeartbeat(): void {
+    if (!this.isLive) return
+    this.send({ kind: 'heartbeat', traceId: newTraceId(), condition: this.#options.condition() })
+  }
+
+  /** Closes politely; a peer that does not answer is cut off. */
+  end(code: number, reason: string): void {
+    this.#socket.close(code, reason.slice(0, 120))
+    setTimeout(() => {
+      this.#socket.terminate()
+    }, 1000).unref()
+  }
+
+  #hear(data: RawData): void {
+    this.#heardAt = performance.now()
+    let message: CoordinatorToAgent
+    try {
+      // One Buffer, unless ws is told otherwise; maxPayload bounds it.
+      message = decodeCoordinatorMessage(Buffer.isBuffer(data) ? data.toString('utf8') : '')
+    } catch (error) {
+      this.end(1002, error instanceof Error ? error.message : 'malformed message')
+      return
+    }
+    this.#received += 1
+    if (message.sequence !== this.#received) {
+      this.end(1002, `message ${this.#received} is missing, ${message.sequence} came`)
+      return
+    }
+    this.#turn = this.#turn.then(() => this.#handOn(message))
+  }
+
+  async #handOn(message: CoordinatorToAgent): Promise<void> {
+    const context = createContext(this.#options.log, message.traceId)
+    if (message.kind !== 'welcome') {
+      if (this.#welcomed) this.#options.receive(message, context)
+      else this.end(1002, `${message.kind} came before welcome`)
+      return
+    }
+    try {
+      await this.#options.welcome(message, context)
+    } catch (error) {
+      context.log.error({ err: error }, 'the welcome could not be dealt with')
+      this.end(1011, 'the welcome could not be dealt with')
+      return
+    }
+    this.#welcomed = true
+    this.#tellWelcomed()
+    this.#beat(message.heartbeatMs)
+  }
+
+  /** Every interval, give or take a tenth, so that a fleet that started together does not stay in step. */
+  #beat(intervalMs: number): void {
+    const nextMs = intervalMs * (0.9 + 0.2 * Math.random())
+    this.#heartbeat = setTimeout(() => {
+      const silentMs = performance.now() - this.#heardAt
+      if (silentMs > Math.max(3 * intervalMs, shortestSilenceMs)) {
+        this.#socket.terminate()
+        return
+      }
+      this.sendHeartbeat()
+      this.#socket.ping()
+      this.#beat(intervalMs)
+    }, nextMs)
+  }
+}
+
+/** Full jitter (choices: 4): anywhere between 0.5 s and a bound that doubles from 2 s to 8 s. */
+function pause(attempt: number, signal: AbortSignal): Promise<void> {
+  const boundMs = Math.min(longestPauseMs, 2000 * 2 ** Math.min(attempt, 10))
+  const waitMs = shortestPauseMs + Math.random() * (boundMs - shortestPauseMs)
+  return pauseFor(waitMs, signal)
+}

@@ -1,0 +1,98 @@
+/** Opens the WebSocket to the coordinator: with the agent's own key, after a 401 with its join token (choices: 3, Locked; 4). */
+import { WebSocket } from 'ws'
+import type { IncomingMessage } from 'node:http'
+import { agentLinkSubprotocol, messageLimitBytes } from '../../messages/envelope.js'
+import { linkUrl, readTrust, type CoordinatorAddress } from './coordinator-http.js'
+
+export interface DialOptions {
+  readonly address: CoordinatorAddress
+  readonly name: string
+  /** The agent's own credential. */
+  readonly key: string
+  /** Read at each use, so that a new token needs no restart. */
+  readonly joinToken: () => Promise<string | undefined>
+}
+
+/** Aborted: the attempt is given up. */
+export interface Dialling extends DialOptions {
+  readonly signal: AbortSignal
+}
+
+/** The coordinator answered the upgrade with another status than 101. */
+export class DialRefused extends Error {
+  override readonly name = 'DialRefused'
+
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+const handshakeTimeoutMs = 15_000
+/** The reason in a refusal is for a log line. */
+const reasonLimitBytes = 2048
+
+/** 429 is told only to those whose key is none: many from one address were refused before. */
+const unknownKey: ReadonlySet<number> = new Set([401, 429])
+
+/** Resolves with an open socket; rejects with DialRefused or the network's error. */
+export async function dialCoordinator(options: Dialling): Promise<WebSocket> {
+  try {
+    return await open(options, { authorization: `Agent ${options.key}` })
+  } catch (error) {
+    if (!(error instanceof DialRefused) || !unknownKey.has(error.status)) throw error
+    const token = await options.joinToken()
+    if (token === undefined)
+      throw new DialRefused(error.status, `${error.message}; there is no join token to enrol with`)
+    return open(options, {
+      authorization: `Join ${token}`,
+      'x-cachefleet-name': options.name,
+    })
+  }
+}
+
+async function open(options: Dialling, headers: Record<string, string>): Promise<WebSocket> {
+  const socket = new WebSocket(linkUrl(options.address), agentLinkSubprotocol, {
+    ...(await readTrust(options.address)),
+    headers,
+    handshakeTimeout: handshakeTimeoutMs,
+    perMessageDeflate: false, // 20 times the memory a connection
+    maxPayload: messageLimitBytes,
+    maxFragments: 64,
+    // 1 MiB in packets of 536 bytes: each read of the socket is a chunk.
+    maxBufferedChunks: 2048,
+  })
+  const giveUp = () => {
+    socket.terminate()
+  }
+  options.signal.addEventListener('abort', giveUp)
+  const opened = new Promise<WebSocket>((resolve, reject) => {
+    socket.once('unexpected-response', (request, response) => {
+      readReason(response).then((reason) => {
+        request.destroy()
+        reject(new DialRefused(response.statusCode ?? 0, reason))
+      }, reject)
+    })
+    // Stays: an error after the refusal must not be one without a listener.
+    socket.on('error', reject)
+    socket.once('open', () => {
+      resolve(socket)
+    })
+    if (options.signal.aborted) giveUp()
+  })
+  return opened.finally(() => {
+    options.signal.removeEventListener('abort', giveUp)
+  })
+}
+
+async function readReason(response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of response) {
+    text += String(chunk)
+    if (text.length > reasonLimitBytes) break
+  }
+  const words = text.slice(0, reasonLimitBytes).trim()
+  return `the coordinator answered ${response.statusCode ?? 0}${words === '' ? '' : `: ${words}`}`
+}

@@ -1,0 +1,142 @@
+/** How each instruction of the coordinator is carried out on this agent's cache. */
+import { typedLine } from '../../../protocol/command.js'
+import { replyText } from '../../../protocol/frame.js'
+import type { Context } from '../../context.js'
+import { judgeCommand } from '../../vcl/engine-command.js'
+import type { Compile } from '../../messages/coordinator-to-agent.js'
+import { showRunning } from '../apply/adopt.js'
+import type { Engine } from '../engine/engine.js'
+import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
+import { findUnsafePattern } from '../engine/backend-patterns.js'
+import { answerQuery } from './queries.js'
+import type { Desire, Reconciler } from '../apply/reconciler.js'
+import type { SavedState } from '../apply/saved-state.js'
+import { setHealth, setParameter } from '../apply/set-setting.js'
+import type { SettingsTools } from '../apply/setting-steps.js'
+import type { SettingsMemory } from '../apply/settings-memory.js'
+import type { SourceChecks } from '../check/source-checks.js'
+import { compileSource } from '../check/compile-check.js'
+import type { Sources } from '../apply/sources.js'
+import type { Takeover } from '../../vcl/takeover.js'
+
+export interface HandlerParts {
+  readonly engine: Engine
+  readonly state: SavedState
+  readonly sources: Sources
+  readonly settings: SettingsMemory
+  readonly reconciler: Reconciler
+  readonly takeover: Takeover
+  readonly checks: SourceChecks
+  /** A look at the cache, whose result counts from then on. */
+  readonly look: () => Promise<void>
+}
+
+export function createHandlers(parts: HandlerParts): InstructionHandlers {
+  return {
+    apply: (message, context) => applyDesire(parts, message, context),
+    query: async (message, context) =>
+      done(await answerQuery({ ...parts, context }, message.query)),
+    command: (message, context) => sendCommand(parts, message.line, context),
+    setParam: (message, context) =>
+      trySetting(parts, context, (tools) => setParameter(tools, message)),
+    setHealth: (message, context) =>
+      trySetting(parts, context, (tools) => setHealth(tools, message)),
+    compile: (message, context) => checkSource(parts, message, context),
+    showRunning: async (_, context) => {
+      const { reconciler } = parts
+      return done(await reconciler.runAlone(() => showRunning({ ...parts, context })))
+    },
+    unlock: (_, context) => unlock(parts, context),
+  }
+}
+
+async function applyDesire(
+  parts: HandlerParts,
+  desire: Desire,
+  context: Context,
+): Promise<ApplyOutcomeReport> {
+  const { lockedBecause } = parts.state.record
+  if (lockedBecause !== null) return { ...nothingApplied, error: `locked: ${lockedBecause}` }
+  const result = await parts.reconciler.apply(desire, context)
+  if (result.result === 'refused') return { ...nothingApplied, error: result.error }
+  const { result: how, error, loaded, failures, changed, serving, interrupted, postponed } = result
+  const isSo = interrupted && { interrupted, postponed }
+  return { result: how, error, loaded, failures, changed, serving, ...isSo }
+}
+
+const nothingApplied = { result: 'refused', loaded: [], failures: [], changed: false } as const
+
+/** The coordinator asked the same judge; an agent does not rely on that. */
+async function sendCommand(
+  parts: HandlerParts,
+  text: string,
+  context: Context,
+): Promise<AnswerOutcome> {
+  const judged = judgeCommand(text)
+  if (judged.verdict === 'refused') return refused(judged.reason)
+  if (judged.verdict === 'desired-state')
+    return refused(`${judged.name} changes the cache: it is taken as desired state only`)
+  const unsafe = await findUnsafePattern(parts.engine, context, judged)
+  if (unsafe !== null) return refused(unsafe)
+  // The cache's refusals are answers too: its words are what was asked for (choices: 3, Commands).
+  return done(replyText(await parts.engine.run(context, typedLine(judged.line))))
+}
+
+async function trySetting(
+  parts: HandlerParts,
+  context: Context,
+  set: (tools: SettingsTools) => Promise<AnswerOutcome>,
+): Promise<AnswerOutcome> {
+  const { reconciler, state } = parts
+  const { lockedBecause } = state.record
+  if (lockedBecause !== null) return refused(`locked: ${lockedBecause}`)
+  return reconciler.runAlone(() => set({ ...parts, context }))
+}
+
+async function checkSource(
+  parts: HandlerParts,
+  { sha, budget, init = false }: Pick<Compile, 'sha' | 'budget' | 'init'>,
+  context: Context,
+): Promise<AnswerOutcome> {
+  const { reconciler, state, checks, sources } = parts
+  const { lockedBecause } = state.record
+  if (lockedBecause !== null) return refused(`locked: ${lockedBecause}`)
+  const text = await sources.read(sha)
+  const answer = await checks.check(context, { text, budget, init })
+  if (answer !== null) return done(answer)
+  return done(await reconciler.runAlone(() => compileSource({ ...parts, context }, sha)))
+}
+
+/** From now on this coordinator's word counts; what an earlier coordinator loaded is foreign. */
+async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutcome> {
+  const { state, reconciler, takeover } = parts
+  const { record } = state
+  const { seenCoordinatorId } = record
+  if (record.lockedBecause === null || seenCoordinatorId === null) return done(null)
+  await reconciler.settle()
+  const isSame = seenCoordinatorId === record.coordinatorId
+  await state.change({
+    coordinatorId: seenCoordinatorId,
+    lockedBecause: null,
+    rolledBackTo: null,
+    heldRevision: 0,
+    goodRevision: 0,
+    desired: null,
+    // It is taken over anew, as --takeover says; what is our own is not adopted.
+    takenOver: isSame && takeover === 'adopt' && record.takenOver,
+    // What it stored is for nobody of ours.
+    ...(isSame ? {} : { ours: [], tenancy: 'of an earlier coordinator' }),
+  })
+  reconciler.forget()
+  context.log.warn({ coordinatorId: seenCoordinatorId }, 'unlocked')
+  await parts.look()
+  return done(null)
+}
+
+function done(value: unknown): AnswerOutcome {
+  return { result: 'done', value, error: null }
+}
+
+function refused(error: string): AnswerOutcome {
+  return { result: 'refused', value: null, error }
+}

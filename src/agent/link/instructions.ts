@@ -1,0 +1,144 @@
+/**
+ * What a coordinator may ask for: one table says which capability each kind needs and who does it, and refuses what this
+ * agent does not declare. Every instruction ends in exactly one report, also when its handler breaks.
+ */
+import type { Context } from '../../context.js'
+import { capabilitiesOf, type Capability } from '../../resources/capability.js'
+import type { Instruction } from '../../messages/coordinator-to-agent.js'
+import { errorText } from '../engine/engine.js'
+import type { Unsent } from './coordinator-link.js'
+import type { Answer, ApplyReport } from '../../messages/agent-to-coordinator.js'
+
+/** A report without what this file adds: kind, trace id, the instruction it answers. */
+export type ApplyOutcomeReport = Omit<
+  ApplyReport,
+  'kind' | 'sequence' | 'traceId' | 'instruction' | 'revision'
+>
+/** `value` has the query's own shape. */
+export type AnswerOutcome = Pick<Answer, 'result' | 'value' | 'error'>
+
+type Of<Kind extends Instruction['kind']> = Extract<Instruction, { kind: Kind }>
+
+/** The doing; each may reject, which is reported as `failed`. */
+export interface InstructionHandlers {
+  apply(message: Of<'apply'>, context: Context): Promise<ApplyOutcomeReport>
+  query(message: Of<'query'>, context: Context): Promise<AnswerOutcome>
+  command(message: Of<'command'>, context: Context): Promise<AnswerOutcome>
+  setParam(message: Of<'setParam'>, context: Context): Promise<AnswerOutcome>
+  setHealth(message: Of<'setHealth'>, context: Context): Promise<AnswerOutcome>
+  compile(message: Of<'compile'>, context: Context): Promise<AnswerOutcome>
+  showRunning(message: Of<'showRunning'>, context: Context): Promise<AnswerOutcome>
+  unlock(message: Of<'unlock'>, context: Context): Promise<AnswerOutcome>
+}
+
+export interface InstructionPort {
+  readonly readOnly: boolean
+  readonly handlers: InstructionHandlers
+  readonly report: (message: Unsent<ApplyReport>) => void
+  /** Sends an answer, by PUT when it is too large for a message. */
+  readonly answer: (message: Unsent<Answer>, context: Context) => Promise<void>
+}
+
+const needs: Readonly<Record<Instruction['kind'], Capability>> = {
+  apply: 'deploy',
+  // Loads beside what serves, if only for a moment.
+  compile: 'deploy',
+  // What follows from it changes what the cache is told to hold.
+  showRunning: 'deploy',
+  query: 'report',
+  // Only lines of the reading list get as far as the cache.
+  command: 'report',
+  setParam: 'command',
+  setHealth: 'command',
+  // Changes whom the agent listens to, nothing on the cache.
+  unlock: 'report',
+}
+
+/** Never rejects. */
+export async function carryOut(
+  port: InstructionPort,
+  message: Instruction,
+  context: Context,
+): Promise<void> {
+  try {
+    if (message.kind === 'apply') reportApply(port, message, await tryApply(port, message, context))
+    else await answer(port, message, context)
+  } catch (error) {
+    context.log.error({ err: error, kind: message.kind }, 'the report could not be sent')
+  }
+}
+
+async function tryApply(
+  port: InstructionPort,
+  message: Of<'apply'>,
+  context: Context,
+): Promise<ApplyOutcomeReport> {
+  const nothing = { loaded: [], failures: [], changed: false }
+  const refusal = refuse(port, message.kind)
+  if (refusal !== null) return { ...nothing, result: 'refused', error: refusal }
+  try {
+    return await port.handlers.apply(message, context)
+  } catch (error) {
+    context.log.error({ err: error }, 'apply broke')
+    return { ...nothing, result: 'failed', error: errorText(error) }
+  }
+}
+
+function reportApply(
+  port: InstructionPort,
+  message: Of<'apply'>,
+  outcome: ApplyOutcomeReport,
+): void {
+  port.report({
+    kind: 'applyReport',
+    traceId: message.traceId,
+    instruction: message.sequence,
+    revision: message.revision,
+    ...outcome,
+  })
+}
+
+async function answer(
+  port: InstructionPort,
+  message: Exclude<Instruction, { kind: 'apply' }>,
+  context: Context,
+): Promise<void> {
+  const outcome = await tryAnswer(port, message, context)
+  const { sequence: instruction, traceId } = message
+  await port.answer({ kind: 'answer', traceId, instruction, sentByPut: false, ...outcome }, context)
+}
+
+async function tryAnswer(
+  port: InstructionPort,
+  message: Exclude<Instruction, { kind: 'apply' }>,
+  context: Context,
+): Promise<AnswerOutcome> {
+  const refusal = refuse(port, message.kind)
+  if (refusal !== null) return { result: 'refused', value: null, error: refusal }
+  try {
+    switch (message.kind) {
+      case 'query':
+        return await port.handlers.query(message, context)
+      case 'command':
+        return await port.handlers.command(message, context)
+      case 'setParam':
+        return await port.handlers.setParam(message, context)
+      case 'setHealth':
+        return await port.handlers.setHealth(message, context)
+      case 'compile':
+        return await port.handlers.compile(message, context)
+      case 'showRunning':
+        return await port.handlers.showRunning(message, context)
+      case 'unlock':
+        return await port.handlers.unlock(message, context)
+    }
+  } catch (error) {
+    return { result: 'failed', value: null, error: errorText(error) }
+  }
+}
+
+function refuse(port: InstructionPort, kind: Instruction['kind']): string | null {
+  const capability = needs[kind]
+  if (capabilitiesOf(port).includes(capability)) return null
+  return `this agent is read-only: ${kind} needs the capability ${capability}`
+}

@@ -1,0 +1,38 @@
+/** The agent's own credential: 256 random bits, made before the first connection, kept as a file only it can read. */
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { writeDurably } from '../host/durable-file.js'
+
+export interface AgentKey {
+  /** Hex; sent as `Authorization: Agent <key>` and never logged. */
+  readonly secret: string
+  /** SHA-256 (hex): all that the coordinator keeps. */
+  readonly digest: string
+}
+
+export function createKey(): AgentKey {
+  return keyOf(randomBytes(32).toString('hex'))
+}
+
+export function keyOf(secret: string): AgentKey {
+  return { secret, digest: createHash('sha256').update(secret).digest('hex') }
+}
+
+/** Reads `<folder>/agent.key`; makes it when it is not there, and sets a damaged one aside. The folder must be there. */
+export async function openKey(folder: string, log: Logger): Promise<AgentKey> {
+  const path = join(folder, 'agent.key')
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text !== null && /^[0-9a-f]{64}\n?$/.test(text)) return keyOf(text.trim())
+  if (text !== null) {
+    await rename(path, `${path}.broken`)
+    log.error('agent.key could not be read and was set aside: this agent needs a join token again')
+  }
+  const key = createKey()
+  await writeDurably(path, `${key.secret}\n`)
+  return key
+}

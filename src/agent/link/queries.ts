@@ -1,0 +1,117 @@
+/** Answers to what the coordinator asks of a cache. Only reading commands are sent. */
+import { typedLine } from '../../../protocol/command.js'
+import type { Backend, BackendListOptions } from '../../../protocol/commands/backend.js'
+import type { Param } from '../../../protocol/commands/param.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import { replyText } from '../../../protocol/frame.js'
+import { paramShowAllText, paramShowText } from '../../../protocol/text/param-show.js'
+import type { Context } from '../../context.js'
+import type { Parameter, QueryName } from '../../messages/coordinator-to-agent.js'
+import { mayAskPattern } from '../engine/backend-patterns.js'
+import type { Engine } from '../engine/engine.js'
+import { readInventory } from '../apply/inventory.js'
+import { readPanic, type PanicTools } from '../engine/panic.js'
+
+/** `GET /agents/{id}/vcls` (choices: 3): discarded rows are left out, their names can no longer be addressed. */
+export interface VclView {
+  readonly name: string
+  /** active | available */
+  readonly status: string
+  /** auto | cold | warm | label */
+  readonly state: string
+  readonly temperature: string | null
+  /** References; null while the child does not run. */
+  readonly busy: number | null
+  /** The VCL that a label stands for. */
+  readonly label: string | null
+}
+
+/** The specification's Parameter set: all four are strings. */
+export type ParameterSet = Readonly<Record<string, Parameter>>
+
+type EngineQuery = Exclude<QueryName, 'panic'>
+
+const answers: Readonly<
+  Record<EngineQuery, (engine: Engine, context: Context) => Promise<unknown>>
+> = {
+  vcls: listVcls,
+  params: listParameters,
+  backends: listBackends,
+  bans: (engine, context) => engine.run(context, engine.reading.banList()),
+}
+
+/** Rejects with ManagementPortError. */
+export function answerQuery(tools: PanicTools, query: QueryName): Promise<unknown> {
+  if (query === 'panic') return readPanic(tools)
+  return answers[query](tools.engine, tools.context)
+}
+
+async function listVcls(engine: Engine, context: Context): Promise<readonly VclView[]> {
+  const rows = await engine.run(context, engine.reading.vclList())
+  return rows
+    .filter((row) => row.status !== 'discarded')
+    .map((row) => ({
+      name: row.name,
+      status: row.status,
+      state: row.state,
+      temperature: row.temperature,
+      busy: row.busy,
+      label: row.label?.target ?? null,
+    }))
+}
+
+/** Of all VCLs, where asking for that is safe; else of the active one (choices: 3, Backends). */
+async function listBackends(engine: Engine, context: Context): Promise<readonly Backend[]> {
+  const list = (options?: BackendListOptions) =>
+    engine.run(context, engine.reading.backendList(options))
+  if (!(await mayAskPattern(engine, context))) return list()
+  try {
+    return await list({ pattern: '*.*' })
+  } catch (error) {
+    if (!isCut(error)) throw error
+  }
+  const { vcls } = await readInventory(engine, context)
+  const backends: Backend[] = []
+  for (const { name, labelOf } of vcls)
+    if (labelOf === null) backends.push(...(await list({ pattern: `${name}.*` })))
+  return backends
+}
+
+/** Status 201: more than `cli_limit`. */
+function isCut(error: unknown): boolean {
+  return error instanceof ManagementPortError && error.status === 201
+}
+
+/**
+ * In the text form: there a value is printed as its default is, so that the two can be compared. Of what this build of the
+ * cache lacks both are empty.
+ */
+async function listParameters(engine: Engine, context: Context): Promise<ParameterSet> {
+  const parameters = await readParameters(engine, context)
+  return Object.fromEntries(parameters.map((parameter) => [parameter.name, toParameter(parameter)]))
+}
+
+/** From the text form. */
+export function toParameter({ value, default: standard, units, description }: Param): Parameter {
+  return {
+    value: typeof value === 'string' ? value : '',
+    default: standard ?? '',
+    unit: units ?? '',
+    description: description ?? '',
+  }
+}
+
+/** All in one answer is 45 kB, close to the `cli_limit` of many releases: over it, they are asked for one by one. */
+async function readParameters(engine: Engine, context: Context): Promise<readonly Param[]> {
+  try {
+    return await engine.run(context, paramShowAllText())
+  } catch (error) {
+    if (!isCut(error)) throw error
+  }
+  const names = replyText(await engine.run(context, typedLine('param.show')))
+    .split('\n')
+    .flatMap((line) => /^[a-z][a-z0-9_]*/.exec(line)?.[0] ?? [])
+  const parameters: Param[] = []
+  for (const name of names) parameters.push(await engine.run(context, paramShowText(name)))
+  return parameters
+}

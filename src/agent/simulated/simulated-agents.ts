@@ -1,0 +1,148 @@
+/**
+ * `--simulate N`: N simulated caches with an agent each, in one worker thread, over real agent links. Their keys are kept in
+ * `<state dir>/simulated/keys.json`; all else of them lives as long as the process (choices: 1).
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Logger } from 'pino'
+import type { CoordinatorAddress } from '../link/coordinator-http.js'
+import { makePrivateFolder, writeDurably } from '../host/durable-file.js'
+import { createKey } from '../link/key.js'
+
+/** Chosen by us: what a thousand agents make for one message is thrown away some messages later, and not copied before. */
+const youngMegabytes = 96
+
+export interface SimulationOptions {
+  readonly agentVersion: string
+  readonly count: number
+  /** Of the process; the agents are called `<name>-sim-00001` and so on. */
+  readonly name: string
+  readonly tags: readonly string[]
+  readonly compileMs: number
+  readonly stateDir: string
+  /** Its `url` may name several, separated by commas. */
+  readonly coordinator: CoordinatorAddress
+  /** A token with enough uses for all; asked for when an agent needs one, at most once a minute. */
+  readonly joinToken: () => Promise<string | undefined>
+  /** The program of the thread, where it is not the built one beside this file. */
+  readonly thread?: URL
+}
+
+/** What the thread is given at its start. */
+export interface SimulationOrder extends Omit<
+  SimulationOptions,
+  'joinToken' | 'stateDir' | 'name' | 'thread'
+> {
+  readonly agents: readonly { readonly name: string; readonly key: string }[]
+  readonly logLevel: string
+}
+
+/** From the thread. `log`: one line of JSON for the log of the process. */
+export type FromSimulation =
+  | { readonly kind: 'log'; readonly line: string }
+  | { readonly kind: 'tokenWanted'; readonly id: number }
+
+/** To the thread. */
+export type ToSimulation =
+  | { readonly kind: 'token'; readonly id: number; readonly token: string | undefined }
+  | { readonly kind: 'stop' }
+
+export interface RunningSimulation {
+  stop(): Promise<void>
+}
+
+/** Resolves when the thread runs; the agents connect by and by. */
+export async function startSimulatedAgents(
+  options: SimulationOptions,
+  log: Logger,
+): Promise<RunningSimulation> {
+  const { agentVersion, count, tags, compileMs, coordinator } = options
+  const names = Array.from({ length: count }, (_, index) => nameSimulated(options.name, index + 1))
+  const order: SimulationOrder = {
+    ...{ agentVersion, count, tags, compileMs, coordinator },
+    agents: await readKeys(join(options.stateDir, 'simulated'), names),
+    logLevel: chooseLevel(log),
+  }
+  const worker = new Worker(options.thread ?? new URL('./simulated-worker.js', import.meta.url), {
+    workerData: order,
+    resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+  })
+  const ended = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      resolve()
+    })
+  })
+  worker.on('error', (error) => {
+    log.error({ err: error }, 'the simulated agents ended')
+  })
+  worker.on('message', (message: FromSimulation) => {
+    if (message.kind === 'log') passOn(log, message.line)
+    else void answerToken(worker, options, message.id, log)
+  })
+  return {
+    stop: async () => {
+      tell(worker, { kind: 'stop' })
+      await ended
+    },
+  }
+}
+
+function nameSimulated(name: string, number: number): string {
+  return `${name}-sim-${String(number).padStart(5, '0')}`
+}
+
+/** Chosen by us: a line for each command of a thousand caches would drown all others, unless somebody looks for them. */
+function chooseLevel(log: Logger): string {
+  return log.isLevelEnabled('debug') ? log.level : 'warn'
+}
+
+async function readKeys(
+  folder: string,
+  names: readonly string[],
+): Promise<SimulationOrder['agents']> {
+  await makePrivateFolder(folder)
+  const path = join(folder, 'keys.json')
+  const kept = parseKeys(await readFile(path, 'utf8').catch(() => '{}'))
+  const agents = names.map((name) => ({ name, key: kept.get(name) ?? createKey().secret }))
+  const all = new Map([...kept, ...agents.map(({ name, key }) => [name, key] as const)])
+  if (all.size > kept.size) await writeDurably(path, `${JSON.stringify(Object.fromEntries(all))}\n`)
+  return agents
+}
+
+/** What is no key is left out: that agent enrols again. */
+function parseKeys(text: string): Map<string, string> {
+  try {
+    const value: unknown = JSON.parse(text)
+    const entries: [string, unknown][] =
+      typeof value === 'object' && value !== null ? Object.entries(value) : []
+    return new Map(
+      entries.filter((entry): entry is [string, string] => /^[0-9a-f]{64}$/.test(String(entry[1]))),
+    )
+  } catch {
+    return new Map()
+  }
+}
+
+function passOn(log: Logger, line: string): void {
+  const { level, msg, ...fields } = JSON.parse(line) as Record<string, unknown> // pino's own line
+  const write = level === 'error' || level === 'warn' || level === 'info' ? level : 'debug'
+  log[write](fields, typeof msg === 'string' ? msg : '')
+}
+
+async function answerToken(
+  worker: Worker,
+  options: SimulationOptions,
+  id: number,
+  log: Logger,
+): Promise<void> {
+  const token = await options.joinToken().catch((error: unknown) => {
+    log.warn({ err: error }, 'there is no join token for the simulated agents')
+    return undefined
+  })
+  tell(worker, { kind: 'token', id, token })
+}
+
+function tell(worker: Worker, message: ToSimulation): void {
+  worker.postMessage(message)
+}

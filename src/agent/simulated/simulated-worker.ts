@@ -1,0 +1,148 @@
+/** The thread of `--simulate N`: simulated caches and their agents, which share texts, a token and turns to connect. */
+import { randomBytes } from 'node:crypto'
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { pino, type Logger } from 'pino'
+import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
+import { loadLimits } from '../../vcl/compile-limits.js'
+import { runAgent, type AgentBelongings, type RunningAgent } from '../agent.js'
+import { spreadAddress } from '../link/coordinator-address.js'
+import { keyOf } from '../link/key.js'
+import type { FromSimulation, SimulationOrder, ToSimulation } from './simulated-agents.js'
+import { createStateInMemory, type SharedSources } from '../apply/state-in-memory.js'
+
+/** Chosen by us: handshakes of this process at a time, so that a coordinator is not run over by its own guests. */
+const turnsLimit = 32
+/** Agents that are started side by side. */
+const startsLimit = 16
+/** Chosen by us: a token that was refused is asked for again after a while. */
+const tokenLifeMs = 60_000
+
+if (parentPort) await simulate(parentPort, workerData as SimulationOrder) // as startSimulatedAgents gives it
+
+async function simulate(port: MessagePort, order: SimulationOrder): Promise<void> {
+  const say = (message: FromSimulation) => {
+    port.postMessage(message)
+  }
+  const log = pino(
+    {
+      level: order.logLevel,
+      base: null,
+      timestamp: false,
+      formatters: { level: (level) => ({ level }) },
+    },
+    {
+      write: (line: string) => {
+        say({ kind: 'log', line })
+      },
+    },
+  )
+  const tokens = createTokens(say)
+  const running: RunningAgent[] = []
+  let isStopping = false
+  port.on('message', (message: ToSimulation) => {
+    if (message.kind === 'token') tokens.take(message.id, message.token)
+    else {
+      isStopping = true
+      void Promise.all(running.map((agent) => agent.stop())).then(() => process.exit(0))
+    }
+  })
+  const shared = createShared()
+  const waiting = [...order.agents]
+  const startSome = async (): Promise<void> => {
+    for (let next = waiting.shift(); next && !isStopping; next = waiting.shift())
+      running.push(await startOne(order, next, { ...shared, joinToken: tokens.get }, log))
+  }
+  await Promise.all(Array.from({ length: startsLimit }, startSome))
+}
+
+interface Shared extends Required<Pick<AgentBelongings, 'takeTurn' | 'fetchOnce'>> {
+  readonly sources: SharedSources
+}
+
+function startOne(
+  order: SimulationOrder,
+  agent: SimulationOrder['agents'][number],
+  shared: Shared & { readonly joinToken: () => Promise<string | undefined> },
+  log: Logger,
+): Promise<RunningAgent> {
+  const secret = randomBytes(32)
+  const engine = createSimulatedEngine({ secret, compileMs: order.compileMs })
+  return runAgent(
+    {
+      agentVersion: order.agentVersion,
+      name: agent.name,
+      tags: order.tags,
+      readOnly: false,
+      coordinator: spreadAddress(order.coordinator, agent.name),
+      joinToken: shared.joinToken,
+      engine: { mode: 'simulated', connect: () => engine.connect(), secret },
+      http: { host: '127.0.0.1', port: 0 }, // nobody serves there
+      takeover: 'registration',
+      warmupMs: 0,
+      furtherCounters: [],
+      metricsListen: null,
+      checks: { program: null, budgetLimits: loadLimits },
+    },
+    {
+      state: createStateInMemory(shared.sources),
+      key: keyOf(agent.key),
+      takeTurn: shared.takeTurn,
+      fetchOnce: shared.fetchOnce,
+    },
+    log.child({ agent: agent.name }),
+  )
+}
+
+function createShared(): Shared {
+  const fetching = new Map<string, Promise<string>>()
+  const queue: (() => void)[] = []
+  let taken = 0
+  return {
+    sources: new Map(),
+    fetchOnce: (sha, fetch) => {
+      const earlier = fetching.get(sha)
+      if (earlier) return earlier
+      const mine = fetch().finally(() => fetching.delete(sha))
+      fetching.set(sha, mine)
+      return mine
+    },
+    takeTurn: async (dial) => {
+      if (taken >= turnsLimit) await new Promise<void>((resolve) => queue.push(resolve))
+      else taken += 1
+      try {
+        return await dial()
+      } finally {
+        const next = queue.shift()
+        if (next) next()
+        else taken -= 1
+      }
+    },
+  }
+}
+
+interface Tokens {
+  /** The token of the process, asked for once a minute at most. */
+  readonly get: () => Promise<string | undefined>
+  readonly take: (id: number, token: string | undefined) => void
+}
+
+function createTokens(say: (message: FromSimulation) => void): Tokens {
+  const wanted = new Map<number, (token: string | undefined) => void>()
+  let latest: Promise<string | undefined> | null = null
+  let askedAtMs = 0
+  let count = 0
+  return {
+    get: () => {
+      if (latest && performance.now() - askedAtMs < tokenLifeMs) return latest
+      askedAtMs = performance.now()
+      const id = ++count
+      latest = new Promise((resolve) => wanted.set(id, resolve))
+      say({ kind: 'tokenWanted', id })
+      return latest
+    },
+    take: (id, token) => {
+      wanted.get(id)?.(token)
+      wanted.delete(id)
+    },
+  }
+}

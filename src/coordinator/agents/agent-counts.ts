@@ -1,0 +1,31 @@
+/** How many agents are in which state, for the metrics: ids and names stay here. */
+import { agentStates } from '../../resources/agent-state.js'
+import { countAgentsByState } from './count-queries.js'
+import type { StateService } from '../service.js'
+
+/** Chosen by us: whoever asks for the metrics often does not ask the store each time. */
+const keptMs = 1000
+
+export function createAgentCounter(
+  service: Pick<StateService, 'store' | 'now'>,
+): () => Promise<Readonly<Record<string, number>>> {
+  let counted: Promise<Readonly<Record<string, number>>> | undefined
+  let countedAt = 0
+  return () => {
+    if (counted && service.now() - countedAt < keptMs) return counted
+    countedAt = service.now()
+    counted = countAgents(service)
+    // A store that is away is asked again.
+    counted.catch(() => (counted = undefined))
+    return counted
+  }
+}
+
+async function countAgents({
+  store,
+}: Pick<StateService, 'store'>): Promise<Readonly<Record<string, number>>> {
+  const counts = await countAgentsByState(store.queries)
+  return Object.fromEntries(
+    Object.entries(agentStates).map(([name, state]) => [name, counts.get(state) ?? 0]),
+  )
+}

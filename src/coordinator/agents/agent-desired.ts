@@ -1,0 +1,45 @@
+/** What the gateway sends to agents: their desired states, for many in one query, and the texts that these name. */
+import { agentStates } from '../../resources/agent-state.js'
+import { idleVclName, type DesiredEngine } from '../../vcl/desired-engine.js'
+import { readDesiredRows } from '../fleet/agent-rows.js'
+import { isSourceGranted } from '../fleet/source-grants.js'
+import { findSource } from '../fleet/sources.js'
+import type { StateService } from '../service.js'
+
+export interface DesiredState {
+  readonly agentId: number
+  readonly desiredRevision: number
+  readonly desired: DesiredEngine
+  readonly recordedRevision: number | null
+}
+
+/**
+ * Agents that are gone are left out, and those of which it is not known yet what they are to hold: a cache that was unlocked
+ * or is new serves on until placement has looked at it.
+ */
+export async function readDesiredStates(
+  service: StateService,
+  agentIds: readonly number[],
+): Promise<DesiredState[]> {
+  const rows = await readDesiredRows(service.store.queries, agentIds)
+  return rows.flatMap(({ id, desired: text, state, awaitsPlacement, ...revisions }) => {
+    const desired = JSON.parse(text) as DesiredEngine // written by registration and recomposeDesired only
+    const isEmpty = desired.active === idleVclName && desired.load.length === 0
+    const isUnseen = awaitsPlacement === 1 || state === agentStates.Locked
+    return isEmpty && isUnseen ? [] : [{ agentId: id, ...revisions, desired }]
+  })
+}
+
+/** The text, when this agent's own desired state names it, or when it may be compiled there; undefined otherwise. */
+export async function readSourceFor(
+  service: StateService,
+  agentId: number,
+  sha: string,
+): Promise<string | undefined> {
+  const [state] = await readDesiredStates(service, [agentId])
+  const { queries } = service.store
+  const isWanted = state?.desired.load.some((program) => program.sha === sha) ?? false
+  if (!isWanted && !(await isSourceGranted(queries, { agentId, sha }, service.now())))
+    return undefined
+  return (await findSource(queries, sha))?.text
+}

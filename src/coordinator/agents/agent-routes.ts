@@ -1,0 +1,164 @@
+/** `/agents`: the managed caches, their tags, and that they exist. What their caches hold: agent-engine.ts. */
+import { Type } from 'typebox'
+import type { Actor } from '../../resources/permission.js'
+import { answerList, route, type Route } from '../http/route.js'
+import { deleteAgent } from './agent-removal.js'
+import { unlockAgent } from '../engine/agent-questions.js'
+import {
+  agentListFields,
+  assignTags,
+  findAgent,
+  findOwnAgent,
+  listAgents,
+  ownsAgent,
+  type AgentRecord,
+} from './agents.js'
+import { readAgentDetails, unlockAgents } from './unlock-agents.js'
+import { mapRows } from '../store/long-list.js'
+import type { StateService } from '../service.js'
+import { editing } from '../api/editing.js'
+import {
+  forceQuery,
+  listQuerySchema,
+  orNull,
+  readOnlyKeys,
+  referencesTo,
+  requireAccess,
+} from '../api/references.js'
+import { unlockedSchema } from './unlock-views.js'
+import { agentSchema, tagSchema, toAgentView } from '../api/views.js'
+
+const errorKey = 'agent'
+const read = { type: 'agent', access: 'read' } as const
+const write = { type: 'agent', access: 'write' } as const
+const closed = { additionalProperties: false }
+const ignoredKeys = [
+  ...readOnlyKeys,
+  ...Object.keys(agentSchema.properties).filter((key) => key !== 'tags'),
+]
+
+export function agentRoutes(service: StateService): readonly Route[] {
+  const findReadable = (_: unknown, actor: Actor, id: number) => findAgent(service, actor, id)
+  const findChangeable = (_: unknown, actor: Actor, id: number) => findOwnAgent(service, actor, id)
+  const edit = editing(service, {
+    keys: ['tags'],
+    find: findAgent,
+    view: (agent: AgentRecord) => toAgentView(agent, true),
+  })
+  return [
+    route({
+      method: 'GET',
+      path: '/agents',
+      operationId: 'listAgents',
+      summary: 'Agents that you may see: your own and the shared ones',
+      errorKey,
+      permission: read,
+      query: listQuerySchema(agentListFields),
+      answers: { 200: Type.Array(agentSchema) },
+      handle: async ({ actor, query }) => {
+        const found = await listAgents(service, actor, query)
+        return answerList(
+          mapRows(found, (agent) => view(actor, agent)),
+          found.total,
+        )
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/agents/{id}',
+      operationId: 'getAgent',
+      summary: 'One agent',
+      errorKey,
+      permission: read,
+      edit,
+      find: findReadable,
+      answers: { 200: agentSchema },
+      handle: async ({ actor, object }) => ({ status: 200, body: await show(actor, object) }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/agents/{id}',
+      operationId: 'updateAgent',
+      summary: 'Replaces the assigned tags; static ones stay and may be listed or left out',
+      errorKey,
+      permission: write,
+      edit,
+      find: findChangeable,
+      query: forceQuery('also when a deployed group falls below its min by this'),
+      body: Type.Object(
+        { tags: Type.Optional(orNull(referencesTo(Object.keys(tagSchema.properties)))) },
+        closed,
+      ),
+      ignoredKeys,
+      answers: { 200: agentSchema },
+      handle: async ({ actor, object, body, query }) => {
+        if (body.tags === undefined) return { status: 200, body: await show(actor, object) }
+        requireAccess(actor, 'tag', 'read', errorKey)
+        const assignment = { tags: body.tags ?? [], force: query.force ?? false }
+        const changed = await assignTags(service, actor, object, assignment)
+        return { status: 200, body: await show(actor, changed) }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/agents/{id}',
+      operationId: 'deleteAgent',
+      summary: 'Forgets an agent and revokes its key; 409 while a group is placed on it',
+      errorKey,
+      permission: write,
+      edit,
+      find: findChangeable,
+      query: forceQuery('also while a group is placed on it'),
+      answers: { 204: null },
+      handle: async ({ object, query }) => {
+        await deleteAgent(service, object, { force: query.force ?? false })
+        return { status: 204 }
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/agents/{id}/unlock',
+      operationId: 'unlockAgent',
+      summary: "Confirms that a locked agent shall take this coordinator's word from now on",
+      errorKey,
+      permission: write,
+      find: findChangeable,
+      answers: { 200: agentSchema },
+      handle: async ({ context, actor, object }) => {
+        const unlocked = await unlockAgent(service, context, actor, object)
+        return { status: 200, body: await show(actor, unlocked) }
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/agents/unlock',
+      operationId: 'unlockAgents',
+      summary: 'Unlocks these agents, or all locked ones; says which it did not, and why',
+      errorKey,
+      permission: write,
+      body: Type.Object(
+        {
+          agents: Type.Optional(referencesTo(Object.keys(agentSchema.properties))),
+          all: Type.Optional(
+            Type.Boolean({ description: 'Every locked agent that you own, in place of agents' }),
+          ),
+        },
+        closed,
+      ),
+      answers: { 200: unlockedSchema },
+      handle: async ({ context, actor, body }) => ({
+        status: 200,
+        body: await unlockAgents(service, context, actor, body),
+      }),
+    }),
+  ]
+
+  async function show(actor: Actor, agent: AgentRecord) {
+    const details = await readAgentDetails(service, actor, agent)
+    return toAgentView(agent, ownsAgent(actor, agent), details)
+  }
+}
+
+function view(actor: Actor, agent: AgentRecord) {
+  return toAgentView(agent, ownsAgent(actor, agent))
+}

@@ -1,0 +1,12 @@
+/** Agents by state, counted by the database. */
+import { sql } from 'kysely'
+import type { Queries } from '../store/store.js'
+
+export async function countAgentsByState(queries: Queries): Promise<ReadonlyMap<number, number>> {
+  const rows = await queries
+    .selectFrom('agents')
+    .select(['state', sql<number>`count(*)`.as('count')])
+    .groupBy('state')
+    .execute()
+  return new Map(rows.map(({ state, count }) => [state, count]))
+}

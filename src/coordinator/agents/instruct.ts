@@ -1,0 +1,111 @@
+/** Asking one agent something, through whichever coordinator process holds its session. */
+import { instructionSubject } from '../bus/bus.js'
+import type { Context } from '../../context.js'
+import { agentStates } from '../../resources/agent-state.js'
+import { FleetError } from '../../errors.js'
+import type { Answer } from '../../messages/agent-to-coordinator.js'
+import type {
+  Compile,
+  EngineCommand,
+  Query,
+  SetHealth,
+  SetParam,
+  ShowRunning,
+  Unlock,
+} from '../../messages/coordinator-to-agent.js'
+import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
+import type { StateService } from '../service.js'
+
+/** What is asked; the session gives it its sequence. */
+export type Question =
+  | Pick<Query, 'kind' | 'query'>
+  | Pick<EngineCommand, 'kind' | 'line'>
+  | Pick<SetParam, 'kind' | 'name' | 'value'>
+  | Pick<SetHealth, 'kind' | 'backend' | 'groups' | 'health'>
+  | Pick<Compile, 'kind' | 'sha' | 'init' | 'budget'>
+  | Pick<ShowRunning, 'kind'>
+  | Pick<Unlock, 'kind'>
+
+/** What travels to the holder of the session. */
+export interface InstructionRequest {
+  readonly question: Question
+  readonly traceId: string
+  readonly timeoutMs: number
+}
+
+/** `lost`: the link ended, or would not take the question. */
+export interface InstructionReply extends Pick<Answer, 'value' | 'error'> {
+  readonly result: Answer['result'] | 'timed-out' | 'lost'
+}
+
+/** Chosen by us: the session gives up before the bus does, so that the reply says why. */
+const busGraceMs = 500
+
+/**
+ * Answers the value of the agent's Answer (shape by query; the engine's words for a command; null for unlock).
+ * Throws FleetError 'agent': not-found, unavailable (not connected, or its cache does not answer), timed-out, locked or
+ * conflict (the agent refuses: read-only).
+ */
+export async function instructAgent(
+  service: StateService,
+  context: Context,
+  request: { readonly agentId: number; readonly question: Question; readonly timeoutMs: number },
+): Promise<unknown> {
+  const { agentId, question, timeoutMs } = request
+  const agent = await findAgent(service.store.queries, { kind: 'all' }, agentId)
+  if (!agent) throw new FleetError('not-found', 'agent', `${agentId} was not found`)
+  const sent: InstructionRequest = { question, traceId: context.traceId, timeoutMs }
+  const reply = await service.bus
+    .request(instructionSubject(agentId), sent, timeoutMs + busGraceMs)
+    .catch((error: unknown) => {
+      throw explainSilence(agent, timeoutMs, error)
+    })
+  // Only sessions answer on this subject, and this is what they answer.
+  return readReply(agent, reply as InstructionReply, timeoutMs)
+}
+
+/** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (choices: 3). */
+export function requireChangeable(
+  agent: Pick<AgentRecord, 'name' | 'state' | 'capabilities' | 'lockedBecause'>,
+): void {
+  if (agent.lockedBecause !== null)
+    throw new FleetError(
+      'locked',
+      'agent',
+      `agent ${agent.name} is locked: it ${agent.lockedBecause}; unlock it first`,
+    )
+  if (!agent.capabilities.includes('command') || agent.state === agentStates.ReadOnly)
+    throw new FleetError(
+      'conflict',
+      'agent',
+      `agent ${agent.name} is read-only: it reports and changes nothing`,
+    )
+}
+
+function explainSilence(agent: AgentRecord, timeoutMs: number, error: unknown): unknown {
+  if (!(error instanceof FleetError)) return error
+  // Not when the bus itself is away: that says so.
+  if (error.kind === 'unavailable' && error.errorKey === 'agent')
+    return new FleetError('unavailable', 'agent', `agent ${agent.name} is not connected`)
+  if (error.kind === 'timed-out') return tookTooLong(agent, timeoutMs)
+  return error
+}
+
+function tookTooLong(agent: AgentRecord, timeoutMs: number): FleetError {
+  return new FleetError(
+    'timed-out',
+    'agent',
+    `agent ${agent.name} did not answer within ${timeoutMs} ms`,
+  )
+}
+
+function readReply(agent: AgentRecord, reply: InstructionReply, timeoutMs: number): unknown {
+  const { result } = reply
+  if (result === 'done') return reply.value
+  if (result === 'timed-out') throw tookTooLong(agent, timeoutMs)
+  const reason = reply.error ?? 'it gave no reason'
+  if (result !== 'refused')
+    throw new FleetError('unavailable', 'agent', `agent ${agent.name}: ${reason}`)
+  requireChangeable(agent)
+  throw new FleetError('conflict', 'agent', `agent ${agent.name} refuses: ${reason}`)
+}

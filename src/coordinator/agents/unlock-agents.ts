@@ -1,0 +1,139 @@
+/** Unlocking: what it would change on a cache, and many agents at once. */
+import type { Context } from '../../context.js'
+import type { Actor } from '../../resources/permission.js'
+import { findUnlockDifference, type UnlockDifference } from '../../vcl/unlock-difference.js'
+import { FleetError } from '../../errors.js'
+import {
+  readAgentDetail,
+  selectAgents,
+  toAgentRecords,
+  type AgentDetail,
+  type AgentRecord,
+} from '../fleet/agent-queries.js'
+import type { NamedReference } from '../store/owner.js'
+import { notThere, requireOwner } from '../api/find-references.js'
+import { foreseeReturn } from '../placement/foresee-return.js'
+import { scopeOf, type StateService } from '../service.js'
+import { unlockAgent } from '../engine/agent-questions.js'
+import { ownsAgent } from './agents.js'
+
+/** What is asked for of one agent only; its owner's. */
+export interface AgentDetails extends Pick<AgentDetail, 'adoptionDifference'> {
+  readonly difference: UnlockDifference | null
+}
+
+const nothing: AgentDetails = { adoptionDifference: null, difference: null }
+
+/** Asks the store only where there may be something. */
+export async function readAgentDetails(
+  service: StateService,
+  actor: Actor,
+  agent: AgentRecord,
+): Promise<AgentDetails> {
+  const { adoption, lockedBecause, capabilities } = agent
+  const isLocked = lockedBecause !== null && capabilities.includes('deploy')
+  const mayDiffer = adoption?.result === 'adopted' && adoption.error !== null
+  if (!ownsAgent(actor, agent) || (!isLocked && !mayDiffer)) return nothing
+  const { queries } = service.store
+  const { adoptionDifference, held } = await readAgentDetail(queries, agent.id)
+  if (!isLocked || held === null) return { adoptionDifference, difference: null }
+  const adopting = held.takeover === 'adopt' && !held.takenOver
+  const desired = await foreseeReturn(queries, agent.id, { adopting })
+  return { adoptionDifference, difference: findUnlockDifference(held, desired) }
+}
+
+export interface UnlockRequest {
+  readonly agents?: readonly { readonly id: number }[] | undefined
+  /** Every locked agent that the caller may see. */
+  readonly all?: boolean | undefined
+}
+
+export interface UnlockOutcome {
+  readonly unlocked: readonly NamedReference[]
+  readonly skipped: readonly { readonly agent: NamedReference; readonly reason: string }[]
+}
+
+/** Agents that are asked at the same time. */
+const atOnce = 16
+/** Agents that do not answer hold up nobody for longer; who was not asked by then is told so. */
+const longestMs = 60_000
+/** Rows that one statement looks up. */
+const idsPerStatement = 1000
+
+/** Throws 'invalid' for agents that are not there, 'forbidden' for named ones that are only shared with the caller. */
+export async function unlockAgents(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  request: UnlockRequest,
+): Promise<UnlockOutcome> {
+  const agents = await findWanted(service, actor, request)
+  const untilMs = service.now() + longestMs
+  const outcomes: UnlockOutcome[] = []
+  for (let start = 0; start < agents.length; start += atOnce)
+    outcomes.push(
+      ...(await Promise.all(
+        agents
+          .slice(start, start + atOnce)
+          .map((agent) => tryUnlock(service, context, actor, { agent, untilMs })),
+      )),
+    )
+  return {
+    unlocked: outcomes.flatMap(({ unlocked }) => unlocked),
+    skipped: outcomes.flatMap(({ skipped }) => skipped),
+  }
+}
+
+async function findWanted(
+  service: StateService,
+  actor: Actor,
+  { agents, all = false }: UnlockRequest,
+): Promise<readonly AgentRecord[]> {
+  if (all === (agents !== undefined))
+    throw new FleetError('invalid', 'agent', 'give either agents, a list of {id}, or all: true')
+  const { queries } = service.store
+  const visible = selectAgents(queries, scopeOf(actor)).orderBy('agents.id')
+  if (all) {
+    const rows = await visible.where('agents.lockedBecause', 'is not', null).execute()
+    return toAgentRecords(queries, rows)
+  }
+  const ids = [...new Set((agents ?? []).map(({ id }) => id))]
+  const found: AgentRecord[] = []
+  for (let start = 0; start < ids.length; start += idsPerStatement) {
+    const some = ids.slice(start, start + idsPerStatement)
+    const rows = await visible.where('agents.id', 'in', some).execute()
+    found.push(...(await toAgentRecords(queries, rows)))
+  }
+  const known = new Set(found.map(({ id }) => id))
+  const missing = ids.filter((id) => !known.has(id))
+  if (missing.length > 0) throw notThere('agents', missing, 'agent')
+  for (const agent of found) requireOwner(actor, agent, 'agent')
+  return found
+}
+
+async function tryUnlock(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  { agent, untilMs }: { readonly agent: AgentRecord; readonly untilMs: number },
+): Promise<UnlockOutcome> {
+  const reference = { id: agent.id, name: agent.name }
+  const skip = (reason: string): UnlockOutcome => ({
+    unlocked: [],
+    skipped: [{ agent: reference, reason }],
+  })
+  if (!ownsAgent(actor, agent))
+    return skip('it is shared by all organizations; only the system administrator unlocks it')
+  if (agent.lockedBecause === null) return skip('it is not locked')
+  if (service.now() > untilMs)
+    return skip(
+      `it was not asked within ${longestMs / 1000} s, since others did not answer; unlock it again`,
+    )
+  try {
+    await unlockAgent(service, context, actor, agent)
+    return { unlocked: [reference], skipped: [] }
+  } catch (error) {
+    if (error instanceof FleetError) return skip(error.message)
+    throw error
+  }
+}

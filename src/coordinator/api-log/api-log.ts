@@ -1,0 +1,158 @@
+/** The api log's writer: calls are collected and written together, off the path of the calls (choices: 2, apilogs). */
+import type { Logger } from 'pino'
+import { changesSubject } from '../bus/bus.js'
+import { deleteApiLogsBefore, insertApiLogs, type NewApiLog } from './api-log-queries.js'
+import { readOrganizationIds } from '../identity/organization-queries.js'
+import type { Queries } from '../store/store.js'
+import type { StateService } from '../service.js'
+
+export interface ApiLog {
+  /** Never throws and never waits. */
+  record(call: RecordedCall): void
+  /** Writes what is left. Nothing is recorded afterwards. */
+  close(): Promise<void>
+}
+
+export interface RecordedCall {
+  /** Its id, or what a caller named it, which may be nothing that exists. Null: none, the system administrator's. */
+  readonly organization: number | string | null
+  readonly traceId: string
+  /** Empty: nobody said a name. */
+  readonly account: string
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly status: number
+  /** What the call was about: a resource's singular, and its id. */
+  readonly keyType: string
+  readonly keyId: number | null
+  readonly msg: string
+  /** Nothing was to change. */
+  readonly asksOnly: boolean
+}
+
+/** Chosen by us: how long an entry may wait to be written. */
+const flushEveryMs = 100
+const retryAfterMs = 1000
+const rowsAtOnce = 200
+/** Chosen by us: what is kept while the store is away; the oldest go first. */
+const waitingMost = 10_000
+/** Chosen by us: calls of nobody (401) that are recorded in a minute; the others are only in the log lines. */
+const namelessInMinute = 600
+/** Chosen by us: characters of one text. */
+const textMost = 2000
+const dayMs = 24 * 3600 * 1000
+const deletedAtOnce = 1000
+
+export function createApiLog({ store, bus, now }: StateService, log: Logger): ApiLog {
+  const mayRecord = createNamelessLimit(now)
+  const waiting: WaitingRow[] = []
+  let lost = 0
+  let closed = false
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  /** What could not be written is tried again. */
+  const write = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const rows = waiting.splice(0, rowsAtOnce)
+      try {
+        await insertApiLogs(store.queries, await resolveOrganizations(store.queries, rows))
+        bus.publish(changesSubject, {})
+      } catch (error) {
+        waiting.unshift(...rows)
+        log.warn({ err: error, waiting: waiting.length }, 'the api log could not be written')
+        if (!closed) timer ??= setTimeout(flush, retryAfterMs)
+        return
+      }
+    }
+    if (lost > 0) log.error({ lost }, 'api log entries were lost while the store was away')
+    lost = 0
+  }
+  const flush = (): void => {
+    timer = undefined
+    writing = writing.then(write)
+  }
+  return {
+    record: (call) => {
+      if (closed || (call.status === 401 && !mayRecord())) return
+      if (waiting.length >= waitingMost) {
+        waiting.shift()
+        lost++
+      }
+      waiting.push(toRow(call, now()))
+      timer ??= setTimeout(flush, flushEveryMs)
+    },
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      flush()
+      await writing
+    },
+  }
+}
+
+function createNamelessLimit(now: () => number): () => boolean {
+  let minute = 0
+  let count = 0
+  return () => {
+    const current = Math.floor(now() / 60_000)
+    count = current === minute ? count + 1 : 1
+    minute = current
+    return count <= namelessInMinute
+  }
+}
+
+type WaitingRow = Omit<NewApiLog, 'organizationId'> & Pick<RecordedCall, 'organization'>
+
+/** Names are looked up here, together, so that a failed login costs no query of its own. */
+async function resolveOrganizations(
+  queries: Queries,
+  rows: readonly WaitingRow[],
+): Promise<NewApiLog[]> {
+  const names = rows.flatMap(({ organization }) =>
+    typeof organization === 'string' ? [organization] : [],
+  )
+  const ids = await readOrganizationIds(queries, [...new Set(names)])
+  return rows.map(({ organization, ...row }) => ({
+    ...row,
+    organizationId:
+      typeof organization === 'string' ? (ids.get(organization) ?? null) : organization,
+  }))
+}
+
+function toRow(call: RecordedCall, createdAt: number): WaitingRow {
+  const { organization } = call
+  return {
+    ...call,
+    organization: typeof organization === 'string' ? toStorable(organization) : organization,
+    createdAt,
+    asksOnly: call.asksOnly ? 1 : 0,
+    severity: severityOf(call.status),
+    msg: toStorable(call.msg),
+    account: toStorable(call.account),
+    path: toStorable(call.path),
+  }
+}
+
+/** 1 info, 2 warning, 3 error (choices: 2, apilogs). */
+function severityOf(status: number): number {
+  if (status >= 500) return 3
+  return status >= 400 ? 2 : 1
+}
+
+/** Callers write parts of these; no database keeps U+0000 or half a surrogate pair. */
+function toStorable(text: string): string {
+  return text
+    .slice(0, textMost)
+    .replaceAll('\0', '')
+    .replaceAll(/\p{Surrogate}/gu, '\ufffd')
+}
+
+/** Deletes what is older than the configured days, in small steps. */
+export async function removeOldApiLogs({ store, now, settings }: StateService): Promise<void> {
+  const before = now() - settings.apiLogDays * dayMs
+  let deleted = deletedAtOnce
+  while (deleted === deletedAtOnce)
+    deleted = await deleteApiLogsBefore(store.queries, before, deletedAtOnce)
+}

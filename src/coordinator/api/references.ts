@@ -1,0 +1,135 @@
+/**
+ * How the resources' schemas are put together: ids, times, references (written `{id}`, answered `{id, name}`), the
+ * two forms of a body (POST makes, PUT merges), and the query of a list (choices: 2).
+ */
+import {
+  Type,
+  type TInteger,
+  type TObject,
+  type TSchema,
+  type TUnion,
+  type TNull,
+  type TOptional,
+  type TString,
+} from 'typebox'
+import { may, type Access, type Actor, type PermissionType } from '../../resources/permission.js'
+import { FleetError, type ErrorKey } from '../../errors.js'
+
+export const idSchema = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+export const timeSchema = Type.String({
+  description: 'ISO 8601, UTC, with fractional seconds',
+  examples: ['2026-11-20T10:00:00.000Z'],
+})
+export const nameSchema = Type.String({
+  description:
+    '1 to 255 characters without controls, line separators and lone surrogates; case-sensitive; ' +
+    'unique in an organization',
+})
+
+export function orNull<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** What an answer says of another object. */
+export const referenceSchema = Type.Object({ id: idSchema, name: Type.String() })
+
+export const organizationSchema = orNull(
+  Type.Object(
+    { id: idSchema, name: Type.String() },
+    { description: "null: the system administrator's own; of an agent: shared by all" },
+  ),
+)
+
+/** Chosen by us: the most references in one list of a body. */
+export const referencesMost = 1_000
+
+/** What a body says of another object: its id; what else a GET of that object answers is ignored. */
+export function referenceTo(knownFields: readonly string[]): TObject<{ id: TInteger }> {
+  const ignored = Object.fromEntries(
+    knownFields.map((field) => [field, Type.Optional(Type.Unknown())]),
+  )
+  return Type.Object({ ...ignored, id: idSchema }, { additionalProperties: false })
+}
+
+export function referencesTo(
+  knownFields: readonly string[],
+  options: { readonly minItems?: number } = {},
+) {
+  return Type.Array(referenceTo(knownFields), { maxItems: referencesMost, ...options })
+}
+
+/** The organization that a new object is for: the system administrator may choose, others may name their own. */
+export const ownerReference = Type.Optional(
+  orNull(
+    referenceTo(['name', 'accessTTL', 'refreshTTL', 'locked', 'quotas', 'created', 'updated']),
+  ),
+)
+
+/** Chosen by us: filled by `cachefleet apply`, which prunes by it. */
+export const managedBySchema = orNull(
+  Type.String({ description: 'The set of cachefleet apply that it belongs to; null: none' }),
+)
+
+/** What every object answers and no caller writes. */
+export const readOnlyKeys = ['id', 'organization', 'created', 'updated'] as const
+
+/** A list's query: its fields, `sort` and `take`; what they hold is read by the list itself. */
+export function listQuerySchema(
+  fields: readonly string[],
+): TObject<Record<string, TOptional<TString>>> {
+  const filters = Object.fromEntries(
+    fields.map((field) => [
+      field,
+      Type.Optional(
+        Type.String({ description: `pattern of ${field}: * matches any, comma is any-of` }),
+      ),
+    ]),
+  )
+  return Type.Object(
+    {
+      ...filters,
+      sort: Type.Optional(Type.String({ description: 'field[:asc|desc], id unless given' })),
+      take: Type.Optional(Type.String({ description: 'limit[,offset], the limit from 1 to 1000' })),
+    },
+    { additionalProperties: false },
+  )
+}
+
+/** `?force=true`. */
+export function forceQuery(description: string) {
+  return Type.Object(
+    { force: Type.Optional(Type.Boolean({ description })) },
+    { additionalProperties: false },
+  )
+}
+
+/** What a GET answered may be PUT back, but what the object is about stays. */
+export function requireSame(
+  key: string,
+  given: string | number | undefined,
+  current: string | number,
+  errorKey: ErrorKey,
+): void {
+  if (given !== undefined && given !== current)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `${key} cannot be changed from ${current}; make another object`,
+    )
+}
+
+/** A reference tells its name, so it takes read on its type (choices: 2, Who). */
+export function requireAccess(
+  actor: Actor,
+  type: PermissionType,
+  access: Access,
+  errorKey: ErrorKey,
+): void {
+  if (!may(actor, type, access))
+    throw new FleetError('forbidden', errorKey, `this needs permission to ${access} ${type}`)
+}
+
+/** Of calls that compile. */
+export const initSchema = Type.Boolean({
+  description: 'Also run vcl_init, in a cache that is started for this',
+})

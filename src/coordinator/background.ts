@@ -1,0 +1,56 @@
+/** Work that outlives the call that started it: a deploy goes on when its caller stopped waiting. */
+import type { Context } from '../context.js'
+import { FleetError } from '../errors.js'
+
+export interface BackgroundWork {
+  /** Fires when the coordinator stops; what is unfinished is completed or discarded at its next start. */
+  readonly signal: AbortSignal
+  /**
+   * Waits for the work at most `waitMs`: answers what it answered, or undefined when it goes on. A failure after
+   * that is logged.
+   */
+  follow<T>(context: Context, work: Promise<T>, waitMs: number): Promise<T | undefined>
+  /** Fires the signal and waits until all work has ended. */
+  stop(): Promise<void>
+}
+
+export function createBackgroundWork(): BackgroundWork {
+  const controller = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  return {
+    signal: controller.signal,
+    follow: (context, work, waitMs) => {
+      running.add(work)
+      let waiting = true
+      work
+        .catch((error: unknown) => {
+          if (waiting) return
+          if (error instanceof FleetError)
+            context.log.warn({ errorKey: error.errorKey }, error.message)
+          else context.log.error({ err: error }, 'work in the background failed')
+        })
+        .finally(() => running.delete(work))
+        .catch(() => undefined)
+      const { promise: timeUp, cancel } = waitFor(waitMs)
+      return Promise.race([work, timeUp]).finally(() => {
+        waiting = false
+        cancel()
+      })
+    },
+    stop: async () => {
+      controller.abort()
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+function waitFor(ms: number): { promise: Promise<undefined>; cancel: () => void } {
+  let cancel = (): void => undefined
+  const promise = new Promise<undefined>((resume) => {
+    const timer = setTimeout(resume, ms, undefined)
+    cancel = () => {
+      clearTimeout(timer)
+    }
+  })
+  return { promise, cancel }
+}

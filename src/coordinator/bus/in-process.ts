@@ -1,0 +1,118 @@
+/** The bus of a single coordinator process: no network, the same manners (values cloned, delivered later, at most once). */
+import { AsyncResource } from 'node:async_hooks'
+import { FleetError } from '../../errors.js'
+import type { Bus } from './bus.js'
+
+type Receive = (value: unknown) => void
+type Respond = (value: unknown) => Promise<unknown>
+
+export function createInProcessBus(): Bus {
+  const receivers = new Map<string, Set<Receive>>()
+  const responders = new Map<string, Respond>()
+  const waiting = new Set<(error: unknown) => void>()
+  let closed = false
+
+  const requireOpen = (): void => {
+    if (closed) throw closedError()
+  }
+
+  return {
+    isShared: false,
+
+    // After close it is dropped, as any message may be that nobody receives.
+    publish(subject, value) {
+      const copy = structuredClone(value)
+      setImmediate(() => {
+        const all = receivers.get(subject) ?? new Set<Receive>()
+        for (const receive of [...all]) if (all.has(receive)) receive(structuredClone(copy))
+      })
+    },
+
+    subscribe(subject, receive) {
+      requireOpen()
+      const received = inOwnContext(receive)
+      const all = receivers.get(subject) ?? new Set<Receive>()
+      receivers.set(subject, all.add(received))
+      return {
+        close: () => {
+          all.delete(received)
+          if (all.size === 0 && receivers.get(subject) === all) receivers.delete(subject)
+        },
+      }
+    },
+
+    respond(subject, answer) {
+      requireOpen()
+      if (responders.has(subject)) throw new Error(`the bus has a responder of ${subject} already`)
+      const answered = inOwnContext(answer)
+      responders.set(subject, answered)
+      return {
+        close: () => {
+          if (responders.get(subject) === answered) responders.delete(subject)
+        },
+      }
+    },
+
+    async request(subject, value, timeoutMs) {
+      requireOpen()
+      const copy = structuredClone(value)
+      const { promise, resolve, reject } = settledOnce(waiting)
+      const timer = setTimeout(() => {
+        reject(new FleetError('timed-out', 'agent', `no answer within ${timeoutMs} ms`))
+      }, timeoutMs)
+      setImmediate(() => {
+        if (closed) return
+        ask(responders.get(subject), copy).then(resolve, reject)
+      })
+      try {
+        return await promise
+      } finally {
+        clearTimeout(timer)
+        waiting.delete(reject)
+      }
+    },
+
+    async check() {
+      await Promise.resolve()
+      requireOpen()
+    },
+
+    close() {
+      closed = true
+      receivers.clear()
+      responders.clear()
+      for (const reject of [...waiting]) reject(closedError())
+      return Promise.resolve()
+    },
+  }
+}
+
+/** As over a network: what receives does not run inside the sender's transaction. */
+function inOwnContext<Value, Result>(work: (value: Value) => Result): (value: Value) => Result {
+  return AsyncResource.bind(work)
+}
+
+function settledOnce(waiting: Set<(error: unknown) => void>): {
+  readonly promise: Promise<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+} {
+  let resolve: (value: unknown) => void = () => undefined
+  let reject: (error: unknown) => void = () => undefined
+  const promise = new Promise<unknown>((resolved, rejected) => {
+    resolve = resolved
+    reject = rejected
+  })
+  waiting.add(reject)
+  return { promise, resolve, reject }
+}
+
+async function ask(respond: Respond | undefined, value: unknown): Promise<unknown> {
+  if (respond === undefined)
+    throw new FleetError('unavailable', 'agent', 'nobody answers: the link is not connected')
+  return structuredClone(await respond(value))
+}
+
+function closedError(): FleetError {
+  return new FleetError('unavailable', 'store', 'the bus is closed: the coordinator is stopping')
+}

@@ -1,0 +1,312 @@
+/**
+ * The bus over NATS, for several coordinators. What stays within this process takes the way of the in-process bus, so a
+ * server that is away parts coordinators from each other, not from themselves. What cannot be sent is dropped: hints may
+ * be lost, and comparison repairs what they would have told.
+ */
+import { randomUUID } from 'node:crypto'
+import {
+  connect,
+  RequestError,
+  TimeoutError,
+  type Msg,
+  type NatsConnection,
+  type Subscription as NatsSubscription,
+} from '@nats-io/transport-node'
+import type { Logger } from 'pino'
+import { FleetError, type ErrorKey, type ErrorKind } from '../../errors.js'
+import type { Bus } from './bus.js'
+import { createInProcessBus } from './in-process.js'
+import { fetchParcel, ParcelShelf, type ParcelLabel } from './nats-parcels.js'
+import { readServers } from './nats-servers.js'
+import { Waiting } from './waiting.js'
+
+/** Chosen by us: how long the first connection is tried for, and a part of a large value. */
+const connectTimeoutMs = 10_000
+const partTimeoutMs = 10_000
+/** Chosen by us: a server that says nothing for two of these is gone. */
+const pingMs = 5_000
+const reconnectMs = 500
+/** Chosen by us: larger values go in parts of this size; the server's own limit may be lower. */
+const messageLimitBytes = 512 << 10
+/** Room for what is around a part. */
+const overheadBytes = 1024
+/** Chosen by us: longer than any answer is waited for. */
+const answerTimeoutMs = 600_000
+const lastWordsMs = 1_000
+
+/** What a message is: a value, where to fetch one, or why there is none. */
+interface Envelope {
+  readonly value?: unknown
+  readonly parcel?: ParcelLabel
+  readonly refusal?: Refusal
+  /** The responder broke; its log says how. */
+  readonly isBug?: boolean
+}
+
+interface Refusal {
+  readonly kind: ErrorKind
+  readonly errorKey: ErrorKey
+  readonly message: string
+  readonly retryAfterSeconds?: number | undefined
+}
+
+/** Throws FleetError 'unavailable' when no server is reached, without the URLs, which may hold a password. */
+export async function connectNatsBus(
+  urls: readonly string[],
+  fleet: string,
+  log: Logger,
+): Promise<Bus> {
+  const options = {
+    ...readServers(urls),
+    name: 'cachefleet',
+    noEcho: true,
+    timeout: connectTimeoutMs,
+    pingInterval: pingMs,
+    maxPingOut: 2,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: reconnectMs,
+    ignoreAuthErrorAbort: true,
+  }
+  const connection = await connect(options).catch((error: unknown) => {
+    throw new FleetError('unavailable', 'store', `the bus does not answer: ${reasonOf(error)}`)
+  })
+  return new NatsBus(connection, `cachefleet.${fleet}`, log)
+}
+
+class NatsBus implements Bus {
+  readonly isShared = true
+  readonly #connection: NatsConnection
+  readonly #prefix: string
+  readonly #log: Logger
+  readonly #local = createInProcessBus()
+  readonly #shelf: ParcelShelf
+  /** Remote ends of the subjects that somebody here listens to, with how many do. */
+  readonly #heard = new Map<string, { readonly remote: NatsSubscription; listeners: number }>()
+  readonly #answered = new Set<string>()
+  readonly #waiting = new Waiting()
+  #isConnected = true
+  #isClosed = false
+
+  constructor(connection: NatsConnection, prefix: string, log: Logger) {
+    this.#connection = connection
+    this.#prefix = prefix
+    this.#log = log
+    const shelf = `parcels.${randomUUID()}`
+    this.#shelf = new ParcelShelf(shelf)
+    this.#listen(shelf, (message) => {
+      if (this.#isConnected) message.respond(this.#shelf.give(message.string()))
+    })
+    void this.#followStatus() // never rejects
+  }
+
+  publish(subject: string, value: unknown): void {
+    this.#local.publish(subject, value)
+    if (!this.#isConnected) return
+    const text = toText({ value })
+    const sizeBytes = Buffer.byteLength(text)
+    if (sizeBytes <= this.#payloadLimitBytes) this.#connection.publish(this.#remote(subject), text)
+    else this.#log.error({ subject, sizeBytes }, 'a hint is too large for the bus and was dropped')
+  }
+
+  subscribe(subject: string, receive: (value: unknown) => void) {
+    const subscription = this.#local.subscribe(subject, receive)
+    const known = this.#heard.get(subject)
+    if (known) known.listeners += 1
+    else this.#heard.set(subject, { remote: this.#hear(subject), listeners: 1 })
+    return {
+      close: once(() => {
+        subscription.close()
+        this.#unhear(subject)
+      }),
+    }
+  }
+
+  respond(subject: string, answer: (value: unknown) => Promise<unknown>) {
+    const subscription = this.#local.respond(subject, answer)
+    this.#answered.add(subject)
+    const remote = this.#listen(subject, (message) => {
+      void this.#answer(subject, message) // never rejects
+    })
+    return {
+      close: once(() => {
+        subscription.close()
+        this.#answered.delete(subject)
+        if (!this.#isClosed) remote.unsubscribe()
+      }),
+    }
+  }
+
+  async request(subject: string, value: unknown, timeoutMs: number): Promise<unknown> {
+    if (this.#answered.has(subject)) return this.#local.request(subject, value, timeoutMs)
+    this.#requireConnected()
+    return this.#waiting.waitFor(this.#ask(subject, value, timeoutMs), timeoutMs)
+  }
+
+  async check(): Promise<void> {
+    this.#requireConnected()
+    await this.#waiting.waitFor(this.#connection.flush(), connectTimeoutMs)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    const isConnected = this.#isConnected
+    this.#isClosed = true
+    this.#isConnected = false
+    this.#waiting.endAll(closedError())
+    this.#shelf.clear()
+    await this.#local.close()
+    // What was published last is still sent.
+    if (isConnected) await Promise.race([this.#connection.flush().catch(ignore), soon(lastWordsMs)])
+    await this.#connection.close()
+  }
+
+  async #ask(subject: string, value: unknown, timeoutMs: number): Promise<unknown> {
+    const answer = await this.#connection
+      .request(this.#remote(subject), this.#wrap({ value }), { timeout: timeoutMs })
+      .catch((error: unknown) => {
+        throw explain(error, timeoutMs)
+      })
+    return this.#unwrap(subject, answer)
+  }
+
+  async #answer(subject: string, message: Msg): Promise<void> {
+    let answer: string
+    try {
+      const asked = await this.#unwrap(subject, message)
+      answer = this.#wrap({ value: await this.#local.request(subject, asked, answerTimeoutMs) })
+    } catch (error) {
+      if (!(error instanceof FleetError))
+        this.#log.error({ err: error, subject }, 'an answer on the bus failed')
+      answer = toText(error instanceof FleetError ? { refusal: toRefusal(error) } : { isBug: true })
+    }
+    if (this.#isConnected) message.respond(answer)
+  }
+
+  #wrap(envelope: Envelope): string {
+    const text = toText(envelope)
+    const bytes = Buffer.from(text)
+    const limitBytes = Math.min(messageLimitBytes, this.#payloadLimitBytes)
+    return bytes.length <= limitBytes
+      ? text
+      : toText({ parcel: this.#shelf.put(bytes, limitBytes) })
+  }
+
+  async #unwrap(subject: string, message: Msg): Promise<unknown> {
+    const envelope = message.json<Envelope>() // of a peer of the same store
+    if (envelope.refusal) throw fromRefusal(envelope.refusal)
+    if (envelope.isBug)
+      throw new Error(`the answer on ${subject} failed in another coordinator: its log says why`)
+    if (!envelope.parcel) return envelope.value
+    const bytes = await fetchParcel(envelope.parcel, async (shelf, asked) => {
+      const part = await this.#connection.request(this.#remote(shelf), asked, {
+        timeout: partTimeoutMs,
+      })
+      return part.data
+    }).catch((error: unknown) => {
+      throw explain(error, partTimeoutMs)
+    })
+    return (JSON.parse(bytes.toString('utf8')) as Envelope).value // as above
+  }
+
+  #hear(subject: string): NatsSubscription {
+    return this.#listen(subject, (message) => {
+      this.#local.publish(subject, message.json<Envelope>().value)
+    })
+  }
+
+  #unhear(subject: string): void {
+    const known = this.#heard.get(subject)
+    if (!known) return
+    known.listeners -= 1
+    if (known.listeners > 0) return
+    this.#heard.delete(subject)
+    if (!this.#isClosed) known.remote.unsubscribe()
+  }
+
+  #listen(subject: string, hear: (message: Msg) => void): NatsSubscription {
+    return this.#connection.subscribe(this.#remote(subject), {
+      callback: (error, message) => {
+        if (this.#isClosed) return
+        if (error) this.#log.error({ err: error, subject }, 'the bus refuses a subscription')
+        else hear(message)
+      },
+    })
+  }
+
+  async #followStatus(): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (this.#isClosed) return
+      if (type === 'disconnect') {
+        this.#isConnected = false
+        this.#waiting.endAll(awayError())
+        this.#log.warn('the bus is away: coordinators notice changes of each other late')
+      } else if (type === 'reconnect') {
+        this.#isConnected = true
+        this.#log.info('the bus is back')
+      }
+    }
+  }
+
+  #requireConnected(): void {
+    if (this.#isClosed) throw closedError()
+    if (!this.#isConnected) throw awayError()
+  }
+
+  get #payloadLimitBytes(): number {
+    return (this.#connection.info?.max_payload ?? messageLimitBytes) - overheadBytes
+  }
+
+  #remote(subject: string): string {
+    return `${this.#prefix}.${subject}`
+  }
+}
+
+function toText(envelope: Envelope): string {
+  return JSON.stringify(envelope)
+}
+
+function toRefusal({ kind, errorKey, message, retryAfterSeconds }: FleetError): Refusal {
+  return { kind, errorKey, message, retryAfterSeconds }
+}
+
+function fromRefusal({ kind, errorKey, message, retryAfterSeconds }: Refusal): FleetError {
+  const detail = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+  return new FleetError(kind, errorKey, message, detail)
+}
+
+function explain(error: unknown, timeoutMs: number): unknown {
+  if (error instanceof FleetError) return error
+  if (error instanceof TimeoutError)
+    return new FleetError('timed-out', 'agent', `no answer within ${timeoutMs} ms`)
+  if (error instanceof RequestError && error.isNoResponders())
+    return new FleetError('unavailable', 'agent', 'nobody answers: the link is not connected')
+  return new FleetError('unavailable', 'store', `the bus does not work: ${reasonOf(error)}`)
+}
+
+function awayError(): FleetError {
+  return new FleetError('unavailable', 'store', 'the bus is away', { retryAfterSeconds: 1 })
+}
+
+function closedError(): FleetError {
+  return new FleetError('unavailable', 'store', 'the bus is closed: the coordinator is stopping')
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function once(work: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) work()
+    isDone = true
+  }
+}
+
+function ignore(): void {
+  // The connection closes either way.
+}
+
+function soon(ms: number): Promise<void> {
+  return new Promise((resume) => setTimeout(resume, ms).unref())
+}

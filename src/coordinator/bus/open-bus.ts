@@ -1,0 +1,30 @@
+/** Opens the bus that a URL names. */
+import type { Logger } from 'pino'
+import { FleetError } from '../../errors.js'
+import type { Bus } from './bus.js'
+import { createInProcessBus } from './in-process.js'
+
+/** The bus of a coordinator that is alone. */
+export const inProcessBus = 'in-process'
+
+const natsPattern = /^(nats|tls):\/\//
+
+/**
+ * `in-process`, or `nats://…` and `tls://…`, several servers of one cluster separated by commas (choices: 1). `fleet` keeps
+ * apart what several stores' coordinators say on one server. Throws FleetError 'invalid' for another URL, 'unavailable' when
+ * no server is reached.
+ */
+export async function openBus(url: string, fleet: string, log: Logger): Promise<Bus> {
+  if (url === inProcessBus) return createInProcessBus()
+  if (url.split(',').every((one) => natsPattern.test(one) && URL.canParse(one))) {
+    // Loaded only where it is used.
+    const { connectNatsBus } = await import('./nats.js')
+    return connectNatsBus(url.split(','), fleet, log)
+  }
+  // Without the URL itself, which may hold a password.
+  throw new FleetError(
+    'invalid',
+    'store',
+    'the bus URL is none of in-process and nats://user:password@host:port',
+  )
+}

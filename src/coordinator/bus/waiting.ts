@@ -1,0 +1,26 @@
+/** Promises that somebody waits for, each with a time limit, all of which can be ended at once. */
+import { FleetError } from '../../errors.js'
+
+export class Waiting {
+  readonly #rejects = new Set<(reason: Error) => void>()
+
+  /** Settles as the work does; rejects with FleetError 'timed-out' after `timeoutMs`, or with the reason of `endAll`. */
+  async waitFor<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+    let end: (reason: Error) => void = () => undefined
+    const ended = new Promise<never>((_resolve, reject) => (end = reject))
+    const timer = setTimeout(() => {
+      end(new FleetError('timed-out', 'agent', `no answer within ${timeoutMs} ms`))
+    }, timeoutMs)
+    this.#rejects.add(end)
+    try {
+      return await Promise.race([work, ended])
+    } finally {
+      clearTimeout(timer)
+      this.#rejects.delete(end)
+    }
+  }
+
+  endAll(reason: Error): void {
+    for (const reject of [...this.#rejects]) reject(reason)
+  }
+}

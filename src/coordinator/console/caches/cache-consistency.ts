@@ -1,0 +1,64 @@
+/** Whether a cache is as it should be: what is desired compared with what the cache itself says. Pure. */
+import { idleVclName, type DesiredEngine } from '../../../vcl/desired-engine.js'
+import { isShownAs, type ShownParam } from '../../../vcl/param-value.js'
+import { settableParams } from '../../../vcl/settings-plan.js'
+
+export interface SeenVcl {
+  readonly name: string
+  /** active | available */
+  readonly status: string
+  /** The VCL that a label stands for. */
+  readonly label: string | null
+}
+
+export interface SeenParam extends ShownParam {
+  readonly description: string
+}
+
+export interface CacheSight {
+  readonly vcls: readonly SeenVcl[]
+  readonly params: ReadonlyMap<string, SeenParam>
+  /** The agent found its cache to be as desired. */
+  readonly isEffective: boolean
+}
+
+export interface Consistency {
+  /** The VCL in use; empty when there is none. */
+  readonly vclName: string
+  readonly vclConsistent: boolean
+  /** Parameters that are not as they should be. */
+  readonly paramChangeset: ReadonlyMap<string, SeenParam>
+}
+
+export function judgeConsistency(desired: DesiredEngine, sight: CacheSight): Consistency {
+  const vclName = sight.vcls.find(({ status }) => status === 'active')?.name ?? ''
+  return {
+    vclName,
+    vclConsistent: isServing(desired, vclName, sight),
+    paramChangeset: new Map(
+      settableParams(desired).flatMap(({ name, value }) => {
+        const shown = sight.params.get(name)
+        if (shown && isShownAs(value, shown)) return []
+        return [[name, shown ?? noSuchParam]]
+      }),
+    ),
+  }
+}
+
+/** What serves is judged, not what is loaded for a deploy or a rollback. */
+function isServing(desired: DesiredEngine, vclName: string, sight: CacheSight): boolean {
+  // Until the first deploy a foreign VCL may serve, and the agent knows whether it does (choices: 1, --takeover).
+  if (desired.active === idleVclName && sight.isEffective) return vclName !== ''
+  const targets = new Map(sight.vcls.map(({ name, label }) => [name, label]))
+  return (
+    vclName === desired.active &&
+    desired.labels.every(({ label, program }) => targets.get(label) === program)
+  )
+}
+
+const noSuchParam: SeenParam = {
+  value: '',
+  default: '',
+  unit: '',
+  description: 'this release of the cache has no such parameter',
+}

@@ -1,0 +1,53 @@
+/** Bans for the caches of one group: an invalidation as any other, waited for a moment. */
+import type { Context } from '../../../context.js'
+import type { Actor } from '../../../resources/permission.js'
+import { selectAgents, toAgentRecords, type AgentRecord } from '../../fleet/agent-queries.js'
+import { inPieces } from '../../store/in-pieces.js'
+import {
+  createInvalidation,
+  type InvalidationRequest,
+} from '../../invalidations/create-invalidation.js'
+import type { InvalidationView } from '../../invalidations/invalidation-view.js'
+import { waitForEnd } from '../../invalidations/wait-for-results.js'
+import type { StateService } from '../../service.js'
+
+/** choices: 6, an answer after at most 5 s; the rest of them is for making the entry and the answer. */
+const waitMs = 4_500
+
+export type GroupBan = Pick<InvalidationRequest, 'expression' | 'expressions'>
+
+export interface GroupBanView extends InvalidationView {
+  /** Those that it is for, by id; without those that are gone meanwhile. */
+  readonly agents: ReadonlyMap<number, AgentRecord>
+}
+
+/**
+ * How far it is by then: it goes on for caches that are away. Of a group of the controller too, which it does not change.
+ * Throws as createInvalidation.
+ */
+export async function banInGroup(
+  service: StateService,
+  { context, actor }: { readonly context: Context; readonly actor: Actor },
+  { id }: { readonly id: number },
+  ban: GroupBan,
+): Promise<GroupBanView> {
+  const made = await createInvalidation(service, context, actor, {
+    ...{ type: 'ban', ...ban },
+    target: { vclGroup: { id } },
+  })
+  const hasEnded = made.entry.outcome !== null
+  const view = hasEnded ? made : ((await waitForEnd(service, made.entry.id, waitMs)) ?? made)
+  const agentIds = view.results.map(({ agent }) => agent.id)
+  return { ...view, agents: await readAgents(service, agentIds) }
+}
+
+async function readAgents(
+  { store: { queries } }: StateService,
+  agentIds: readonly number[],
+): Promise<ReadonlyMap<number, AgentRecord>> {
+  const rows = await inPieces(agentIds, (ids) =>
+    selectAgents(queries, { kind: 'all' }).where('agents.id', 'in', ids).execute(),
+  )
+  const agents = await toAgentRecords(queries, rows)
+  return new Map(agents.map((agent) => [agent.id, agent]))
+}

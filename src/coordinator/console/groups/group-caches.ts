@@ -1,0 +1,126 @@
+/**
+ * Which caches are in a group of the console. Joining a deployed group deploys there, and a cache that leaves runs the idle
+ * VCL: placement follows the group's hidden tag as it follows people's.
+ */
+import type { Context } from '../../../context.js'
+import { seesGroup } from '../../../resources/console-role.js'
+import type { Actor } from '../../../resources/permission.js'
+import { FleetError } from '../../../errors.js'
+import { findAgent, type AgentRecord } from '../../fleet/agent-queries.js'
+import {
+  readConsoleGroups,
+  touchConsoleGroup,
+  type ConsoleGroupRecord,
+} from './group-queries.js'
+import { recomposeDesired } from '../../fleet/desired-states.js'
+import {
+  deleteMember,
+  insertMember,
+  readControllerGroupsOn,
+  readGroupsOfAgents,
+  type GroupOfAgent,
+} from '../../fleet/group-members.js'
+import type { Queries } from '../../store/store.js'
+import { tellAgentsChanged, tellDesiredChanged } from '../../agents/agent-hints.js'
+import { requireOwner } from '../../api/find-references.js'
+import { changeTargets } from '../../placement/shortfall.js'
+import type { StateService } from '../../service.js'
+import { requireConsoleGroup } from './groups.js'
+
+/** What a call relates; both were found for the caller. */
+interface Relation {
+  readonly context: Context
+  readonly group: ConsoleGroupRecord
+  readonly agentId: number
+}
+
+/** Again changes nothing. Throws 'conflict' for a cache that something else holds, 'forbidden' for one that is only shared. */
+export async function joinGroup(
+  service: StateService,
+  actor: Actor,
+  relation: Relation,
+): Promise<void> {
+  const { group, agentId } = relation
+  await changeMembers(service, actor, relation, async (queries) => {
+    const [now] = await readConsoleGroups(queries, { kind: 'all' }, { id: group.id })
+    const agent = await findAgent(queries, { kind: 'all' }, agentId)
+    if (!now || !agent)
+      throw new FleetError('not-found', 'group', `the ${now ? 'cache' : 'group'} was not found`)
+    requireOwner(actor, agent, 'group')
+    requireUsable(now, agent)
+    const before = (await readGroupsOfAgents(queries, [agentId])).get(agentId)
+    if (before?.console === true && before.id === group.id) return
+    await requireFree(queries, actor, { before, agentId })
+    await insertMember(queries, group.id, agentId)
+    await touchConsoleGroup(queries, group.id, service.now())
+  })
+}
+
+/** Throws 'not-found' for a cache that is not in it. */
+export async function leaveGroup(
+  service: StateService,
+  actor: Actor,
+  relation: Relation,
+): Promise<void> {
+  const { group, agentId } = relation
+  await changeMembers(service, actor, relation, async (queries) => {
+    if (!(await deleteMember(queries, group.id, agentId)))
+      throw new FleetError('not-found', 'group', 'the group has no such cache')
+    await touchConsoleGroup(queries, group.id, service.now())
+  })
+}
+
+/** By force: people say themselves which caches a group of the console has, be it none. */
+async function changeMembers(
+  service: StateService,
+  actor: Actor,
+  { context, group, agentId }: Relation,
+  change: (queries: Queries) => Promise<void>,
+): Promise<void> {
+  requireConsoleGroup(group)
+  const readGroupIds = () => Promise.resolve([])
+  let changed: readonly number[] = []
+  const write = async (queries: Queries): Promise<void> => {
+    await change(queries)
+    // The parameters that the group's caches have in common.
+    changed = await recomposeDesired(queries, [agentId])
+  }
+  await changeTargets(service, { actor, errorKey: 'group', force: true, readGroupIds, write })
+  tellDesiredChanged(service, changed, context.traceId)
+  tellAgentsChanged(service, [agentId])
+}
+
+/** An organization's groups use its own caches and the shared ones (choices: 2, Agents). */
+function requireUsable(
+  { organizationId }: ConsoleGroupRecord,
+  { organization }: AgentRecord,
+): void {
+  if (organizationId !== null && organization !== null && organization.id !== organizationId)
+    throw new FleetError('conflict', 'group', 'the cache is of another organization than the group')
+}
+
+/** Chosen by us: what stands on a cache by its domains keeps it from joining too, as a group of the console is its whole VCL. */
+async function requireFree(
+  queries: Queries,
+  actor: Actor,
+  { before, agentId }: { readonly before: GroupOfAgent | undefined; readonly agentId: number },
+): Promise<void> {
+  if (before?.console === true)
+    throw new FleetError(
+      'conflict',
+      'group',
+      `the cache is in ${nameFor(actor, before)} already; take it out there first`,
+    )
+  const [holder] = await readControllerGroupsOn(queries, agentId)
+  if (holder)
+    throw new FleetError(
+      'conflict',
+      'group',
+      `the VCL group ${nameFor(actor, holder)} of the controller is deployed to this cache; undeploy it, or change its tags, first`,
+    )
+}
+
+function nameFor(actor: Actor, group: GroupOfAgent): string {
+  const isOwn = actor.organizationId === null || actor.organizationId === group.organizationId
+  return isOwn && seesGroup(actor, group.id) ? JSON.stringify(group.name) : 'another group'
+}

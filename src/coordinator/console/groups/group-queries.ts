@@ -1,0 +1,156 @@
+/** Groups as the console lists them: its own, and the root groups of the controller, which it only shows. Their caches: group-members.ts. */
+import type { Selectable } from 'kysely'
+import { insertDeployment } from '../../fleet/deployment-queries.js'
+import { switchedSources } from '../../fleet/history-queries.js'
+import type { VclGroupsTable } from '../../store/schema.js'
+import { within, type Scope } from '../../store/scope.js'
+import type { Queries } from '../../store/store.js'
+import { insertTag } from '../../fleet/tag-queries.js'
+import { insertGroup, parseWish } from '../../fleet/group-queries.js'
+
+export interface ConsoleGroupRecord {
+  readonly id: number
+  /** Null: the system administrator's own. */
+  readonly organizationId: number | null
+  readonly name: string
+  /** False: a root group of the controller, which is changed there. */
+  readonly console: boolean
+  readonly description: string
+  /** Shown on the first page. */
+  readonly overviewGroup: boolean
+  /** The branch that its caches shall run; null: none. */
+  readonly mainFileId: number | null
+  /** The commit that its caches were switched to; null: none. */
+  readonly deployedCommit: { readonly fileId: number; readonly version: number } | null
+  /** The branch of the newest deploy, which may still wait for caches; null: it is not to be deployed. */
+  readonly wishedFileId: number | null
+  readonly paramSetId: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** By id. */
+export async function readConsoleGroups(
+  queries: Queries,
+  scope: Scope,
+  { id }: { readonly id?: number } = {},
+): Promise<ConsoleGroupRecord[]> {
+  const rows = await queries
+    .selectFrom('vclGroups')
+    .leftJoin('consoleGroups', 'consoleGroups.groupId', 'vclGroups.id')
+    .selectAll('vclGroups')
+    .select(['consoleGroups.description', 'consoleGroups.overviewGroup'])
+    .select('consoleGroups.paramSetId')
+    .select((e) =>
+      e.case().when('vclGroups.wishPending', '=', 1).then(switchedSources()).end().as('switched'),
+    )
+    .where(within(scope, 'vclGroups'))
+    .where('vclGroups.root', '=', 1)
+    .$if(id !== undefined, (query) => query.where('vclGroups.id', '=', id ?? 0))
+    .orderBy('vclGroups.id')
+    .execute()
+  return rows.map(fromRow)
+}
+
+export interface ConsoleGroupFields {
+  readonly name: string
+  readonly description: string
+  readonly overviewGroup: boolean
+}
+
+/** Chosen by us: more than any fleet has caches. */
+const allCaches = 1_000_000
+
+/** People see neither name. */
+const hiddenName = 'members of a group of the console'
+
+export async function insertConsoleGroup(
+  queries: Queries,
+  keys: { readonly organizationId: number | null; readonly cacheKey: string },
+  { name, description, overviewGroup }: ConsoleGroupFields,
+  now: number,
+): Promise<number> {
+  const id = await insertGroup(
+    queries,
+    { ...keys, console: true },
+    {
+      ...{ name, root: true, keepOnFailure: true, mainFileId: null, mainFileVersion: null },
+      ...{ includeIds: [], domainIds: [], deploymentIds: [], managedBy: null },
+    },
+    now,
+  )
+  const { organizationId: owner } = keys
+  const hidden = { name: hiddenName, managedBy: null, groupId: id }
+  const tagId = await insertTag(queries, owner, hidden, now)
+  const asked = { ...hidden, min: 1, max: allCaches, tagIds: [tagId] }
+  const deploymentId = await insertDeployment(queries, owner, asked, now)
+  await queries
+    .insertInto('vclGroupDeployments')
+    .values({ groupId: id, deploymentId, position: 0 })
+    .execute()
+  await queries
+    .insertInto('consoleGroups')
+    .values({ groupId: id, description, overviewGroup: toFlag(overviewGroup) })
+    .execute()
+  return id
+}
+
+/** A field that is left out keeps its value. */
+export type ConsoleGroupChange = {
+  readonly [Field in keyof ConsoleGroupFields]?: ConsoleGroupFields[Field] | undefined
+}
+
+export async function updateConsoleGroup(
+  queries: Queries,
+  id: number,
+  { name, description, overviewGroup }: ConsoleGroupChange,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('vclGroups')
+    .set({ ...(name !== undefined && { name }), updatedAt: now })
+    .where('id', '=', id)
+    .execute()
+  const columns = {
+    ...(description !== undefined && { description }),
+    ...(overviewGroup !== undefined && { overviewGroup: toFlag(overviewGroup) }),
+  }
+  if (Object.keys(columns).length > 0)
+    await queries.updateTable('consoleGroups').set(columns).where('groupId', '=', id).execute()
+}
+
+/** What it is related to changed. */
+export async function touchConsoleGroup(queries: Queries, id: number, now: number): Promise<void> {
+  await queries.updateTable('vclGroups').set({ updatedAt: now }).where('id', '=', id).execute()
+}
+
+interface GroupRow extends Selectable<VclGroupsTable> {
+  readonly description: string | null
+  readonly overviewGroup: 0 | 1 | null
+  readonly paramSetId: number | null
+  /** As the wish, while that waits for caches. */
+  readonly switched: string | null
+}
+
+function fromRow(row: GroupRow): ConsoleGroupRecord {
+  const wished = parseWish(row.wish)?.mainVCL
+  const main = row.wishPending === 1 ? parseWish(row.switched)?.mainVCL : wished
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    name: row.name,
+    console: row.console === 1,
+    description: row.description ?? '',
+    overviewGroup: row.overviewGroup === 1,
+    mainFileId: row.mainFileId,
+    deployedCommit: main ? { fileId: main.id, version: main.version } : null,
+    wishedFileId: wished?.id ?? null,
+    paramSetId: row.paramSetId,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  }
+}
+
+function toFlag(is: boolean): 0 | 1 {
+  return is ? 1 : 0
+}

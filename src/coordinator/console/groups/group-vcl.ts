@@ -1,0 +1,164 @@
+/**
+ * Which branch a group of the console has, and its deploy there: the controller's two phases (deploy.ts), told for each cache.
+ * A branch that the group has not yet is its own once it is deployed, in the decision that switches.
+ */
+import type { Context } from '../../../context.js'
+import { agentStates } from '../../../resources/agent-state.js'
+import { translateError } from '../../../vcl/compiler-text.js'
+import { judgeCache, type CacheOutcome, type DeployEnd } from './group-deploy.js'
+import type { Actor } from '../../../resources/permission.js'
+import { FleetError } from '../../../errors.js'
+import { selectAgents, toAgentRecords, type AgentRecord } from '../../fleet/agent-queries.js'
+import { relateBranch, unrelateBranch } from '../../files/branch-queries.js'
+import { readAgentsOfGroups } from '../../fleet/group-members.js'
+import { readGroupPlaces } from '../../fleet/group-places.js'
+import { inPieces } from '../../store/in-pieces.js'
+import type { Queries } from '../../store/store.js'
+import { findGroup } from '../../fleet/group-queries.js'
+import { deployVclGroup } from '../../deploying/deploy.js'
+import { DeployDiscarded } from '../../deploying/deploy-decision.js'
+import { readSourceMap } from '../../groups/source-places.js'
+import { undeployVclGroup } from '../../deploying/undeploy.js'
+import type { StateService } from '../../service.js'
+import { requireConsoleGroup, type ConsoleGroup } from './groups.js'
+import type { BranchRecord } from '../vcls/vcls.js'
+
+/** Both were found for the caller. */
+export interface GroupBranch {
+  readonly group: ConsoleGroup
+  readonly branch: BranchRecord
+}
+
+/** Takes effect at the next deploy. Again changes nothing. */
+export async function giveBranch(
+  service: StateService,
+  { group, branch }: GroupBranch,
+): Promise<void> {
+  requireFitting(group, branch)
+  if (group.mainFileId === branch.id) return
+  const isDone = await service.store.transaction((queries) =>
+    relateBranch(queries, group.id, branch.id, service.now()),
+  )
+  if (!isDone)
+    throw new FleetError('not-found', 'vcl', 'the group or the branch was deleted meanwhile')
+}
+
+/** Chosen by us: whoever takes the VCL away is not waited for any longer. */
+const takeAwayMs = 30_000
+
+/**
+ * Chosen by us: when it is what is deployed, or waits to be, the group is undeployed with it, and its caches run the idle VCL; else they would
+ * serve on what no call shows any more. Throws 'not-found' for a branch that the group does not have.
+ */
+export async function takeBranch(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  { group, branch }: GroupBranch,
+): Promise<void> {
+  requireConsoleGroup(group)
+  const unrelate = (queries: Queries) => unrelateBranch(queries, group.id, branch.id, service.now())
+  if ([group.deployedCommit?.fileId, group.wishedFileId].includes(branch.id))
+    await undeployVclGroup(service, context, actor, {
+      ...{ groupId: group.id, waitMs: takeAwayMs, percent: 100 },
+      alsoWrite: unrelate,
+    })
+  else if (!(await service.store.transaction(unrelate)))
+    throw new FleetError('not-found', 'vcl', 'the group does not have this VCL')
+}
+
+/** As `wait` of the controller's deploy is when it is left out. */
+const deployWaitMs = 60_000
+
+export interface DeployedCacheOutcome extends CacheOutcome {
+  readonly agent: AgentRecord
+}
+
+export interface GroupDeploy {
+  /** By the caches' ids. */
+  readonly outcomes: readonly DeployedCacheOutcome[]
+  /** Why it was not deployed; empty when it was, on some of them at least. */
+  readonly message: string
+}
+
+/**
+ * Tells how it ended on each cache. A group without caches gets it with its first one. Throws FleetError 'conflict': another
+ * deploy of the group is in progress, or something else holds the caches.
+ */
+export async function deployBranch(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  relation: GroupBranch,
+): Promise<GroupDeploy> {
+  requireFitting(relation.group, relation.branch)
+  const end = await runDeploy(service, context, actor, relation)
+  const agents = await readCaches(service, relation.group.id)
+  const outcomes = agents.map((agent) => {
+    const isThere = agent.state === agentStates.Running
+    return { agent, ...judgeCache(end, { id: agent.id, isThere }) }
+  })
+  return { outcomes, message: end.kind === 'begun' ? '' : end.message }
+}
+
+async function runDeploy(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  { group, branch }: GroupBranch,
+): Promise<DeployEnd> {
+  try {
+    await deployVclGroup(service, context, actor, {
+      ...{ groupId: group.id, waitMs: deployWaitMs, percent: 100 },
+      files: { mainVCL: { id: branch.id, version: null }, includes: [] },
+    })
+  } catch (error) {
+    return toEnd(error)
+  }
+  return { kind: 'begun', places: await readPlaces(service, group.id) }
+}
+
+/** What says something about the caches; other errors are the caller's. */
+function toEnd(error: unknown): DeployEnd {
+  if (!(error instanceof FleetError) || error.errorKey !== 'deploy') throw error
+  const { kind, message } = error
+  if (kind === 'unavailable') return { kind, message }
+  if (kind !== 'uncompilable') throw error
+  return { kind, message, failures: error instanceof DeployDiscarded ? error.failures : null }
+}
+
+async function readPlaces(service: StateService, groupId: number) {
+  const { queries } = service.store
+  const places = await readGroupPlaces(queries, [groupId])
+  const group = await findGroup(queries, { kind: 'all' }, groupId)
+  const hasFailed = places.some(({ error }) => error !== null)
+  const sourceMap =
+    group?.wish && hasFailed
+      ? await readSourceMap(service, { groupId, sources: group.wish })
+      : undefined
+  return new Map(
+    places.map(({ agentId, state, candidateState, error }) => [
+      agentId,
+      {
+        state,
+        candidateState,
+        error: error && sourceMap ? translateError(error, sourceMap) : error,
+      },
+    ]),
+  )
+}
+
+async function readCaches(service: StateService, groupId: number): Promise<AgentRecord[]> {
+  const { queries } = service.store
+  const all = (await readAgentsOfGroups(queries, [groupId])).get(groupId) ?? []
+  const rows = await inPieces(all, (ids) =>
+    selectAgents(queries, { kind: 'all' }).where('agents.id', 'in', ids).execute(),
+  )
+  return toAgentRecords(queries, rows)
+}
+
+function requireFitting(group: ConsoleGroup, { organizationId }: BranchRecord): void {
+  requireConsoleGroup(group)
+  if (organizationId !== group.organizationId)
+    throw new FleetError('conflict', 'vcl', 'the branch is of another organization than the group')
+}

@@ -1,0 +1,137 @@
+/**
+ * Who calls the console: by name and password with every call, or by the cookie of a login (choices: 6). What was found is
+ * believed for some seconds; a password that was right is not checked again while the account keeps it.
+ */
+import { createHmac, randomBytes } from 'node:crypto'
+import { credentialsChangedSubject } from '../../bus/bus.js'
+import { readLoginName } from '../../../resources/console-role.js'
+import type { Actor } from '../../../resources/permission.js'
+import type { FleetError } from '../../../errors.js'
+import { findAccountByName, type LoginAccount } from '../../identity/account-queries.js'
+import type { Identity } from '../../identity/identity.js'
+import { unauthenticated } from '../../identity/sessions.js'
+import { findPlaceByName } from './places.js'
+
+export interface ConsoleCredentials {
+  /** `account` or `account@organization`. */
+  readonly user: string
+  readonly password: string
+  readonly sourceAddress: string
+}
+
+export interface ConsoleLogins {
+  /** Throws FleetError 'unauthenticated', 'limited' after too many failures, 'unavailable' under too many at once. */
+  recognize(credentials: ConsoleCredentials): Promise<Actor>
+  close(): void
+}
+
+interface FoundAccount {
+  readonly account: LoginAccount
+  readonly name: string
+  /** As it stands behind the `@`; undefined: none was named. */
+  readonly organization: string | undefined
+}
+
+interface Remembered {
+  readonly passwordHash: string
+  readonly actor: Actor
+  readonly untilMs: number
+}
+
+/** choices: 2, what was revoked is dead within 5 s, also when the hint about it is lost. */
+const believedMs = 4_000
+/** Chosen by us; when there are more, all are checked again. */
+const rememberedMost = 1_000
+
+export function createConsoleLogins(identity: Identity): ConsoleLogins {
+  const { service, passwords, limits } = identity
+  /** By a digest that means nothing outside of this process. */
+  const secret = randomBytes(32)
+  const remembered = new Map<string, Remembered>()
+  /** Checks in progress: calls that were sent together share one. */
+  const checking = new Map<string, Promise<Actor>>()
+  const subscription = service.bus.subscribe(credentialsChangedSubject, () => {
+    for (const [key, entry] of remembered) remembered.set(key, { ...entry, untilMs: 0 })
+  })
+  return {
+    recognize: async (credentials) => {
+      const { user, password, sourceAddress } = credentials
+      // An address that guesses learns nothing from what is remembered of another one.
+      const key = createHmac('sha256', secret)
+        .update(JSON.stringify([user, password, sourceAddress]))
+        .digest('hex')
+      const known = remembered.get(key)
+      if (known && known.untilMs > service.now()) return known.actor
+      const running = checking.get(key)
+      if (running) return running
+      const check = checkAgain(key, credentials, known?.passwordHash)
+      checking.set(key, check)
+      try {
+        return await check
+      } finally {
+        checking.delete(key)
+      }
+    },
+    close: () => {
+      subscription.close()
+    },
+  }
+
+  async function checkAgain(
+    key: string,
+    credentials: ConsoleCredentials,
+    knownHash: string | undefined,
+  ): Promise<Actor> {
+    remembered.delete(key)
+    const untilMs = service.now() + believedMs
+    const { account, actor } = await check(credentials, knownHash)
+    if (remembered.size >= rememberedMost) remembered.clear()
+    remembered.set(key, { passwordHash: account.passwordHash, actor, untilMs })
+    return actor
+  }
+
+  async function check(
+    guess: ConsoleCredentials,
+    knownHash: string | undefined,
+  ): Promise<{ account: LoginAccount; actor: Actor }> {
+    const found = await findAccount(guess.user)
+    if (knownHash === undefined || found?.account.passwordHash !== knownHash)
+      await verifyGuess(guess, found)
+    if (found?.account.locked !== false) throw wrongCredentials()
+    const named = { ...found.account, name: found.name }
+    const actor = await findPlaceByName(service.store.queries, named, found.organization)
+    return { account: found.account, actor }
+  }
+
+  async function verifyGuess(
+    { user, password, sourceAddress }: ConsoleCredentials,
+    found: FoundAccount | undefined,
+  ): Promise<void> {
+    // However it was written, with whichever organization behind it: guesses at one account count together.
+    const name = found?.name ?? user
+    const checkLimit = (): void => {
+      limits.check(name, sourceAddress)
+    }
+    checkLimit()
+    // Checked again at its turn: guesses that were sent together have failed meanwhile.
+    const matches = await passwords.verify(found?.account.passwordHash, password, checkLimit)
+    if (!matches || found?.account.locked !== false) {
+      limits.countFailure(name, sourceAddress)
+      throw wrongCredentials()
+    }
+    limits.forgive(name, sourceAddress)
+  }
+
+  async function findAccount(user: string): Promise<FoundAccount | undefined> {
+    if (user.includes('\0')) return undefined // cannot be stored, nor asked for on PostgreSQL
+    for (const { account: name, organization } of readLoginName(user)) {
+      const account = await findAccountByName(service.store.queries, name)
+      if (account) return { account, name, organization }
+    }
+    return undefined
+  }
+}
+
+function wrongCredentials(): FleetError {
+  return unauthenticated('the name or the password is wrong')
+}

@@ -1,0 +1,107 @@
+/**
+ * Sessions of the console's cookie. They stand among the other sessions, so whatever ends those ends these; their digest is
+ * that of the cookie's secret, which no call for tokens accepts.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { credentialsChangedSubject } from '../../bus/bus.js'
+import type { Actor } from '../../../resources/permission.js'
+import {
+  deleteOldestLogins,
+  findSession,
+  insertSession,
+  prolongSession,
+} from '../../identity/session-queries.js'
+import type { Identity } from '../../identity/identity.js'
+import { endSession } from '../../identity/sessions.js'
+import { findPlaceOf } from './places.js'
+
+export interface ConsoleSessions {
+  /** Answers the cookie's value. */
+  start(actor: Actor): Promise<string>
+  /** Undefined: it is no session, or it has ended. */
+  recognize(cookie: string): Promise<Actor | undefined>
+  end(actor: Actor): Promise<void>
+  close(): void
+}
+
+/** choices: 6, idle 30 min. */
+const idleMs = 30 * 60 * 1000
+/** Chosen by us: how exact the idle time is. */
+const prolongEveryMs = 60_000
+/** As in authenticate.ts. */
+const believedMs = 4_000
+const rememberedMost = 10_000
+/** Chosen by us: an account's oldest one ends when it has more. */
+const sessionsOfAccount = 1000
+const cookiePattern = /^([1-9][0-9]{0,15})\.([A-Za-z0-9_-]{43})$/
+const label = 'console'
+
+export function createConsoleSessions({ service }: Identity): ConsoleSessions {
+  const { store, now } = service
+  const remembered = new Map<string, { readonly actor: Actor; readonly untilMs: number }>()
+  const subscription = service.bus.subscribe(credentialsChangedSubject, () => {
+    remembered.clear()
+  })
+  return {
+    start: async ({ accountId, organizationId }) => {
+      const secret = randomBytes(32).toString('base64url')
+      const id = await store.transaction(async (queries) => {
+        const sessionId = await insertSession(queries, {
+          accountId,
+          organizationId,
+          label,
+          refreshDigest: digest(secret),
+          createdAt: now(),
+          lastUsedAt: now(),
+          accessExpiresAt: 0,
+          refreshExpiresAt: now() + idleMs,
+        })
+        await deleteOldestLogins(queries, { accountId, label }, sessionsOfAccount)
+        return sessionId
+      })
+      return `${id}.${secret}`
+    },
+    recognize: async (cookie) => {
+      const known = remembered.get(cookie)
+      if (known && known.untilMs > now()) return known.actor
+      const untilMs = now() + believedMs
+      const actor = await findActor(cookie)
+      if (remembered.size >= rememberedMost) remembered.clear()
+      if (actor) remembered.set(cookie, { actor, untilMs })
+      else remembered.delete(cookie)
+      return actor
+    },
+    end: async ({ sessionId }) => {
+      remembered.clear()
+      await endSession(service, sessionId)
+    },
+    close: () => {
+      subscription.close()
+    },
+  }
+
+  async function findActor(cookie: string): Promise<Actor | undefined> {
+    const [, id, secret] = cookiePattern.exec(cookie) ?? []
+    if (id === undefined || secret === undefined) return undefined
+    const session = await findSession(store.queries, Number(id))
+    if (!session || session.refreshExpiresAt <= now() || session.account.locked) return undefined
+    if (!isSame(session.refreshDigest, digest(secret))) return undefined
+    const { accountId, organizationId, account } = session
+    const actor = await findPlaceOf(store.queries, { ...account, id: accountId }, organizationId)
+    if (!actor) return undefined
+    if (now() - session.lastUsedAt >= prolongEveryMs)
+      await prolongSession(store.queries, session.id, {
+        lastUsedAt: now(),
+        refreshExpiresAt: now() + idleMs,
+      })
+    return { ...actor, sessionId: session.id }
+  }
+}
+
+function digest(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}

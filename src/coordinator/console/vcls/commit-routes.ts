@@ -1,0 +1,135 @@
+/** The commits of a VCL branch: its head and history, and pushes (choices: 6). */
+import { Type } from 'typebox'
+import { parseCommitId, type Commit } from '../../../resources/object-id.js'
+import { FleetError } from '../../../errors.js'
+import { route, type Call, type Route } from '../../http/route.js'
+import { pushCommit, type PushRequest } from './vcl-push.js'
+import {
+  listCommits,
+  readCommit,
+  readHead,
+  type BranchRecord,
+} from './vcls.js'
+import type { StateService } from '../../service.js'
+import { itemsMost, readPage } from '../pages.js'
+import {
+  commitSchema,
+  pushedSchema,
+  toCommitView,
+  toWholeCommitView,
+  wholeCommitSchema,
+} from './vcl-views.js'
+import { errorKey, findingBranch, read, write } from './vcl-routes.js'
+
+const content = Type.String({ description: 'VCL text' })
+
+export function commitRoutes(service: StateService): readonly Route[] {
+  const ofBranch = findingBranch(service)
+  const listSchema = Type.Object({ list: Type.Array(commitSchema) })
+  const push = async (
+    { context, actor, object: branch }: Call<unknown, unknown, BranchRecord>,
+    request: Omit<PushRequest, 'branch'>,
+  ) => {
+    const { head, message } = await pushCommit(service, context, actor, { branch, ...request })
+    return { status: 200, body: { ...toWholeCommitView(head), message } }
+  }
+  const pushing = {
+    method: 'POST',
+    errorKey,
+    permission: write,
+    ...ofBranch,
+    bodyTypes: ['json', 'text'],
+    textKey: 'content',
+    ignoresUnknownKeys: true,
+    answers: { 200: pushedSchema },
+  } as const
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/vcl/{id}/head',
+      operationId: 'getHead',
+      summary: 'The head: the commit that the next deploy of a group with this branch brings',
+      errorKey,
+      permission: read,
+      ...ofBranch,
+      answers: { 200: wholeCommitSchema },
+      handle: async ({ object }) => ({
+        status: 200,
+        body: toWholeCommitView(await readHead(service, object)),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/vcl/{id}/commit/{commitId}',
+      operationId: 'getCommit',
+      summary: 'One commit with its content',
+      errorKey,
+      permission: read,
+      ...ofBranch,
+      answers: { 200: wholeCommitSchema },
+      handle: async ({ object, params }) => ({
+        status: 200,
+        body: toWholeCommitView(await readCommit(service, object, readCommitId(params))),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/vcl/{id}/history',
+      operationId: 'listCommits',
+      summary: `The ${itemsMost} newest commits, newest first, without their contents`,
+      errorKey,
+      permission: read,
+      ...ofBranch,
+      answers: { 200: listSchema },
+      handle: async ({ object }) => {
+        const commits = await listCommits(service, object, { page: 1, items: itemsMost })
+        return { status: 200, body: { list: commits.map(toCommitView) } }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/vcl/{id}/history/{page}/{items}',
+      operationId: 'listCommitsByPage',
+      summary: 'A page of all commits, newest first',
+      errorKey,
+      permission: read,
+      ...ofBranch,
+      answers: { 200: listSchema },
+      handle: async ({ object, params }) => {
+        const commits = await listCommits(service, object, readPage(params, errorKey))
+        return { status: 200, body: { list: commits.map(toCommitView) } }
+      },
+    }),
+    route({
+      ...pushing,
+      path: '/v1/vcl/{id}/push',
+      operationId: 'push',
+      summary: 'Makes a text the head of the branch, whatever was its head',
+      body: Type.Object({ content }),
+      handle: (call) => push(call, { onto: null, content: call.body.content }),
+    }),
+    route({
+      ...pushing,
+      path: '/v1/vcl/{id}/push/{commitId}',
+      operationId: 'pushOnto',
+      summary:
+        'Makes a text the head if that commit still is it, else 409; without a body makes that commit the head',
+      bodyOptional: true,
+      body: Type.Object({ content }),
+      handle: (call) =>
+        push(call, { onto: readCommitId(call.params), content: readContent(call.body) }),
+    }),
+  ]
+}
+
+/** Throws 'not-found' for the id of no commit. */
+function readCommitId({ commitId = '' }: Readonly<Record<string, string>>): Commit {
+  const commit = parseCommitId(commitId)
+  if (commit) return commit
+  throw new FleetError('not-found', errorKey, `${commitId.slice(0, 100)} was not found`)
+}
+
+/** The body may be left out. */
+function readContent(body: { readonly content: string } | undefined): string | undefined {
+  return body?.content
+}

@@ -1,0 +1,101 @@
+/** Who loads what in phase one, and whether there is anything to do at all. Pure. */
+import type { PlacementDecision } from '../placement/placement.js'
+import { hasSameNames, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
+import { programOf, type WishedSources } from '../fleet/vcl-group.js'
+import type { DeployRecord } from '../fleet/deploy-queries.js'
+import type { PlacementRecord } from '../fleet/placement-queries.js'
+import { createPlacement, nameAsHeld } from '../placement/placing.js'
+
+/**
+ * `in-place`: every chosen agent serves these sources already, and nobody comes or goes. `switching`: an earlier deploy of
+ * them was decided, and some agents are still about to serve them, or will when they are back. `other`: somebody failed, or is
+ * another one.
+ */
+export function compareWithPlaces(
+  placements: readonly PlacementRecord[],
+  decision: PlacementDecision,
+  sources: WishedSources,
+): 'in-place' | 'switching' | 'other' {
+  if (decision.add.length > 0 || decision.remove.length > 0) return 'other'
+  if (decision.shortages.length > 0) return 'other'
+  const stays = [...decision.keep, ...decision.waiting]
+  const kept = new Map(stays.map((place) => [place.agentId, place.deploymentId]))
+  const program = programOf(sources)
+  // A place that another group takes is that one's.
+  const own = placements.filter(({ replacedBy }) => replacedBy === null)
+  const isSame = own.every(
+    (placement) =>
+      kept.get(placement.agentId) === placement.deploymentId && isOnItsWay(placement, program),
+  )
+  if (!isSame) return 'other'
+  const isThere = own.every(({ state, candidate }) => state === 'applied' && candidate === null)
+  return isThere ? 'in-place' : 'switching'
+}
+
+/** It serves the program, or will without being asked again. */
+function isOnItsWay(
+  { state, current, candidate, candidateState }: PlacementRecord,
+  program: PlacedProgram,
+): boolean {
+  if (candidate !== null) return candidateState !== 'failed' && isSameProgram(candidate, program)
+  return (state === 'applied' || state === 'applying') && isSameProgram(current, program)
+}
+
+/** The placements of phase one: those that stay with their candidate, and the new ones. Who is Down loads it on return. */
+export function toCandidates(
+  deploy: Omit<DeployRecord, 'id'>,
+  placements: readonly PlacementRecord[],
+  decision: PlacementDecision,
+): PlacementRecord[] {
+  const program = programOf(deploy.sources)
+  const before = new Map(placements.map((placement) => [placement.agentId, placement]))
+  const stays = [...decision.keep, ...decision.waiting]
+  const kept = stays.flatMap(({ agentId, deploymentId }, index): PlacementRecord[] => {
+    const placement = before.get(agentId)
+    if (!placement) return []
+    const isThere = index < decision.keep.length
+    const candidate = nameAsHeld(placement, program)
+    const isLoaded =
+      isThere &&
+      placement.state === 'applied' &&
+      holds(placement, candidate) &&
+      // Other names take another routing VCL, which is to be loaded too.
+      (program.fqdns === null || hasSameNames(placement.current, program))
+    const candidateState = isLoaded ? 'loaded' : 'pending'
+    const anew = { candidate, candidateState, error: null, keptDown: false } as const
+    return [{ ...placement, ...anew, deploymentId }]
+  })
+  const added = decision.add.map((place) =>
+    createPlacement({
+      ...{ ...place, group: toGroup(deploy), revision: deploy.revision, program },
+      stage: deploy.action === 'stage',
+    }),
+  )
+  return [...kept, ...added]
+}
+
+/**
+ * Agents whose desired state will not change by their candidate, since it names that VCL already, and which are not known
+ * to hold it: they are asked once more.
+ */
+export function findUnasked(
+  before: readonly PlacementRecord[],
+  candidates: readonly PlacementRecord[],
+): ReadonlySet<number> {
+  const placements = new Map(before.map((placement) => [placement.agentId, placement]))
+  const unasked = candidates.filter(({ agentId, candidate, candidateState }) => {
+    const placement = placements.get(agentId)
+    return placement && candidateState === 'pending' && holds(placement, candidate)
+  })
+  return new Set(unasked.map(({ agentId }) => agentId))
+}
+
+/** What serves, and what served before it, are loaded. */
+function holds({ current, previous }: PlacementRecord, program: PlacedProgram | null): boolean {
+  return program !== null && [current, previous].some((held) => held?.name === program.name)
+}
+
+/** More agents for a deploy that runs, in place of those that went away. */
+export function toGroup(deploy: Pick<DeployRecord, 'groupId' | 'organizationId'>) {
+  return { id: deploy.groupId, organizationId: deploy.organizationId }
+}

@@ -1,0 +1,184 @@
+/** Runs a placement pass whenever agents or deployments changed, one at a time, changes of a moment together. */
+import type { Logger } from 'pino'
+import { agentChangedSubject, placementInputsSubject } from '../bus/bus.js'
+import { createContext, type Context } from '../../context.js'
+import type { HeldPlace } from '../placement/placement.js'
+import type { Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import { placementAccount } from '../fleet/history-queries.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
+import { tellDesiredChanged } from '../agents/agent-hints.js'
+import { runDeploy } from './deploy.js'
+import { beginDeploy } from './deploy-begin.js'
+import { createTextJudge, recallSources } from '../groups/recall-sources.js'
+import { missedHeartbeats } from '../reports/heartbeat.js'
+import { renewEveryMs } from '../store/leases.js'
+import { createKeptWishes, type KeptWishes } from './kept-wishes.js'
+import { followPlacements, type PassLimits } from '../placement/placement-following.js'
+import type { ReadyGroup } from '../placement/placement-pass.js'
+import type { StateService } from '../service.js'
+
+export interface PlacementFollower {
+  close(): Promise<void>
+}
+
+/** Chosen by us: arrivals and reports within this time share a pass. */
+const gatherMs = 200
+/** Chosen by us: a pass without any hint, in case one was lost. */
+const withoutHintMs = 15_000
+
+/** In whose name a kept wish is deployed when agents arrive. */
+const placementActor: Actor = {
+  accountId: 0,
+  accountName: placementAccount,
+  sessionId: 0,
+  organizationId: null,
+  role: 'system',
+  grants: {},
+}
+
+export function startPlacementFollower(service: StateService, log: Logger): PlacementFollower {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let again = false
+  let closed = false
+  const keptWishes = createKeptWishes()
+  const judge = createTextJudge(service, ({ organizationId }, error) => {
+    log.warn({ organizationId }, `what is deployed is refused now, no more agents get it: ${error}`)
+  })
+  /** After its own start a coordinator waits for the agents that come back to it (choices: 4). */
+  const patientUntil = service.now() + missedHeartbeats * service.settings.heartbeatMs
+  let recheck: NodeJS.Timeout | undefined
+  const subscriptions = [agentChangedSubject, placementInputsSubject].map((subject) =>
+    service.bus.subscribe(subject, () => {
+      schedule(gatherMs)
+    }),
+  )
+  const idle = setInterval(() => {
+    schedule(0)
+  }, withoutHintMs)
+  return {
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      clearTimeout(recheck)
+      clearInterval(idle)
+      for (const subscription of subscriptions) subscription.close()
+      await running
+    },
+  }
+
+  function schedule(delayMs: number): void {
+    if (closed) return
+    if (running) again = true
+    else timer ??= setTimeout(start, delayMs)
+  }
+
+  function start(): void {
+    timer = undefined
+    running = service.leases
+      .run('placement', (term) => {
+        const limits = { patientUntil, term, judge }
+        return runPass(service, createContext(log), { limits, keptWishes })
+      })
+      // Another coordinator does it; should that one end, its lease does.
+      .then((againAt) => {
+        lookAgainAt(againAt === undefined ? service.now() + renewEveryMs : againAt)
+      })
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'placement pass failed')
+      })
+      .finally(() => {
+        running = undefined
+        if (again) {
+          again = false
+          schedule(gatherMs)
+        }
+      })
+  }
+
+  function lookAgainAt(at: number | null): void {
+    clearTimeout(recheck)
+    if (at === null || closed) return
+    recheck = setTimeout(() => {
+      schedule(0)
+    }, at - service.now())
+  }
+}
+
+interface PassTools {
+  readonly limits: Omit<PassLimits, 'isDue'>
+  readonly keptWishes: KeptWishes
+}
+
+/** Answers when Down agents are to be judged again. */
+async function runPass(
+  service: StateService,
+  context: Context,
+  { limits, keptWishes }: PassTools,
+): Promise<number | null> {
+  const isDue = (group: GroupRecord): boolean =>
+    keptWishes.isDue(group.id, describeWish(group), service.now())
+  const { agentIds, ready, againAt } = await followPlacements(service, { ...limits, isDue })
+  tellDesiredChanged(service, agentIds, context.traceId)
+  if (agentIds.length > 0) context.log.info({ agents: agentIds.length }, 'placement followed')
+  const tried = ready.filter(({ isTried }) => isTried)
+  for (const one of tried)
+    await service.background.follow(context, tryWish(service, context, one, keptWishes), 0)
+  // Who was left where he is for a deploy that did not come goes then.
+  return tried.length > 0 ? service.now() + gatherMs : againAt
+}
+
+/** What is another wish is worth another try. */
+function describeWish({ wish }: GroupRecord): string {
+  const { sha, deploymentIds = [], domains = [] } = wish ?? {}
+  return JSON.stringify([sha, deploymentIds, domains.map(({ fqdn }) => fqdn)])
+}
+
+/** Later passes look again when it is due; the one without a hint at the latest. */
+async function tryWish(
+  service: StateService,
+  context: Context,
+  { group, freed = [] }: ReadyGroup,
+  keptWishes: KeptWishes,
+): Promise<void> {
+  try {
+    await deployWish(service, context, group, freed)
+    keptWishes.forget(group.id)
+  } catch (error) {
+    const now = service.now()
+    const againAt = keptWishes.recordFailure(group.id, describeWish(group), now)
+    if (!(error instanceof FleetError)) throw error
+    context.log.warn(
+      { group: group.id, errorKey: error.errorKey, againInMs: againAt - now },
+      `a kept wish was not deployed: ${error.message}`,
+    )
+  }
+}
+
+/** The wish was kept when too few agents were there: its pinned sources are deployed now. */
+async function deployWish(
+  service: StateService,
+  context: Context,
+  group: GroupRecord,
+  freed: readonly HeldPlace[],
+): Promise<void> {
+  const { wish } = group
+  if (!wish) return
+  const deploy = await beginDeploy(service, context, {
+    actor: placementActor,
+    groupId: group.id,
+    action: 'deploy',
+    choose: async (queries, group) => {
+      const { wish, wishPending } = group
+      // Since the pass, which may be long ago for a process that slept.
+      if (!wish || !wishPending)
+        throw new FleetError('conflict', 'deploy', 'the kept wish is wanted no longer')
+      return { gathered: await recallSources(service, queries, group, wish), naming: 'kept' }
+    },
+    freed,
+    untilMs: service.now(),
+  })
+  if (deploy === 'unchanged' || deploy === 'switching') return
+  await runDeploy(service, context, deploy, { waitMs: 0, percent: 100 })
+}

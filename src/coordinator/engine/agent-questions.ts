@@ -1,0 +1,135 @@
+/** What the API asks of one agent's cache: its VCLs, parameters, backends, bans, panic, and allowed commands. */
+import type { Context } from '../../context.js'
+import { judgeCommand } from '../../vcl/engine-command.js'
+import type { Actor } from '../../resources/permission.js'
+import { cutPrologue } from '../../vcl/prologue.js'
+import { FleetError } from '../../errors.js'
+import type { QueryName } from '../../messages/coordinator-to-agent.js'
+import { readVisibleGroupIds } from '../fleet/groups-on-agent.js'
+import { findAgent, ownsAgent, type AgentRecord } from '../agents/agents.js'
+import { instructAgent } from '../agents/instruct.js'
+import { scopeOf, type StateService } from '../service.js'
+import { readNamedRows } from './engine-answers.js'
+import { sendSetting, type Caller } from './setting-commands.js'
+import { watchAgents } from '../agents/watch-agents.js'
+
+/** Chosen by us: longer than the cache's own limit for one command (cli_timeout, 60 s) helps nobody who waits. */
+const answerTimeoutMs = 30_000
+/** An agent tells its new condition ahead of its answer; it is written a moment later. */
+const recordedWithinMs = 5000
+
+interface Patience {
+  /** 30 s unless given. */
+  readonly timeoutMs?: number
+}
+
+interface Ask extends Patience {
+  readonly query: QueryName
+}
+
+/** The agent's answer, in the shape of `src/agent/link/queries.ts`. Throws FleetError: unavailable, timed-out. */
+export async function askAgent(
+  service: StateService,
+  context: Context,
+  agent: Pick<AgentRecord, 'id'>,
+  { query, timeoutMs = answerTimeoutMs }: Ask,
+): Promise<unknown> {
+  const question = { kind: 'query', query } as const
+  return instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
+}
+
+/** The same as far as the caller may see it: of a shared agent its owner alone sees bans and panics (choices: 2, Agents). */
+export async function askAgentFor(
+  service: StateService,
+  context: Context,
+  caller: Caller,
+  ask: Ask,
+): Promise<unknown> {
+  const { actor, agent } = caller
+  const value = await askAgent(service, context, agent, ask)
+  switch (ask.query) {
+    case 'vcls':
+    case 'backends':
+      return keepVisible(service, caller, readNamedRows(value))
+    case 'bans':
+      return ownsAgent(actor, agent) ? value : []
+    case 'panic':
+      return ownsAgent(actor, agent) ? value : null
+    case 'params':
+      return value
+  }
+}
+
+/** Names on a cache: `cf-<group>-…`, labels `cf-l-<group>`, `cf-s-<group>`; backends are `<VCL>.<backend>`. */
+const nameOfGroup = /^cf-(?:[ls]-)?([1-9]\d*)(?:[-.]|$)/
+
+/**
+ * Rows of an answer that the caller may see: on a shared agent an organization sees the idle VCL and what is of its
+ * own groups (choices: 2, Agents).
+ */
+export async function keepVisible<Row extends { readonly name: string }>(
+  service: StateService,
+  { actor, agent }: Caller,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
+  if (ownsAgent(actor, agent)) return rows
+  const groupIds = new Set(
+    await readVisibleGroupIds(service.store.queries, scopeOf(actor), agent.id),
+  )
+  return rows.filter(({ name }) => {
+    const [, id] = nameOfGroup.exec(name) ?? []
+    return id === undefined ? /^cf-idle(?:\.|$)/.test(name) : groupIds.has(Number(id))
+  })
+}
+
+/** The engine's words, whatever it thinks of the command. Throws FleetError: invalid, forbidden, conflict, locked … */
+export async function sendCommand(
+  service: StateService,
+  context: Context,
+  caller: Caller,
+  text: string,
+): Promise<string> {
+  const { agent } = caller
+  const judged = judgeCommand(text)
+  if (judged.verdict === 'refused')
+    throw new FleetError('invalid', 'agent', `command: ${judged.reason}`)
+  if (judged.verdict === 'desired-state') return sendSetting(service, context, caller, judged)
+  return askEngine(service, context, agent, { line: judged.line })
+}
+
+/** The engine's words to a line of the reading commands. Throws as askAgent. */
+export async function askEngine(
+  service: StateService,
+  context: Context,
+  agent: Pick<AgentRecord, 'id'>,
+  { line, timeoutMs = answerTimeoutMs }: Patience & { readonly line: string },
+): Promise<string> {
+  const question = { kind: 'command', line } as const
+  const message = await instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
+  return typeof message === 'string' ? cutPrologue(message) : JSON.stringify(message)
+}
+
+/** From now on the agent takes this coordinator's word (choices: 3, Locked); one that is not locked stays as it is. */
+export async function unlockAgent(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  agent: AgentRecord,
+): Promise<AgentRecord> {
+  if (agent.lockedBecause === null) return agent
+  context.log.info({ agentId: agent.id, agent: agent.name }, 'unlocking')
+  await instructAgent(service, context, {
+    agentId: agent.id,
+    question: { kind: 'unlock' },
+    timeoutMs: answerTimeoutMs,
+  })
+  const unlocked = await watchAgents(
+    service,
+    async () => {
+      const now = await findAgent(service, actor, agent.id)
+      return now?.lockedBecause === agent.lockedBecause ? undefined : now
+    },
+    { untilMs: service.now() + recordedWithinMs },
+  )
+  return unlocked ?? (await findAgent(service, actor, agent.id)) ?? agent
+}

@@ -1,0 +1,185 @@
+/**
+ * Parameters and backend health of an agent's cache: tried on the cache first, so that the caller gets the engine's own
+ * words; what the cache took is stored and is desired from then on (choices: 3). What it refused leaves everything as it was.
+ */
+import type { Context } from '../../context.js'
+import { isSettableParameter } from '../../vcl/engine-command.js'
+import {
+  findParamProblem,
+  parseBackendHealth,
+  parseBackendSelection,
+  type BackendHealth,
+} from '../../vcl/engine-settings.js'
+import type { Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
+import { recomposeDesired } from '../fleet/desired-states.js'
+import {
+  countSettings,
+  groupsOf,
+  readPlacedGroups,
+  writeHealth,
+  writeParam,
+  type PlacedGroup,
+} from '../fleet/setting-queries.js'
+import { readCommonParams } from '../fleet/paramset-queries.js'
+import { ownerOf } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+import { tellAgentsChanged, tellDesiredChanged } from '../agents/agent-hints.js'
+import { instructAgent, requireChangeable, type Question } from '../agents/instruct.js'
+import { scopeOf, type StateService } from '../service.js'
+import { readHealthAnswer, readParamAnswer, type ParamNow } from './setting-answers.js'
+
+/** Chosen by us: as long as for any question; a cache that compiles answers nobody meanwhile. */
+const answerTimeoutMs = 30_000
+/** Chosen by us: parameters are a hundred and some; the rest is for backends. */
+const settingsLimit = 1000
+
+/** What the cache said: a refusal, in its own words, or how it is now. */
+export type SettingAnswer<Value> = { readonly refusal: string } | { readonly value: Value }
+
+export interface HealthNow {
+  /** As it was given: `default`, or `12.default`. */
+  readonly name: string
+  readonly health: BackendHealth
+  /** What was set, as `<VCL>.<backend>`. */
+  readonly backends: readonly string[]
+}
+
+/**
+ * `value` null: back to what the cache's group sets, else to the default. Throws FleetError 'agent': invalid (nobody may set it, or it is none), conflict
+ * (read-only), locked, unavailable, timed-out.
+ */
+export async function setParameter(
+  service: StateService,
+  context: Context,
+  agent: AgentRecord,
+  { name, value }: { readonly name: string; readonly value: string | null },
+): Promise<SettingAnswer<ParamNow>> {
+  if (!isSettableParameter(name)) throw invalid(`parameter ${name} may not be changed by anyone`)
+  const problem = findParamProblem(name, value)
+  if (problem !== null) throw invalid(problem)
+  requireChangeable(agent)
+  const tried = value ?? (await findCommonParam(service, agent, name))
+  const question: Question = { kind: 'setParam', name, value: tried }
+  const answer = readParamAnswer(await instruct(service, context, agent, question))
+  if ('refusal' in answer) return { refusal: answer.refusal }
+  await store(service, context, agent, (queries) => writeParam(queries, agent.id, { name, value }))
+  return { value: answer }
+}
+
+/** What the set of its group says; null: nothing. */
+async function findCommonParam(
+  { store }: StateService,
+  { id }: AgentRecord,
+  name: string,
+): Promise<string | null> {
+  const common = (await readCommonParams(store.queries, [id])).get(id) ?? {}
+  return new Map(Object.entries(common)).get(name) ?? null
+}
+
+export interface HealthRequest {
+  readonly name: string
+  readonly health: string
+}
+
+/** Throws as setParameter, and 'not-found' when no VCL that the caller may see has such a backend. */
+export async function setBackendHealth(
+  service: StateService,
+  context: Context,
+  caller: { readonly actor: Actor; readonly agent: AgentRecord },
+  request: HealthRequest,
+): Promise<SettingAnswer<HealthNow>> {
+  const { actor, agent } = caller
+  const { name } = request
+  const health = parseBackendHealth(request.health)
+  if (health === null)
+    throw invalid(
+      `health is ${JSON.stringify(request.health.slice(0, 80))}; healthy, sick or auto is right`,
+    )
+  const selection = parseBackendSelection(name)
+  if (selection === null)
+    throw invalid(
+      `${JSON.stringify(name.slice(0, 80))} is no backend: its name in VCL, or <group id>.<name>, is right; patterns are not taken`,
+    )
+  requireChangeable(agent)
+  const { backend, groupId } = selection
+  const scope = scopeOf(actor)
+  const group = groupId === null ? null : await findPlacedGroup(service, actor, agent, groupId)
+  if (group === undefined) throw notFound(name, agent)
+  const placed = await readPlacedGroups(service.store.queries, { kind: 'all' }, agent.id)
+  const groups = group ? [group.groupId] : groupsOf(ownerOf(scope), placed)
+  const question: Question = { kind: 'setHealth', backend, groups, health }
+  const answer = readHealthAnswer(await instruct(service, context, agent, question))
+  if ('refusal' in answer) return { refusal: answer.refusal }
+  if (answer.backends.length === 0) throw notFound(name, agent)
+  await store(service, context, agent, (queries) =>
+    writeHealth(queries, scope, agent.id, { backend, health, group }),
+  )
+  return { value: { name, health, backends: answer.backends } }
+}
+
+/** What the cache refuses is the caller's to put right, in the cache's own words. Throws 'not-found' or 'invalid'. */
+export function requireTaken<Value>(answer: SettingAnswer<Value>, name: string): Value {
+  if ('value' in answer) return answer.value
+  if (answer.refusal.startsWith('Unknown parameter'))
+    throw new FleetError('not-found', 'agent', `${name} was not found: ${answer.refusal}`)
+  throw invalid(answer.refusal)
+}
+
+function instruct(
+  service: StateService,
+  context: Context,
+  agent: AgentRecord,
+  question: Question,
+): Promise<unknown> {
+  return instructAgent(service, context, {
+    agentId: agent.id,
+    question,
+    timeoutMs: answerTimeoutMs,
+  })
+}
+
+async function findPlacedGroup(
+  service: StateService,
+  actor: Actor,
+  agent: AgentRecord,
+  groupId: number,
+): Promise<PlacedGroup | undefined> {
+  const visible = await readPlacedGroups(service.store.queries, scopeOf(actor), agent.id)
+  return visible.find((group) => group.groupId === groupId)
+}
+
+async function store(
+  service: StateService,
+  context: Context,
+  agent: AgentRecord,
+  write: (queries: Queries) => Promise<void>,
+): Promise<void> {
+  const changed = await service.store.decide(async (queries) => {
+    const isThere = await findAgent(queries, { kind: 'all' }, agent.id)
+    if (!isThere) throw new FleetError('not-found', 'agent', `${agent.id} was not found`)
+    await write(queries)
+    if ((await countSettings(queries, agent.id)) > settingsLimit)
+      throw new FleetError(
+        'conflict',
+        'agent',
+        `agent ${agent.name} has ${settingsLimit} settings, which is the most; reset some`,
+      )
+    return recomposeDesired(queries, [agent.id])
+  })
+  tellDesiredChanged(service, changed, context.traceId)
+  tellAgentsChanged(service, changed)
+}
+
+function invalid(message: string): FleetError {
+  return new FleetError('invalid', 'agent', message)
+}
+
+function notFound(name: string, agent: AgentRecord): FleetError {
+  return new FleetError(
+    'not-found',
+    'agent',
+    `${name} was not found: no VCL of ours on agent ${agent.name} has such a backend`,
+  )
+}

@@ -1,0 +1,43 @@
+/** What changed and was not told yet. Triggers write it (migrations/change-triggers.ts). */
+import type { ChangeKind } from '../../resources/event.js'
+import { groupBy } from '../../group-by.js'
+import type { Queries } from '../store/store.js'
+
+export interface ChangeRow {
+  readonly id: number
+  readonly kind: ChangeKind
+  readonly objectId: number
+  readonly deleted: boolean
+  /** Of what was deleted. */
+  readonly organizationId: number | null
+}
+
+export async function hasChanges(queries: Queries): Promise<boolean> {
+  const row = await queries.selectFrom('changes').select('id').limit(1).executeTakeFirst()
+  return row !== undefined
+}
+
+/**
+ * Those of the objects that changed first, `limit` at most, with all that is noted of them. Call after `lockEventCounter`,
+ * so that nobody else takes them too; read the objects afterwards, so that they are as new as what was noted.
+ */
+export async function takeChanges(queries: Queries, limit: number): Promise<ChangeRow[]> {
+  const oldest = await queries
+    .selectFrom('changes')
+    .select(['kind', 'objectId'])
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  const taken: ChangeRow[] = []
+  for (const [kind, rows] of groupBy(oldest, (row) => row.kind)) {
+    const ids = [...new Set(rows.map(({ objectId }) => objectId))]
+    const deleted = await queries
+      .deleteFrom('changes')
+      .where('kind', '=', kind)
+      .where('objectId', 'in', ids)
+      .returningAll()
+      .execute()
+    taken.push(...deleted.map((row) => ({ ...row, deleted: row.deleted === 1 })))
+  }
+  return taken.toSorted((a, b) => a.id - b.id)
+}

@@ -1,0 +1,79 @@
+/** Events of what people edit: files, domains and tags as their lists have them; of a group, which may have thousands of places, its name. */
+import type { AskedEventType } from '../../resources/event.js'
+import { fromRow as toDomain, selectDomains, type DomainRecord } from '../domains/domain-queries.js'
+import type { NewEvent } from './event-queries.js'
+import { fromRow as toFile, selectFiles, type FileRecord } from '../files/file-queries.js'
+import { toOwner, type NamedReference } from '../store/owner.js'
+import type { Queries } from '../store/store.js'
+import { fromRow as toTag, selectTags, type TagRecord } from '../fleet/tag-queries.js'
+
+/** How the API shows what is told. */
+export interface EditedViews {
+  file(file: FileRecord): object
+  vclgroup(group: EditedGroup): object
+  domain(domain: DomainRecord): object
+  tag(tag: TagRecord): object
+}
+
+export interface EditedGroup extends NamedReference {
+  readonly organization: NamedReference | null
+}
+
+const everything = { kind: 'all' } as const
+
+/** What is gone meanwhile, or hidden for a group of the console, is left out. */
+export async function composeEdited(
+  queries: Queries,
+  changed: Readonly<Record<AskedEventType, readonly number[]>>,
+  views: EditedViews,
+): Promise<Omit<NewEvent, 'createdAt'>[]> {
+  const files = await readSome(changed.file, async (ids) => {
+    const rows = await selectFiles(queries, everything).where('files.id', 'in', ids).execute()
+    return rows.map(toFile)
+  })
+  const domains = await readSome(changed.domain, async (ids) => {
+    const rows = await selectDomains(queries, everything).where('domains.id', 'in', ids).execute()
+    return rows.map(toDomain)
+  })
+  const tags = await readSome(changed.tag, async (ids) => {
+    const rows = await selectTags(queries, everything).where('tags.id', 'in', ids).execute()
+    return rows.map(toTag)
+  })
+  const groups = await readSome(changed.vclgroup, (ids) => readEditedGroups(queries, ids))
+  return [
+    ...files.map((file) => tell('file', file, views.file(file))),
+    ...domains.map((domain) => tell('domain', domain, views.domain(domain))),
+    ...tags.map((tag) => tell('tag', tag, views.tag(tag))),
+    ...groups.map((group) => tell('vclgroup', group, views.vclgroup(group))),
+  ]
+}
+
+/** Nothing is asked where nothing changed. */
+async function readSome<T>(
+  ids: readonly number[],
+  read: (ids: number[]) => Promise<T[]>,
+): Promise<T[]> {
+  return ids.length === 0 ? [] : read([...ids])
+}
+
+async function readEditedGroups(queries: Queries, ids: number[]): Promise<EditedGroup[]> {
+  const rows = await queries
+    .selectFrom('vclGroups')
+    .leftJoin('organizations', 'organizations.id', 'vclGroups.organizationId')
+    .select(['vclGroups.id', 'vclGroups.name', 'vclGroups.organizationId'])
+    .select('organizations.name as organizationName')
+    .where('vclGroups.id', 'in', ids)
+    .execute()
+  return rows.map((row) => ({ id: row.id, name: row.name, organization: toOwner(row) }))
+}
+
+function tell(
+  type: AskedEventType,
+  { organization }: { readonly organization: NamedReference | null },
+  view: object,
+): Omit<NewEvent, 'createdAt'> {
+  return {
+    ...{ type, organizationId: organization?.id ?? null, about: null },
+    ...{ data: JSON.stringify(view), sharedData: null },
+  }
+}

@@ -1,0 +1,146 @@
+/** From what changed to events: each object is read once, however often it changed, and told as it is now. */
+import type { ChangeKind } from '../../resources/event.js'
+import { selectAgents, toAgentRecords, type AgentRecord } from '../fleet/agent-queries.js'
+import { selectApiLogs, type ApiLogRecord } from '../api-log/api-log-queries.js'
+import type { ChangeRow } from './changes.js'
+import { readLastAbout, type NewEvent } from './event-queries.js'
+import type { Queries } from '../store/store.js'
+import {
+  readListedInvalidations,
+  type ListedInvalidation,
+} from '../invalidations/invalidation-view.js'
+import { composeEdited, type EditedViews } from './compose-edited.js'
+import { readDeploymentEvents, type DeploymentEvent } from './deployment-events.js'
+
+/** How the API shows what is told. */
+export interface EventViews extends EditedViews {
+  /** `whole`: false for an organization that only shares the agent. */
+  agent(agent: AgentRecord, whole: boolean): object
+  deployment(event: DeploymentEvent): object
+  invalidation(listed: ListedInvalidation): object
+  apiLog(log: ApiLogRecord): object
+}
+
+type Untimed = Omit<NewEvent, 'createdAt'>
+
+const everything = { kind: 'all' } as const
+
+/** What did not change as the API shows it is left out; so is what was made and is gone again. */
+export async function composeEvents(
+  queries: Queries,
+  changes: readonly ChangeRow[],
+  views: EventViews,
+): Promise<Untimed[]> {
+  const gone = changes.filter(({ deleted }) => deleted)
+  const told = [
+    ...(await composeApiLogs(queries, idsOf(changes, 'apilog'), views)),
+    ...(await composeAgents(queries, idsOf(changes, 'agent'), views)),
+    ...(await composeDeployments(queries, changes, views)),
+    ...(await composeInvalidations(queries, idsOf(changes, 'invalidation'), views)),
+    ...(await composeEdited(queries, idsOfEdited(changes), views)),
+  ]
+  return [...told, ...gone.flatMap(toDeletion)]
+}
+
+function idsOf(changes: readonly ChangeRow[], kind: ChangeKind): number[] {
+  const ids = changes.filter((one) => one.kind === kind && !one.deleted)
+  return [...new Set(ids.map(({ objectId }) => objectId))]
+}
+
+function idsOfEdited(changes: readonly ChangeRow[]) {
+  return {
+    ...{ file: idsOf(changes, 'file'), vclgroup: idsOf(changes, 'vclgroup') },
+    ...{ domain: idsOf(changes, 'domain'), tag: idsOf(changes, 'tag') },
+  }
+}
+
+async function composeApiLogs(
+  queries: Queries,
+  ids: readonly number[],
+  views: EventViews,
+): Promise<Untimed[]> {
+  if (ids.length === 0) return []
+  const logs = await selectApiLogs(queries, everything)
+    .where('id', 'in', [...ids])
+    .orderBy('id')
+    .execute()
+  return logs.map((log) => ({
+    type: 'apilog',
+    organizationId: log.organizationId,
+    about: null,
+    data: JSON.stringify(views.apiLog(log)),
+    sharedData: null,
+  }))
+}
+
+async function composeAgents(
+  queries: Queries,
+  ids: readonly number[],
+  views: EventViews,
+): Promise<Untimed[]> {
+  if (ids.length === 0) return []
+  const rows = await selectAgents(queries, everything)
+    .where('agents.id', 'in', [...ids])
+    .execute()
+  const agents = new Map(
+    (await toAgentRecords(queries, rows)).map((agent) => [agent.id, agent] as const),
+  )
+  return ids
+    .flatMap((id) => agents.get(id) ?? [])
+    .map((agent) => ({
+      type: 'agent',
+      organizationId: agent.organization?.id ?? null,
+      about: null,
+      data: JSON.stringify(views.agent(agent, true)),
+      sharedData: agent.organization ? null : JSON.stringify(views.agent(agent, false)),
+    }))
+}
+
+async function composeDeployments(
+  queries: Queries,
+  changes: readonly ChangeRow[],
+  views: EventViews,
+): Promise<Untimed[]> {
+  const events = await readDeploymentEvents(queries, {
+    groupIds: idsOf(changes, 'group'),
+    deploymentIds: idsOf(changes, 'deployment'),
+  })
+  const composed = events.map((event) => ({
+    type: 'deployment' as const,
+    organizationId: event.deployment.organization?.id ?? null,
+    about: `deployment ${event.deployment.id} of group ${event.group?.id ?? 0}`,
+    data: JSON.stringify(views.deployment(event)),
+    sharedData: null,
+  }))
+  const last = await readLastAbout(
+    queries,
+    composed.map(({ about }) => about),
+  )
+  return composed.filter(({ about, data }) => last.get(about) !== data)
+}
+
+async function composeInvalidations(
+  queries: Queries,
+  ids: readonly number[],
+  views: EventViews,
+): Promise<Untimed[]> {
+  if (ids.length === 0) return []
+  const listed = await readListedInvalidations(queries, ids)
+  return listed.map((one) => ({
+    type: 'invalidation',
+    organizationId: one.entry.organization?.id ?? null,
+    about: null,
+    data: JSON.stringify(views.invalidation(one)),
+    sharedData: null,
+  }))
+}
+
+/** Chosen by us: what was deleted is told by its id alone. */
+function toDeletion({ kind, objectId, organizationId }: ChangeRow): Untimed[] {
+  // How far a group is goes with it; entries of the api log only age.
+  if (kind === 'group' || kind === 'apilog') return []
+  const data = JSON.stringify({ id: objectId, deleted: true })
+  // Every organization saw an agent of nobody.
+  const sharedData = kind === 'agent' && organizationId === null ? data : null
+  return [{ type: kind, organizationId, about: null, data, sharedData }]
+}

@@ -1,0 +1,164 @@
+/** Events as rows: numbered under one lock, read once for all who listen, kept for a while. */
+import type { Insertable, Selectable } from 'kysely'
+import type { EventType, FleetEvent, Hearing } from '../../resources/event.js'
+import type { EventsTable } from '../store/schema-events.js'
+import { visibleEvents } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+export type NewEvent = Readonly<Omit<Insertable<EventsTable>, 'id' | 'type'>> & {
+  readonly type: EventType
+}
+
+const counterId = 1
+
+/**
+ * Answers the newest event's id. Until this transaction ends nobody else numbers events, so ids are in the order of
+ * commits: whoever reads on from an id misses none.
+ */
+export async function lockEventCounter(queries: Queries): Promise<number> {
+  const { last } = await queries
+    .updateTable('eventCounter')
+    .set((e) => ({ last: e.ref('last') }))
+    .where('id', '=', counterId)
+    .returning('last')
+    .executeTakeFirstOrThrow()
+  return last
+}
+
+/** Rows or names a statement: far below what either database takes as parameters. */
+const rowsPerStatement = 1000
+
+/** Numbers them on from `last`. */
+export async function insertEvents(
+  queries: Queries,
+  last: number,
+  events: readonly NewEvent[],
+): Promise<void> {
+  if (events.length === 0) return
+  const numbered = events.map((event, index) => ({ ...event, id: last + 1 + index }))
+  for (let start = 0; start < numbered.length; start += rowsPerStatement)
+    await queries
+      .insertInto('events')
+      .values(numbered.slice(start, start + rowsPerStatement))
+      .execute()
+  await queries
+    .updateTable('eventCounter')
+    .set({ last: last + events.length })
+    .where('id', '=', counterId)
+    .execute()
+}
+
+/** All events after this one, whoever may hear them; the oldest first. */
+export async function readEvents(
+  queries: Queries,
+  after: number,
+  limit: number,
+): Promise<FleetEvent[]> {
+  return (await selectEvents(queries, after, limit).execute()).map(fromRow)
+}
+
+/** Those of them that this listener may hear, up to `until`. */
+export async function readEventsFor(
+  queries: Queries,
+  hearing: Hearing,
+  {
+    after,
+    until,
+    limit,
+  }: { readonly after: number; readonly until: number; readonly limit: number },
+): Promise<FleetEvent[]> {
+  if (hearing.types.length === 0) return []
+  const { organizationId } = hearing
+  const scope =
+    organizationId === null
+      ? ({ kind: 'all' } as const)
+      : ({ kind: 'organization', organizationId } as const)
+  const rows = await selectEvents(queries, after, limit)
+    .where('id', '<=', until)
+    .where('type', 'in', [...hearing.types])
+    .where(visibleEvents(scope))
+    .execute()
+  return rows.map(fromRow)
+}
+
+export interface EventBounds {
+  /** The newest id; 0 before the first. */
+  readonly newest: number
+  /** The oldest that is kept; null: none is. */
+  readonly oldest: number | null
+}
+
+export async function readEventBounds(queries: Queries): Promise<EventBounds> {
+  const { last, oldest } = await queries
+    .selectFrom('eventCounter')
+    .select('last')
+    .select((e) =>
+      e
+        .selectFrom('events')
+        .select((inner) => inner.fn.min('events.id').as('id'))
+        .as('oldest'),
+    )
+    .executeTakeFirstOrThrow()
+  return { newest: last, oldest }
+}
+
+/** The data told last about each of these. */
+export async function readLastAbout(
+  queries: Queries,
+  abouts: readonly string[],
+): Promise<Map<string, string>> {
+  const told = new Map<string, string>()
+  for (let start = 0; start < abouts.length; start += rowsPerStatement) {
+    const rows = await queries
+      .selectFrom('events')
+      .select(['about', 'data'])
+      .where('id', 'in', (e) =>
+        e
+          .selectFrom('events')
+          .select((inner) => inner.fn.max('id').as('id'))
+          .where('about', 'in', abouts.slice(start, start + rowsPerStatement))
+          .groupBy('about'),
+      )
+      .execute()
+    for (const { about, data } of rows) told.set(about ?? '', data)
+  }
+  return told
+}
+
+/**
+ * Deletes of the oldest `limit` those that were made before `createdAt`, or that are not among the newest `kept`; answers
+ * how many. Only from the old end, so that what is left has no gaps.
+ */
+export async function deleteOldEvents(
+  queries: Queries,
+  { createdBefore, kept, limit }: { createdBefore: number; kept: number; limit: number },
+): Promise<number> {
+  const { newest } = await readEventBounds(queries)
+  const rows = await queries
+    .selectFrom('events')
+    .select(['id', 'createdAt'])
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  const isOld = (row: { id: number; createdAt: number }): boolean =>
+    row.createdAt < createdBefore || row.id <= newest - kept
+  const young = rows.findIndex((row) => !isOld(row))
+  const last = rows.at(young < 0 ? -1 : young - 1)
+  if (!last || young === 0) return 0
+  await queries.deleteFrom('events').where('id', '<=', last.id).execute()
+  return young < 0 ? rows.length : young
+}
+
+function selectEvents(queries: Queries, after: number, limit: number) {
+  return queries.selectFrom('events').selectAll().where('id', '>', after).orderBy('id').limit(limit)
+}
+
+function fromRow(row: Selectable<EventsTable>): FleetEvent {
+  return {
+    id: row.id,
+    type: row.type as EventType, // written by insertEvents only
+    organizationId: row.organizationId,
+    data: row.data,
+    sharedData: row.sharedData,
+  }
+}

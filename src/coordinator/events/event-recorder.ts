@@ -1,0 +1,149 @@
+/**
+ * Makes events of what changed, in any of the coordinators: they take turns by the lock of the event counter. Hints say
+ * when to look; a look now and then finds what no hint told of.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import {
+  agentChangedSubject,
+  changesSubject,
+  desiredChangedSubject,
+  eventsSubject,
+  invalidationsEndedSubject,
+  placementInputsSubject,
+} from '../bus/bus.js'
+import { FleetError } from '../../errors.js'
+import { hasChanges, takeChanges } from './changes.js'
+import { deleteOldEvents, insertEvents, lockEventCounter } from './event-queries.js'
+import type { StateService } from '../service.js'
+import { composeEvents, type EventViews } from './compose-events.js'
+
+export interface EventRecorder {
+  /** What is left stays noted: others tell it, or this coordinator's next start. */
+  close(): Promise<void>
+}
+
+/** Chosen by us: how long a change waits for those that come with it, so that an agent that moves is told once. */
+const gatherMs = 20
+/** Chosen by us: how late a change is told that no hint came for. */
+const lookEveryMs = 500
+/** Chosen by us: changes of one transaction, some milliseconds of work. */
+const changesAtOnce = 200
+/**
+ * Chosen by us: telling takes a quarter of the time at most, so that it does not hold up what it tells of. What changes again
+ * meanwhile is told once.
+ */
+const restsPerTelling = 3
+const longestRestMs = 200
+
+/** choices: 2, events are kept 1 hour. */
+export const keptMs = 3600 * 1000
+/** Chosen by us: what is kept at most, some 150 MB; a deploy to 10,000 agents makes 40,000. */
+const keptMost = 100_000
+const cleanEveryMs = 60_000
+const deletedAtOnce = 1000
+
+export function startEventRecorder(
+  service: StateService,
+  log: Logger,
+  views: EventViews,
+): EventRecorder {
+  const { store, bus, now } = service
+  let closed = false
+  let failing = false
+  let cleanedAt = 0
+  let recording: Promise<void> | null = null
+  let timer: { readonly handle: NodeJS.Timeout; readonly isSoon: boolean } | null = null
+
+  const hints = [
+    ...[changesSubject, agentChangedSubject, desiredChangedSubject, placementInputsSubject],
+    invalidationsEndedSubject,
+  ]
+  const subscriptions = hints.map((subject) =>
+    bus.subscribe(subject, () => {
+      schedule(gatherMs)
+    }),
+  )
+  schedule(gatherMs)
+
+  return {
+    close: async () => {
+      closed = true
+      for (const subscription of subscriptions) subscription.close()
+      if (timer) clearTimeout(timer.handle)
+      await recording
+    },
+  }
+
+  function schedule(delayMs: number): void {
+    const isSoon = delayMs === gatherMs
+    if (closed || timer?.isSoon || (timer && !isSoon)) return
+    if (timer) clearTimeout(timer.handle)
+    const handle = setTimeout(() => {
+      timer = null
+      // Changes that came while it was at the last ones.
+      if (recording) schedule(gatherMs)
+      else
+        recording = record().finally(() => {
+          recording = null
+          schedule(lookEveryMs)
+        })
+    }, delayMs)
+    timer = { handle, isSoon }
+  }
+
+  /** Never rejects: what could not be told stays noted. */
+  async function record(): Promise<void> {
+    try {
+      while (!closed && (await hasChanges(store.queries))) {
+        const startedAt = performance.now()
+        if (await tellSome(service, views)) bus.publish(eventsSubject, {})
+        const tookMs = performance.now() - startedAt
+        await pause(Math.min(restsPerTelling * tookMs, longestRestMs))
+      }
+      if (now() - cleanedAt >= cleanEveryMs) {
+        cleanedAt = now()
+        await removeOldEvents(service)
+      }
+      failing = false
+    } catch (error) {
+      if (!failing) log.error({ err: error }, 'events cannot be written')
+      failing = true
+      // What a bug keeps from being told would wait for ever, and all that comes after it.
+      if (!(error instanceof FleetError)) await forgetSome(service).catch(() => undefined)
+    }
+  }
+}
+
+async function forgetSome({ store }: StateService): Promise<void> {
+  await store.transaction(async (queries) => {
+    await lockEventCounter(queries)
+    await takeChanges(queries, changesAtOnce)
+  })
+}
+
+/** On disk before anybody hears of it: an id that was told is never given again. Answers whether there is a new event. */
+async function tellSome({ store, now }: StateService, views: EventViews): Promise<boolean> {
+  return store.transaction(async (queries) => {
+    const last = await lockEventCounter(queries)
+    const changes = await takeChanges(queries, changesAtOnce)
+    const createdAt = now()
+    const events = (await composeEvents(queries, changes, views)).map((event) => ({
+      ...event,
+      createdAt,
+    }))
+    await insertEvents(queries, last, events)
+    return events.length > 0
+  })
+}
+
+/** In small steps, and only from the old end. */
+async function removeOldEvents({ store, now }: StateService): Promise<void> {
+  const old = { createdBefore: now() - keptMs, kept: keptMost, limit: deletedAtOnce }
+  let deleted = deletedAtOnce
+  while (deleted === deletedAtOnce)
+    deleted = await store.transaction(async (queries) => {
+      await lockEventCounter(queries)
+      return deleteOldEvents(queries, old)
+    })
+}

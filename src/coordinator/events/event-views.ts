@@ -1,0 +1,142 @@
+/** What events hold: the objects as the API shows them. */
+import { Type } from 'typebox'
+import type { EditedGroup } from './compose-edited.js'
+import type { EventViews } from './compose-events.js'
+import type { DeploymentEvent } from './deployment-events.js'
+import type { ListedInvalidation } from '../invalidations/invalidation-view.js'
+import { apiLogSchema, toApiLogView } from '../api-log/api-log-routes.js'
+import { listedInvalidationSchema, toListedView } from '../invalidations/result-views.js'
+import { idSchema, organizationSchema, orNull, referenceSchema, timeSchema } from '../api/references.js'
+import {
+  agentSchema,
+  deploymentSchema,
+  domainSchema,
+  fileSchema,
+  tagSchema,
+  toAgentView,
+  toDeploymentView,
+  toDomainView,
+  toFileView,
+  toTagView,
+} from '../api/views.js'
+
+const closed = { additionalProperties: false }
+const stateSchema = {
+  state: deploymentSchema.properties.state,
+  stateName: Type.String(),
+}
+
+const groupSchema = Type.Object(
+  {
+    id: idSchema,
+    name: Type.String(),
+    deployed: Type.Boolean(),
+    revision: Type.Integer(),
+    ...stateSchema,
+    places: Type.Object(
+      {
+        wanted: Type.Integer(),
+        applying: Type.Integer(),
+        applied: Type.Integer(),
+        failed: Type.Integer(),
+      },
+      { ...closed, description: 'How many agents of the group are how far' },
+    ),
+  },
+  closed,
+)
+
+/** `agents` may be thousands, and is said by `places`. */
+const deploymentEventSchema = Type.Object(
+  {
+    ...Type.Omit(deploymentSchema, ['agents']).properties,
+    vclgroup: orNull(groupSchema),
+  },
+  closed,
+)
+
+/** May be long. */
+const longFields = ['expressions', 'urls', 'headers', 'target', 'warnings'] as const
+/** Chosen by us: characters of JSON. */
+const fieldMost = 4_000
+
+const invalidationEventSchema = Type.Object(
+  {
+    ...listedInvalidationSchema.properties,
+    ...Type.Partial(Type.Pick(listedInvalidationSchema, longFields)).properties,
+  },
+  { ...closed, description: `As in lists, without fields that are longer than ${fieldMost}` },
+)
+
+const editedGroupSchema = Type.Object(
+  { id: idSchema, name: Type.String(), organization: organizationSchema },
+  {
+    ...closed,
+    description: 'event vclgroup: its fields, its stage or its history changed; read it by its id',
+  },
+)
+
+const deletedSchema = Type.Object(
+  { id: idSchema, deleted: Type.Literal(true) },
+  { ...closed, description: 'what was deleted; entries of the api log only age' },
+)
+
+const sampleSchema = Type.Object(
+  {
+    agent: referenceSchema,
+    at: timeSchema,
+    values: Type.Record(Type.String(), orNull(Type.Number()), {
+      description: 'By counter: events per second, or a level; null: not known',
+    }),
+  },
+  { ...closed, description: 'event sample: an agent that live names' },
+)
+
+const resetSchema = Type.Object(
+  { reason: Type.String() },
+  { ...closed, description: 'event reset: what was missed is not known any more' },
+)
+
+/** What `data` is, by event. */
+export const eventDataSchema = Type.Union([
+  agentSchema,
+  deploymentEventSchema,
+  invalidationEventSchema,
+  apiLogSchema,
+  fileSchema,
+  editedGroupSchema,
+  domainSchema,
+  tagSchema,
+  sampleSchema,
+  deletedSchema,
+  resetSchema,
+])
+
+export const eventViews: EventViews = {
+  agent: toAgentView,
+  deployment: toDeploymentEventView,
+  invalidation: toInvalidationEventView,
+  apiLog: toApiLogView,
+  file: toFileView,
+  vclgroup: toEditedGroupView,
+  domain: toDomainView,
+  tag: toTagView,
+}
+
+function toDeploymentEventView({ deployment, state, stateName, group }: DeploymentEvent) {
+  const view: Partial<ReturnType<typeof toDeploymentView>> = toDeploymentView({
+    ...{ deployment, state, stateName, agents: [] },
+  })
+  delete view.agents
+  return { ...view, vclgroup: group }
+}
+
+function toEditedGroupView({ id, name, organization }: EditedGroup) {
+  return { id, name, organization }
+}
+
+/** What is longer is read by its id: events are kept for an hour, and given to each listener. */
+function toInvalidationEventView(listed: ListedInvalidation) {
+  const fields = Object.entries(toListedView(listed))
+  return Object.fromEntries(fields.filter(([, value]) => JSON.stringify(value).length <= fieldMost))
+}

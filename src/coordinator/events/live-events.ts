@@ -1,0 +1,146 @@
+/** New events, read once for all listeners of this coordinator and handed to each that may hear them, in order. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { eventsSubject } from '../bus/bus.js'
+import type { FleetEvent, Hearing } from '../../resources/event.js'
+import { printEvents } from './event-text.js'
+import { readEventBounds, readEvents } from './event-queries.js'
+import type { StateService } from '../service.js'
+
+/** Who has all events up to `lastId` and is given what follows. */
+export interface LiveListener {
+  readonly hearing: Hearing
+  lastId: number
+  /** Never waits. */
+  write(text: Buffer): void
+  /** Events that it has not got are gone. */
+  reset(newestId: number): void
+}
+
+export interface LiveEvents {
+  /** Answers false while the listener lacks events up to `position`; undefined: nobody listens, so anything is. */
+  add(listener: LiveListener): boolean
+  remove(listener: LiveListener): void
+  readonly listeners: Iterable<LiveListener>
+  /** What the listeners have been given; what is newer is given to them. */
+  readPosition(): Promise<number>
+  close(): Promise<void>
+}
+
+/** Chosen by us: some 300 kB of text. */
+const eventsAtOnce = 200
+/** How late an event is told that no hint came for. */
+const lookEveryMs = 1_000
+/** Chosen by us: a write takes some 10 microseconds. */
+export const writesAtOnce = 200
+
+export function startLiveEvents({ store, bus }: StateService, log: Logger): LiveEvents {
+  const live = new Set<LiveListener>()
+  let position = 0
+  let looking: Promise<void> | null = null
+  let hinted = false
+  let failing = false
+  const look = (): void => {
+    hinted = true
+    looking ??= readOn().finally(() => {
+      looking = null
+      // A hint that came too late for it.
+      if (hinted && live.size > 0) look()
+    })
+  }
+  const subscription = bus.subscribe(eventsSubject, look)
+  const timer = setInterval(look, lookEveryMs).unref()
+
+  return {
+    listeners: live,
+    add: (listener) => {
+      const wasIdle = isIdle()
+      if (wasIdle) position = listener.lastId
+      if (listener.lastId < position) return false
+      live.add(listener)
+      // Nobody has looked for a while.
+      if (wasIdle) look()
+      return true
+    },
+    remove: (listener) => {
+      live.delete(listener)
+    },
+    readPosition: async () => {
+      if (!isIdle()) return position
+      return (await readEventBounds(store.queries)).newest
+    },
+    close: async () => {
+      clearInterval(timer)
+      subscription.close()
+      live.clear()
+      await looking
+    },
+  }
+
+  /** Nobody has been given anything that others lack. */
+  function isIdle(): boolean {
+    return live.size === 0 && looking === null
+  }
+
+  /** Never rejects: what could not be read is read the next time. */
+  async function readOn(): Promise<void> {
+    try {
+      while (hinted) {
+        hinted = false
+        let read = eventsAtOnce
+        while (read === eventsAtOnce && live.size > 0) {
+          const events = await readEvents(store.queries, position, eventsAtOnce)
+          read = events.length
+          await handOut(events)
+        }
+      }
+      failing = false
+    } catch (error) {
+      if (!failing) log.error({ err: error }, 'events cannot be read')
+      failing = true
+    }
+  }
+
+  async function handOut(events: readonly FleetEvent[]): Promise<void> {
+    const [first, last] = [events[0], events.at(-1)]
+    if (!first || !last) return
+    const before = position
+    // From here on, whoever is added has these already.
+    position = last.id
+    const listeners = [...live]
+    if (first.id !== before + 1) {
+      for (const listener of listeners) listener.reset(last.id)
+      return
+    }
+    const printed = new Map<string, Buffer>()
+    for (const [index, listener] of listeners.entries()) {
+      if (index % writesAtOnce === writesAtOnce - 1) await nextTurn()
+      if (!live.has(listener) || listener.lastId >= last.id) continue
+      const text =
+        listener.lastId > before
+          ? Buffer.from(
+              printEvents(
+                events.filter(({ id }) => id > listener.lastId),
+                listener.hearing,
+              ),
+            )
+          : printOnce(printed, events, listener.hearing)
+      listener.lastId = last.id
+      if (text.length > 0) listener.write(text)
+    }
+  }
+}
+
+/** Listeners of one organization with the same rights share one text. */
+function printOnce(
+  printed: Map<string, Buffer>,
+  events: readonly FleetEvent[],
+  hearing: Hearing,
+): Buffer {
+  const key = JSON.stringify(hearing)
+  const known = printed.get(key)
+  if (known) return known
+  const text = Buffer.from(printEvents(events, hearing))
+  printed.set(key, text)
+  return text
+}

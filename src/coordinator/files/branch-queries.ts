@@ -1,0 +1,113 @@
+/**
+ * The branches of the console: main files, and what its groups have for one, with the groups that use them
+ * (`domain/branch.ts`).
+ */
+import { groupBy } from '../../group-by.js'
+import type { AgentState } from '../../resources/agent-state.js'
+import type { BranchCache, BranchPlace } from './branch.js'
+import { fileTypes } from '../../vcl/file.js'
+import { fromRow, selectFiles, type FileRecord } from './file-queries.js'
+import { within, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+export interface BranchRecord extends FileRecord, BranchPlace {
+  readonly description: string
+}
+
+/** By id; two queries, however many there are. `id`: that one only. */
+export async function readBranches(
+  queries: Queries,
+  scope: Scope,
+  id?: number,
+): Promise<BranchRecord[]> {
+  let files = selectFiles(queries, scope).where((e) =>
+    e.or([
+      e('files.fileType', '=', fileTypes.main),
+      e('files.id', 'in', e.selectFrom('vclGroups').select('mainFileId').where('console', '=', 1)),
+    ]),
+  )
+  if (id !== undefined) files = files.where('files.id', '=', id)
+  const rows = await files.orderBy('files.id').execute()
+  if (rows.length === 0) return []
+  const users = groupBy(await readUsers(queries, scope, id), (row) => row.fileId)
+  return rows.map((row) => ({
+    ...fromRow(row),
+    organizationId: row.organizationId,
+    description: row.description,
+    groupIds: (users.get(row.id) ?? []).map(({ groupId }) => groupId),
+  }))
+}
+
+/** As main file, as an include, or staged with it. */
+async function readUsers(queries: Queries, scope: Scope, id: number | undefined) {
+  const mains = queries.selectFrom('vclGroups').select(['id as groupId', 'mainFileId as fileId'])
+  const includes = queries.selectFrom('vclGroupIncludes').select(['groupId', 'fileId'])
+  const staged = queries.selectFrom('stageUses').select(['groupId', 'fileId'])
+  const uses = queries
+    .selectFrom(mains.union(includes).union(staged).as('uses'))
+    .innerJoin('files', 'files.id', 'uses.fileId')
+    .select(['uses.groupId', 'files.id as fileId'])
+    .where(within(scope, 'files'))
+  return (id === undefined ? uses : uses.where('files.id', '=', id)).execute()
+}
+
+/** The caches of all groups of the console that have this branch, each once. */
+export async function readBranchCaches(queries: Queries, id: number): Promise<BranchCache[]> {
+  const rows = await queries
+    .selectFrom('vclGroups')
+    .innerJoin('tags', 'tags.groupId', 'vclGroups.id')
+    .innerJoin('agentTags', 'agentTags.tagId', 'tags.id')
+    .innerJoin('agents', 'agents.id', 'agentTags.agentId')
+    .select(['agents.id', 'agents.name', 'agents.state', 'agents.engineVersion'])
+    .distinct()
+    .where('vclGroups.mainFileId', '=', id)
+    .orderBy('agents.id')
+    .execute()
+  return rows.map((row) => ({ ...row, state: row.state as AgentState })) // written by the use cases only
+}
+
+/** Whether a group of the console has this branch. */
+export async function isInConsoleGroup(queries: Queries, id: number): Promise<boolean> {
+  const row = await queries
+    .selectFrom('vclGroups')
+    .select('id')
+    .where('mainFileId', '=', id)
+    .where('console', '=', 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The branch that the caches of a console's group shall run; answers false when the branch, or the group, is gone. */
+export async function relateBranch(
+  queries: Queries,
+  groupId: number,
+  fileId: number,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await queries
+    .updateTable('vclGroups')
+    .set({ mainFileId: fileId, mainFileVersion: null, updatedAt: now })
+    .where('id', '=', groupId)
+    .where('console', '=', 1)
+    .where((e) => e.exists(e.selectFrom('files').select('id').where('id', '=', fileId)))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Answers false when the group has another one, or none. */
+export async function unrelateBranch(
+  queries: Queries,
+  groupId: number,
+  fileId: number,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await queries
+    .updateTable('vclGroups')
+    .set({ mainFileId: null, updatedAt: now })
+    .where('id', '=', groupId)
+    .where('console', '=', 1)
+    .where('mainFileId', '=', fileId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

@@ -1,0 +1,72 @@
+/** `/files/{id}/versions` and `/files/{id}/diff`: what a file was, and what changed. */
+import { Type } from 'typebox'
+import type { Actor } from '../../resources/permission.js'
+import { answerList, route, type Route } from '../http/route.js'
+import {
+  diffVersions,
+  listVersions,
+  readVersion,
+  versionListFields,
+} from './file-versions.js'
+import type { StateService } from '../service.js'
+import { findFile } from './files.js'
+import { listQuerySchema } from '../api/references.js'
+import { toVersionView, versionSchema, wholeVersionSchema } from '../api/views.js'
+
+const errorKey = 'file'
+const permission = { type: 'file', access: 'read' } as const
+const closed = { additionalProperties: false }
+const numberSchema = Type.Integer({ minimum: 1 })
+const rangeSchema = Type.Object({ from: numberSchema, to: numberSchema }, closed)
+
+export function fileVersionRoutes(service: StateService): readonly Route[] {
+  const find = (_: unknown, actor: Actor, id: number) => findFile(service, actor, id)
+  return [
+    route({
+      method: 'GET',
+      path: '/files/{id}/versions',
+      operationId: 'listFileVersions',
+      summary: 'Versions of a file, without their sources, oldest first',
+      errorKey,
+      permission,
+      find,
+      query: listQuerySchema(versionListFields),
+      answers: { 200: Type.Array(versionSchema) },
+      handle: async ({ object, query }) => {
+        const { rows, total } = await listVersions(service, object, query)
+        return answerList(rows.map(toVersionView), total)
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/files/{id}/versions/{n}',
+      operationId: 'getFileVersion',
+      summary: 'One version with its source',
+      errorKey,
+      permission,
+      find,
+      answers: { 200: wholeVersionSchema },
+      handle: async ({ object, params }) => {
+        const version = await readVersion(service, object, params['n'] ?? '')
+        return { status: 200, body: { ...toVersionView(version), source: version.source } }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/files/{id}/diff',
+      operationId: 'diffFileVersions',
+      summary: 'What changed between two versions, as unified text; empty when nothing did',
+      errorKey,
+      permission,
+      find,
+      query: rangeSchema,
+      answers: {
+        200: Type.Object({ ...rangeSchema.properties, diff: Type.String() }, closed),
+      },
+      handle: async ({ object, query }) => {
+        const diff = await diffVersions(service, object, query)
+        return { status: 200, body: { ...query, diff } }
+      },
+    }),
+  ]
+}

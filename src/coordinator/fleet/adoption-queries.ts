@@ -1,0 +1,144 @@
+/** Agents whose running VCL is to be adopted, and what became of it (choices: 1, --takeover adopt). */
+import { removeStaticTag } from './agent-tags.js'
+import { parseAdoption, type AdoptionRecord } from './agent-queries.js'
+import { isPeoples } from '../store/hidden.js'
+import { ownedBy } from '../store/owner.js'
+import type { Queries } from '../store/store.js'
+
+/** Of the names of groups and tags that adoptions make. */
+export const adoptedPrefix = 'adopted-'
+
+/** While it is set, no group is placed on the agent. */
+export async function setAdopting(
+  queries: Queries,
+  agentId: number,
+  adopting: boolean,
+): Promise<void> {
+  await queries
+    .updateTable('agents')
+    .set({ adopting: adopting ? 1 : 0 })
+    .where('id', '=', agentId)
+    .execute()
+}
+
+/** It is decided: the record stays with the agent, and an api log entry tells of it. */
+export async function writeAdoption(
+  queries: Queries,
+  agentId: number,
+  adoption: AdoptionRecord,
+  told: { readonly msg: string; readonly traceId: string; readonly at: number },
+): Promise<void> {
+  const agent = await queries
+    .updateTable('agents')
+    .set({ adopting: 0, adoption: JSON.stringify(adoption) })
+    .where('id', '=', agentId)
+    .returning('organizationId')
+    .executeTakeFirst()
+  if (!agent) return
+  await queries
+    .insertInto('apiLogs')
+    .values({
+      organizationId: agent.organizationId,
+      createdAt: told.at,
+      severity: adoption.result === 'adopted' ? 1 : 2,
+      msg: told.msg,
+      keyType: 'agent',
+      keyId: agentId,
+      traceId: told.traceId,
+      // Nobody called.
+      account: '',
+      method: '',
+      path: '',
+      status: 0,
+    })
+    .execute()
+}
+
+export async function writeAdoptionDifference(
+  queries: Queries,
+  agentId: number,
+  adoptionDifference: string | null,
+): Promise<void> {
+  await queries
+    .updateTable('agents')
+    .set({ adoptionDifference })
+    .where('id', '=', agentId)
+    .execute()
+}
+
+/** It stays with the agent as one that the agent itself sends. */
+export async function addStaticTag(
+  queries: Queries,
+  agentId: number,
+  tagId: number,
+): Promise<void> {
+  await queries
+    .insertInto('agentTags')
+    .values({ agentId, tagId, static: 1, assigned: 0 })
+    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ static: 1 }))
+    .execute()
+}
+
+/** Agents need the tag of what was adopted for as long as a deployment, or a stage, asks for it. */
+export async function releaseAdoptedTags(
+  queries: Queries,
+  tagIds: readonly number[],
+): Promise<void> {
+  if (tagIds.length === 0) return
+  const bearers = await queries
+    .selectFrom('agentTags')
+    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+    .innerJoin('agents', 'agents.id', 'agentTags.agentId')
+    .select(['agentTags.agentId', 'agentTags.tagId', 'tags.name', 'agents.adoption'])
+    .where('agentTags.tagId', 'in', [...tagIds])
+    .where('agentTags.static', '=', 1)
+    .where('tags.name', 'like', `${adoptedPrefix}%`)
+    .where('agents.adoption', 'is not', null)
+    .where((e) =>
+      e.not(
+        e.exists(e.selectFrom('deploymentTags').whereRef('tagId', '=', 'tags.id').select('tagId')),
+      ),
+    )
+    .where((e) =>
+      e.not(e.exists(e.selectFrom('stageUses').whereRef('tagId', '=', 'tags.id').select('tagId'))),
+    )
+    .execute()
+  for (const { agentId, tagId, name, adoption } of bearers) {
+    const record = parseAdoption(adoption)
+    if (record?.tag !== name) continue
+    await queries
+      .updateTable('agents')
+      .set({ adoption: JSON.stringify({ ...record, tag: null }) })
+      .where('id', '=', agentId)
+      .execute()
+    await removeStaticTag(queries, agentId, tagId)
+  }
+}
+
+/** Whether the owner has a group or a deployment of this name, or one of these files. */
+export async function isAdoptedNameTaken(
+  queries: Queries,
+  owner: number | null,
+  names: { readonly object: string; readonly files: readonly string[] },
+): Promise<boolean> {
+  const group = await queries
+    .selectFrom('vclGroups')
+    .select('id')
+    .where('name', '=', names.object)
+    .where(ownedBy(owner, 'vclGroups'))
+    .executeTakeFirst()
+  const deployment = await queries
+    .selectFrom('deployments')
+    .select('id')
+    .where('name', '=', names.object)
+    .where(ownedBy(owner, 'deployments'))
+    .where(isPeoples('deployments'))
+    .executeTakeFirst()
+  const file = await queries
+    .selectFrom('files')
+    .select('id')
+    .where('name', 'in', [...names.files])
+    .where(ownedBy(owner, 'files'))
+    .executeTakeFirst()
+  return [group, deployment, file].some((one) => one !== undefined)
+}

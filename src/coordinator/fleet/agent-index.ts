@@ -1,0 +1,150 @@
+/**
+ * Agents as placement looks at them, found by tag: a pass over many groups reads each group's own agents only.
+ * `recordPlacement` keeps it true while such a pass goes on, so that later groups see what earlier ones took.
+ */
+import type { AgentState } from '../../resources/agent-state.js'
+
+export interface PlacementAgent {
+  readonly id: number
+  readonly state: AgentState
+  /** Static and assigned ones. */
+  readonly tagIds: readonly number[]
+  /** Every group that is placed there, and every stage (`holderId`). */
+  readonly groupIds: readonly number[]
+  /** The one of them whose VCL is the whole VCL there. */
+  readonly rootGroupId: number | null
+  /** Of those that are placed there the ones whose place another takes, and which; undefined: none. */
+  readonly replacedBy?: ReadonlyMap<number, number> | undefined
+  /** What its cache runs is to be adopted: nothing new is placed there before. */
+  readonly adopting?: boolean
+  /** The group of the console that it is in: its cache is that group's, deployed or not. */
+  readonly memberOf?: number | null
+}
+
+/** A group, or a stage by its `holderId`, has this domain on this agent. */
+export interface DomainOnAgent {
+  readonly agentId: number
+  readonly fqdn: string
+  readonly groupId: number
+}
+
+/** Who has a place: a group, or its stage. */
+export interface PlaceHolder {
+  readonly groupId: number
+  readonly stage: boolean
+}
+
+/** A group's stage holds places of its own: it goes by the negative of the group's id. */
+export function holderId({ groupId, stage }: PlaceHolder): number {
+  return stage ? -groupId : groupId
+}
+
+export interface IndexedAgent {
+  readonly id: number
+  /** Where it stands in the index's arrays. */
+  readonly slot: number
+  readonly state: AgentState
+  readonly tagIds: ReadonlySet<number>
+  readonly groupIds: Set<number>
+  rootGroupId: number | null
+  readonly replacedBy?: ReadonlyMap<number, number> | undefined
+  readonly adopting?: boolean
+  readonly memberOf?: number | null
+  /** Name → the group that has it here, as far as `noteDomains` was told. */
+  readonly domains: Map<string, number>
+}
+
+/** A pass over a large fleet asks each agent that fits, for each group: ids and counts lie flat, so that it touches few of the agents. */
+export interface AgentIndex {
+  readonly byId: ReadonlyMap<number, IndexedAgent>
+  /** By slot. */
+  readonly agents: readonly IndexedAgent[]
+  /** By slot; doubles, since ids are larger than 32 bits. */
+  readonly ids: Float64Array
+  /** How many groups each holds, by slot. */
+  readonly groupCounts: Int32Array
+  /** The slots of those that have it. */
+  readonly byTag: ReadonlyMap<number, readonly number[]>
+}
+
+export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentIndex {
+  const byTag = new Map<number, number[]>()
+  const agents: IndexedAgent[] = []
+  for (const agent of placementAgents) {
+    const slot = agents.length
+    const tagIds = new Set(agent.tagIds)
+    agents.push({ ...agent, slot, tagIds, groupIds: new Set(agent.groupIds), domains: new Map() })
+    for (const tagId of tagIds) {
+      const bearers = byTag.get(tagId)
+      if (bearers) bearers.push(slot)
+      else byTag.set(tagId, [slot])
+    }
+  }
+  const byId = new Map(agents.map((agent) => [agent.id, agent]))
+  const ids = Float64Array.from(agents, ({ id }) => id)
+  const groupCounts = Int32Array.from(agents, ({ groupIds }) => groupIds.size)
+  return { byId, agents, ids, groupCounts, byTag }
+}
+
+/** Those that have all of the tags, in no order; none without a tag (choices: 3, Placement). */
+export function findFitting(index: AgentIndex, tagIds: readonly number[]): readonly IndexedAgent[] {
+  const fitting: IndexedAgent[] = []
+  for (const slot of findBearers(index, tagIds)) {
+    const agent = index.agents[slot]
+    if (agent && isFitting(agent, tagIds)) fitting.push(agent)
+  }
+  return fitting
+}
+
+/** The slots of those with the rarest of the tags; whether they have the others is not looked at. */
+export function findBearers(index: AgentIndex, tagIds: readonly number[]): readonly number[] {
+  const bearers = tagIds.map((tagId) => index.byTag.get(tagId) ?? [])
+  return bearers.reduce(
+    (rarest, next) => (next.length < rarest.length ? next : rarest),
+    bearers[0] ?? [],
+  )
+}
+
+export function isFitting(agent: IndexedAgent, tagIds: readonly number[]): boolean {
+  return tagIds.length > 0 && tagIds.every((tagId) => agent.tagIds.has(tagId))
+}
+
+/** What the placement of groups with domains is to look at. */
+export function noteDomains(index: AgentIndex, domains: readonly DomainOnAgent[]): void {
+  for (const { agentId, fqdn, groupId } of domains)
+    index.byId.get(agentId)?.domains.set(fqdn, groupId)
+}
+
+/** Takes the outcome of a group's placement over, before the next group of the same pass is placed. */
+export function recordPlacement(
+  index: AgentIndex,
+  group: {
+    readonly id: number
+    readonly root: boolean
+    readonly fqdns?: readonly string[] | undefined
+  },
+  change: {
+    readonly add: readonly { readonly agentId: number }[]
+    readonly remove: readonly { readonly agentId: number }[]
+  },
+): void {
+  for (const { agentId } of change.remove) {
+    const agent = index.byId.get(agentId)
+    if (agent) removeGroup(index, agent, group.id)
+  }
+  for (const { agentId } of change.add) {
+    const agent = index.byId.get(agentId)
+    if (!agent) continue
+    agent.groupIds.add(group.id)
+    index.groupCounts[agent.slot] = agent.groupIds.size
+    if (group.root) agent.rootGroupId = group.id
+    for (const fqdn of group.fqdns ?? []) agent.domains.set(fqdn, group.id)
+  }
+}
+
+function removeGroup(index: AgentIndex, agent: IndexedAgent, groupId: number): void {
+  agent.groupIds.delete(groupId)
+  index.groupCounts[agent.slot] = agent.groupIds.size
+  if (agent.rootGroupId === groupId) agent.rootGroupId = null
+  for (const [fqdn, holder] of agent.domains) if (holder === groupId) agent.domains.delete(fqdn)
+}

@@ -1,0 +1,248 @@
+/** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: agent-conditions.ts. */
+import type { AgentState, EngineState } from '../../resources/agent-state.js'
+import type { Capability } from '../../resources/capability.js'
+import type { HeldCache } from '../../vcl/unlock-difference.js'
+import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
+import { toOwner, type NamedReference } from '../store/owner.js'
+import { prepareQuery } from '../store/prepared-query.js'
+import { visibleAgents, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+export interface AgentRecord {
+  readonly id: number
+  /** Null: shared by all organizations. */
+  readonly organization: NamedReference | null
+  readonly name: string
+  readonly state: AgentState
+  readonly engineState: EngineState
+  readonly engineError: string | null
+  readonly engineHost: string
+  readonly enginePort: number
+  readonly engineVersion: string
+  readonly engineWorkingDirectory: string | null
+  /** Empty where it is not known. */
+  readonly engineRevision: string
+  /** Of its machine; empty where it is not known. */
+  readonly hostName: string
+  readonly agentVersion: string
+  readonly capabilities: readonly Capability[]
+  readonly lockedBecause: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly lastHeartbeatAt: number
+  readonly lastStateChangeAt: number
+  readonly desiredRevision: number
+  /** Null: nothing was tried yet. */
+  readonly attempted: AttemptRecord | null
+  readonly effectiveRevision: number | null
+  readonly drift: DriftRecord | null
+  /** Null: the agent never asked for it. */
+  readonly adoption: AdoptionRecord | null
+  /** Its name in the console; null: the composed one. */
+  readonly consoleName: string | null
+  /** Given in the console. */
+  readonly description: string
+  /** By id. */
+  readonly tags: readonly AgentTag[]
+}
+
+export interface AttemptRecord {
+  readonly revision: number
+  readonly result: AttemptResult
+  readonly error: string | null
+  readonly at: number
+}
+
+export type AttemptResult = 'applied' | 'failed' | 'refused'
+
+/** As the agent reported it (choices: 3, Drift). */
+export interface DriftRecord {
+  readonly at: string
+  readonly foreign: readonly string[]
+  readonly action: string
+  readonly healedAt: string | null
+}
+
+/** What became of the VCL that the cache ran when its agent came (choices: 1, --takeover adopt). */
+export interface AdoptionRecord {
+  /** ISO 8601. */
+  readonly at: string
+  /** `refused`: it serves on until the first deploy. */
+  readonly result: 'adopted' | 'refused'
+  /** Why it was refused, or did not join the group of `--adopt-group`. */
+  readonly error: string | null
+  /** Of what was adopted: the static tag that its deployment asks for; null once no deployment asks for it. */
+  readonly tag: string | null
+  /** What it was made, or joined; as the group was called then. Null: refused, or adopted by an earlier version. */
+  readonly group: NamedReference | null
+}
+
+/** Agents that the scope may see, with everything but the content of the desired state, which may be long. */
+export function selectAgents(queries: Queries, scope: Scope) {
+  return queries
+    .selectFrom('agents')
+    .leftJoin('organizations', 'organizations.id', 'agents.organizationId')
+    .select([
+      'agents.id',
+      'agents.organizationId',
+      'agents.name',
+      'agents.state',
+      'agents.engineState',
+      'agents.engineError',
+      'agents.engineHost',
+      'agents.enginePort',
+      'agents.engineVersion',
+      'agents.engineWorkingDirectory',
+      'agents.engineRevision',
+      'agents.hostName',
+      'agents.agentVersion',
+      'agents.capabilities',
+      'agents.lockedBecause',
+      'agents.createdAt',
+      'agents.updatedAt',
+      'agents.lastHeartbeatAt',
+      'agents.lastStateChangeAt',
+      'agents.desiredRevision',
+      'agents.attemptedRevision',
+      'agents.attemptedResult',
+      'agents.attemptedError',
+      'agents.attemptedAt',
+      'agents.effectiveRevision',
+      'agents.drift',
+      'agents.adoption',
+      'agents.consoleName',
+      'agents.description',
+    ])
+    .select('organizations.name as organizationName')
+    .where(visibleAgents(scope))
+}
+
+export type AgentRow = Awaited<
+  ReturnType<ReturnType<typeof selectAgents>['executeTakeFirstOrThrow']>
+>
+
+const anyId = 0
+const findAnywhere = prepareQuery((queries) =>
+  selectAgents(queries, { kind: 'all' }).where('agents.id', '=', anyId),
+)
+const findVisible = prepareQuery((queries) =>
+  selectAgents(queries, { kind: 'organization', organizationId: anyId }).where(
+    'agents.id',
+    '=',
+    anyId,
+  ),
+)
+
+/** Two queries for one agent. */
+export async function findAgent(
+  queries: Queries,
+  scope: Scope,
+  id: number,
+): Promise<AgentRecord | undefined> {
+  const [row] =
+    scope.kind === 'all'
+      ? await findAnywhere(queries, [id])
+      : await findVisible(queries, [scope.organizationId, id])
+  return row && fromRow(row, await readTagsOfAgent(queries, id))
+}
+
+/** In order. */
+export async function readAgentIds(queries: Queries, scope: Scope): Promise<number[]> {
+  return (await readAgentOwners(queries, scope)).map(({ id }) => id)
+}
+
+export interface AgentOwner {
+  readonly id: number
+  /** Null: shared by all organizations. */
+  readonly organizationId: number | null
+}
+
+/** By id. */
+export function readAgentOwners(queries: Queries, scope: Scope): Promise<AgentOwner[]> {
+  return selectAgents(queries, scope)
+    .clearSelect()
+    .select(['agents.id', 'agents.organizationId'])
+    .orderBy('agents.id')
+    .execute()
+}
+
+/** Gives the rows their tags with one query more; the order stays. */
+export async function toAgentRecords(
+  queries: Queries,
+  rows: readonly AgentRow[],
+): Promise<AgentRecord[]> {
+  const tags = await readTagsOfAgents(
+    queries,
+    rows.map((row) => row.id),
+  )
+  return rows.map((row) => fromRow(row, tags.get(row.id) ?? []))
+}
+
+function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
+  return {
+    id: row.id,
+    organization: toOwner(row),
+    name: row.name,
+    state: row.state as AgentState, // written from stateOfLiveAgent and markSilentDown only
+    engineState: row.engineState as EngineState, // checked by the codec before it is written
+    engineError: row.engineError,
+    engineHost: row.engineHost,
+    enginePort: row.enginePort,
+    engineVersion: row.engineVersion,
+    engineWorkingDirectory: row.engineWorkingDirectory,
+    engineRevision: row.engineRevision,
+    hostName: row.hostName,
+    agentVersion: row.agentVersion,
+    capabilities: JSON.parse(row.capabilities) as Capability[], // registration keeps known ones only
+    lockedBecause: row.lockedBecause,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastHeartbeatAt: row.lastHeartbeatAt,
+    lastStateChangeAt: row.lastStateChangeAt,
+    desiredRevision: row.desiredRevision,
+    attempted: toAttempt(row),
+    effectiveRevision: row.effectiveRevision,
+    // Checked by the codec before it is written.
+    drift: row.drift === null ? null : (JSON.parse(row.drift) as DriftRecord),
+    adoption: parseAdoption(row.adoption),
+    consoleName: row.consoleName,
+    description: row.description,
+    tags,
+  }
+}
+
+/** Reads the column, which adoptions.ts alone writes. */
+export function parseAdoption(json: string | null): AdoptionRecord | null {
+  if (json === null) return null
+  const adoption = JSON.parse(json) as Omit<AdoptionRecord, 'group'> & Partial<AdoptionRecord>
+  return { ...adoption, group: adoption.group ?? null }
+}
+
+/** What one agent's view has beside the lists'. */
+export interface AgentDetail {
+  /** Unified text: what was adopted against the group that it was to join. */
+  readonly adoptionDifference: string | null
+  /** What its cache holds while it is locked. */
+  readonly held: HeldCache | null
+}
+
+export async function readAgentDetail(queries: Queries, id: number): Promise<AgentDetail> {
+  const row = await queries
+    .selectFrom('agents')
+    .select(['adoptionDifference', 'held'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  const { adoptionDifference = null, held = null } = row ?? {}
+  // Checked by the codec before it is written.
+  return { adoptionDifference, held: held === null ? null : (JSON.parse(held) as HeldCache) }
+}
+
+function toAttempt(row: AgentRow): AttemptRecord | null {
+  if (row.attemptedRevision === null || row.attemptedAt === null) return null
+  return {
+    revision: row.attemptedRevision,
+    result: (row.attemptedResult ?? 'failed') as AttemptResult, // written with the revision, from ApplyReport
+    error: row.attemptedError,
+    at: row.attemptedAt,
+  }
+}

@@ -1,0 +1,195 @@
+/** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
+import { isPeoples } from '../store/hidden.js'
+import { prepareQuery } from '../store/prepared-query.js'
+import { holdQuota } from '../store/quotas.js'
+import type { Queries } from '../store/store.js'
+
+export interface AgentTag {
+  readonly id: number
+  readonly name: string
+  /** This agent sends it. */
+  readonly static: boolean
+  /** It was given to this agent through the API. */
+  readonly assigned: boolean
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** Ids a statement: far below what either database takes as parameters. */
+const idsPerStatement = 1000
+
+/** One query a thousand agents; tags by id. */
+export async function readTagsOfAgents(
+  queries: Queries,
+  agentIds: readonly number[],
+): Promise<Map<number, AgentTag[]>> {
+  const byAgent = new Map<number, AgentTag[]>()
+  for (let start = 0; start < agentIds.length; start += idsPerStatement) {
+    const rows = await selectTagsOfAgents(queries)
+      .where('agentTags.agentId', 'in', agentIds.slice(start, start + idsPerStatement))
+      .execute()
+    for (const row of rows) {
+      const list = byAgent.get(row.agentId)
+      if (list) list.push(toAgentTag(row))
+      else byAgent.set(row.agentId, [toAgentTag(row)])
+    }
+  }
+  return byAgent
+}
+
+const readOne = prepareQuery((queries) =>
+  selectTagsOfAgents(queries).where('agentTags.agentId', '=', 0),
+)
+
+/** By id. */
+export async function readTagsOfAgent(queries: Queries, agentId: number): Promise<AgentTag[]> {
+  return (await readOne(queries, [agentId])).map(toAgentTag)
+}
+
+function selectTagsOfAgents(queries: Queries) {
+  return queries
+    .selectFrom('agentTags')
+    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+    .select(['agentTags.agentId', 'agentTags.static', 'agentTags.assigned'])
+    .select(['tags.id', 'tags.name', 'tags.createdAt', 'tags.updatedAt'])
+    .where(isPeoples('tags'))
+    .orderBy('tags.id')
+}
+
+type TagRow = Awaited<ReturnType<ReturnType<typeof selectTagsOfAgents>['executeTakeFirstOrThrow']>>
+
+function toAgentTag({ id, name, createdAt, updatedAt, ...row }: TagRow): AgentTag {
+  return { id, name, static: row.static === 1, assigned: row.assigned === 1, createdAt, updatedAt }
+}
+
+export async function readStaticTagNames(queries: Queries, agentId: number): Promise<string[]> {
+  const rows = await queries
+    .selectFrom('agentTags')
+    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+    .select('tags.name')
+    .where('agentTags.agentId', '=', agentId)
+    .where('agentTags.static', '=', 1)
+    .execute()
+  return rows.map((row) => row.name)
+}
+
+/** The ids of these names in one organization; tags that are missing are made. One tag of a name exists there. */
+export async function keepTags(
+  queries: Queries,
+  organizationId: number | null,
+  names: readonly string[],
+  now: number,
+): Promise<number[]> {
+  if (names.length === 0) return []
+  const wanted = [...new Set(names)]
+  const made = await queries
+    .insertInto('tags')
+    .values(wanted.map((name) => ({ organizationId, name, createdAt: now, updatedAt: now })))
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  if (made.numInsertedOrUpdatedRows) await holdQuota(queries, organizationId, 'tags')
+  const rows = await queries
+    .selectFrom('tags')
+    .select('id')
+    .where('organizationId', organizationId === null ? 'is' : '=', organizationId)
+    .where('name', 'in', wanted)
+    .where(isPeoples('tags'))
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Which of these tags are still there. */
+export async function readExistingTags(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<number[]> {
+  if (ids.length === 0) return []
+  const rows = await queries
+    .selectFrom('tags')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** What the agent sends now replaces what it sent; what was assigned stays. */
+export async function replaceStaticTags(
+  queries: Queries,
+  agentId: number,
+  tagIds: readonly number[],
+): Promise<void> {
+  await queries
+    .updateTable('agentTags')
+    .set({ static: 0 })
+    .where('agentId', '=', agentId)
+    .where('static', '=', 1)
+    .execute()
+  if (tagIds.length > 0)
+    await queries
+      .insertInto('agentTags')
+      .values(tagIds.map((tagId) => ({ agentId, tagId, static: 1 as const, assigned: 0 as const })))
+      .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ static: 1 }))
+      .execute()
+  await forgetUnborne(queries, agentId)
+}
+
+export async function removeStaticTag(
+  queries: Queries,
+  agentId: number,
+  tagId: number,
+): Promise<void> {
+  await queries
+    .updateTable('agentTags')
+    .set({ static: 0 })
+    .where('agentId', '=', agentId)
+    .where('tagId', '=', tagId)
+    .execute()
+  await forgetUnborne(queries, agentId)
+}
+
+export async function addAssignedTags(
+  queries: Queries,
+  agentId: number,
+  tagIds: readonly number[],
+): Promise<void> {
+  if (tagIds.length === 0) return
+  await queries
+    .insertInto('agentTags')
+    .values(tagIds.map((tagId) => ({ agentId, tagId, static: 0 as const, assigned: 1 as const })))
+    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ assigned: 1 }))
+    .execute()
+}
+
+/** Static tags stay, and listing one does not assign it (choices: 2, tags); so do those of the console's groups. */
+export async function replaceAssignedTags(
+  queries: Queries,
+  agentId: number,
+  tagIds: readonly number[],
+): Promise<void> {
+  const borne = (await readTagsOfAgents(queries, [agentId])).get(agentId) ?? []
+  const staticOnly = new Set(borne.filter((tag) => tag.static && !tag.assigned).map(({ id }) => id))
+  await queries
+    .updateTable('agentTags')
+    .set({ assigned: 0 })
+    .where('agentId', '=', agentId)
+    .where('assigned', '=', 1)
+    .where((e) => e('tagId', 'in', e.selectFrom('tags').select('id').where(isPeoples('tags'))))
+    .execute()
+  await addAssignedTags(
+    queries,
+    agentId,
+    [...new Set(tagIds)].filter((id) => !staticOnly.has(id)),
+  )
+  await forgetUnborne(queries, agentId)
+}
+
+async function forgetUnborne(queries: Queries, agentId: number): Promise<void> {
+  await queries
+    .deleteFrom('agentTags')
+    .where('agentId', '=', agentId)
+    .where('static', '=', 0)
+    .where('assigned', '=', 0)
+    .execute()
+}

@@ -1,0 +1,237 @@
+/**
+ * What moves with every heartbeat and report, written for many agents in one statement:
+ * `with given(…) as (values …) update agents … from given`, which both databases understand.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import { agentStates } from '../../resources/agent-state.js'
+import type { ConditionColumns } from './agent-rows.js'
+import type { AttemptRecord, DriftRecord } from './agent-queries.js'
+import type { Queries } from '../store/store.js'
+
+export interface HeartbeatRow extends ConditionColumns {
+  readonly id: number
+  /** When it arrived. */
+  readonly at: number
+}
+
+/** What is true of an agent after its heartbeat was written. */
+export interface HeardRow {
+  readonly id: number
+  readonly keyDigest: string
+  readonly desiredRevision: number
+  readonly recordedRevision: number | null
+  /** The time of the heartbeat, when it changed the state. */
+  readonly lastStateChangeAt: number
+}
+
+/** Rows a statement: 8 columns each, far below the 32,766 parameters of SQLite. */
+const rowsPerStatement = 1000
+
+/** Agents that are gone are left out of the answer. */
+export async function writeConditions(
+  queries: Queries,
+  heartbeats: readonly HeartbeatRow[],
+): Promise<HeardRow[]> {
+  return await inPieces(heartbeats, async (piece) => {
+    const rows = piece.map(
+      (row) =>
+        sql`(${whole(row.id)}, ${whole(row.at)}, ${whole(row.state)}, ${words(row.engineState)},
+          ${words(row.engineError)}, ${whole(row.effectiveRevision)}, ${words(row.lockedBecause)},
+          ${whole(row.cachePid)})`,
+    )
+    const { rows: heard } = await sql<HeardRow>`
+      with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause", "cachePid")
+        as (values ${sql.join(rows)})
+      update agents set "lastHeartbeatAt" = given.at,
+        "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
+        state = given.state, "engineState" = given."engineState", "engineError" = given."engineError",
+        "effectiveRevision" = given."effectiveRevision", "lockedBecause" = given."lockedBecause",
+        "cacheRestarted" = case when agents."cachePid" <> given."cachePid" then 1 else agents."cacheRestarted" end,
+        "cachePid" = coalesce(given."cachePid", agents."cachePid"),
+        "awaitsPlacement" = case when agents."lockedBecause" is not null and given."lockedBecause" is null then 1 else agents."awaitsPlacement" end
+      from given where agents.id = given.id returning ${heardColumns}`.execute(queries)
+    return heard
+  })
+}
+
+/** For agents of which nothing but the time is new; the state is set all the same, for a peer may have called them Down. */
+export async function writeHeartbeats(
+  queries: Queries,
+  heartbeats: readonly HeartbeatRow[],
+): Promise<HeardRow[]> {
+  return await inPieces(heartbeats, async (piece) => {
+    const rows = piece.map((row) => sql`(${whole(row.id)}, ${whole(row.at)}, ${whole(row.state)})`)
+    const { rows: heard } = await sql<HeardRow>`
+      with given(id, at, state) as (values ${sql.join(rows)})
+      update agents set "lastHeartbeatAt" = given.at,
+        "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
+        state = given.state
+      from given where agents.id = given.id returning ${heardColumns}`.execute(queries)
+    return heard
+  })
+}
+
+const heardColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
+  agents."recordedRevision", agents."lastStateChangeAt"`
+
+/** What had failed there is being tried again. */
+export async function forgetRestarts(queries: Queries, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await queries
+    .updateTable('agents')
+    .set({ cacheRestarted: 0 })
+    .where('id', 'in', [...ids])
+    .execute()
+}
+
+/** Placement has looked at these, and what they are to hold is known. Those that are Locked or Down wait on. Answers which. */
+export async function endPlacementWaits(
+  queries: Queries,
+  but: ReadonlySet<number>,
+): Promise<number[]> {
+  const waiting = await queries
+    .selectFrom('agents')
+    .select('id')
+    .where('awaitsPlacement', '=', 1)
+    .where('state', 'not in', [agentStates.Locked, agentStates.Down])
+    .execute()
+  const ids = waiting.map(({ id }) => id).filter((id) => !but.has(id))
+  for (let start = 0; start < ids.length; start += rowsPerStatement)
+    await queries
+      .updateTable('agents')
+      .set({ awaitsPlacement: 0 })
+      .where('id', 'in', ids.slice(start, start + rowsPerStatement))
+      .execute()
+  return ids
+}
+
+/** Answers the agents that became Down by this call: each is answered to one caller only. */
+export async function markSilentDown(
+  queries: Queries,
+  silentSince: number,
+  now: number,
+): Promise<number[]> {
+  const rows = await queries
+    .updateTable('agents')
+    .set({ state: agentStates.Down, lastStateChangeAt: now })
+    .where('state', '!=', agentStates.Down)
+    .where('lastHeartbeatAt', '<', silentSince)
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+export interface AttemptRow {
+  readonly id: number
+  readonly name: string
+  readonly desiredRevision: number
+  readonly attempted: AttemptRecord | null
+  readonly effectiveRevision: number | null
+  readonly recordedRevision: number | null
+}
+
+/** Ids that are gone are left out. Call under the decision lock when the answer is written back. */
+export async function readAttempts(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<AttemptRow[]> {
+  const rows = await queries
+    .selectFrom('agents')
+    .select(['id', 'name', 'desiredRevision', 'effectiveRevision', 'recordedRevision'])
+    .select(['attemptedRevision', 'attemptedResult', 'attemptedError', 'attemptedAt'])
+    .where('id', 'in', [...ids])
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    desiredRevision: row.desiredRevision,
+    effectiveRevision: row.effectiveRevision,
+    recordedRevision: row.recordedRevision,
+    attempted:
+      row.attemptedRevision === null || row.attemptedAt === null
+        ? null
+        : {
+            revision: row.attemptedRevision,
+            result: (row.attemptedResult ?? 'failed') as AttemptRecord['result'], // written with the revision
+            error: row.attemptedError,
+            at: row.attemptedAt,
+          },
+  }))
+}
+
+export async function writeAttempts(
+  queries: Queries,
+  agents: readonly Omit<AttemptRow, 'name' | 'desiredRevision'>[],
+): Promise<void> {
+  await inPieces(agents, async (piece) => {
+    const rows = piece.map(
+      ({ id, attempted, effectiveRevision, recordedRevision }) =>
+        sql`(${whole(id)}, ${whole(attempted?.revision ?? null)}, ${words(attempted?.result ?? null)},
+          ${words(attempted?.error ?? null)}, ${whole(attempted?.at ?? null)}, ${whole(effectiveRevision)},
+          ${whole(recordedRevision)})`,
+    )
+    await sql`
+      with given(id, revision, result, error, at, effective, recorded) as (values ${sql.join(rows)})
+      update agents set "attemptedRevision" = given.revision, "attemptedResult" = given.result,
+        "attemptedError" = given.error, "attemptedAt" = given.at, "effectiveRevision" = given.effective,
+        "recordedRevision" = given.recorded
+      from given where agents.id = given.id`.execute(queries)
+    return []
+  })
+}
+
+/** The last drift is kept with the agent, each has an api log entry of severity 2 (choices: 3, Drift). */
+export async function writeDrift(
+  queries: Queries,
+  id: number,
+  drift: DriftRecord,
+  found: { readonly traceId: string; readonly at: number },
+): Promise<void> {
+  const agent = await queries
+    .updateTable('agents')
+    .set({ drift: JSON.stringify(drift) })
+    .where('id', '=', id)
+    .returning(['name', 'organizationId'])
+    .executeTakeFirst()
+  if (!agent) return
+  const names = drift.foreign.slice(0, namesShown).join(', ')
+  await queries
+    .insertInto('apiLogs')
+    .values({
+      organizationId: agent.organizationId,
+      createdAt: found.at,
+      severity: 2,
+      msg: `agent ${agent.name} found ${names || 'a foreign change'}: ${drift.action}`,
+      keyType: 'agent',
+      keyId: id,
+      traceId: found.traceId,
+      // Nobody called.
+      account: '',
+      method: '',
+      path: '',
+      status: 0,
+    })
+    .execute()
+}
+
+/** Chosen by us: foreign VCLs that a log entry names. */
+const namesShown = 10
+
+async function inPieces<Row, Answer>(
+  rows: readonly Row[],
+  run: (piece: readonly Row[]) => Promise<readonly Answer[]>,
+): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (let start = 0; start < rows.length; start += rowsPerStatement)
+    answers.push(...(await run(rows.slice(start, start + rowsPerStatement))))
+  return answers
+}
+
+/** PostgreSQL takes parameters in VALUES for text unless told; `integer` would be too short for times there. */
+function whole(value: number | null): RawBuilder<number | null> {
+  return sql`cast(${value} as bigint)`
+}
+
+function words(value: string | null): RawBuilder<string | null> {
+  return sql`cast(${value} as text)`
+}

@@ -1,0 +1,138 @@
+/** The agents as placement sees them: state, tags, and what other groups hold there. */
+import type { AgentState } from '../../resources/agent-state.js'
+import { holderId } from './agent-index.js'
+import { groupBy } from '../../group-by.js'
+import { visibleAgents, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+export interface FleetAgent {
+  readonly id: number
+  readonly name: string
+  readonly organizationId: number | null
+  readonly state: AgentState
+  readonly lastStateChangeAt: number
+  readonly lastHeartbeatAt: number
+  /** Its cache is another process than before, and what failed there was not tried again yet. */
+  readonly cacheRestarted: boolean
+  /** What its cache runs is to be adopted first. */
+  readonly adopting: boolean
+  readonly tagIds: readonly number[]
+  /** The groups and stages (`holderId`) that have a place on it. */
+  readonly groupIds: readonly number[]
+  readonly rootGroupId: number | null
+  /** Of those the ones whose place another group takes, and which; undefined: none. */
+  readonly replacedBy?: ReadonlyMap<number, number> | undefined
+  /** The group of the console that it is in. */
+  readonly memberOf: number | null
+}
+
+/** Four queries, however many agents there are. */
+export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAgent[]> {
+  const agents = await queries
+    .selectFrom('agents')
+    .select([
+      'id',
+      'name',
+      'organizationId',
+      'state',
+      'lastStateChangeAt',
+      'lastHeartbeatAt',
+      'cacheRestarted',
+      'adopting',
+    ])
+    .where(visibleAgents(scope))
+    .orderBy('id')
+    .execute()
+  const tags = groupBy(
+    await queries.selectFrom('agentTags').select(['agentId', 'tagId']).execute(),
+    (row) => row.agentId,
+  )
+  const groupOfTag = await readHiddenTags(queries)
+  const groups = groupBy(
+    await queries
+      .selectFrom('placements')
+      .select(['placements.agentId', 'placements.groupId', 'placements.stage'])
+      .select(['currentName', 'currentFqdns', 'candidateName', 'candidateFqdns', 'replacedBy'])
+      // What failed before it ever served holds no place.
+      .where((e) =>
+        e.or([
+          e('placements.currentName', 'is not', null),
+          e('placements.candidateName', 'is not', null),
+        ]),
+      )
+      .execute(),
+    (row) => row.agentId,
+  )
+  return agents.map((agent) => {
+    const held = (groups.get(agent.id) ?? []).map((place) => ({
+      ...place,
+      holder: holderId({ groupId: place.groupId, stage: place.stage === 1 }),
+    }))
+    const tagIds = (tags.get(agent.id) ?? []).map((row) => row.tagId)
+    return {
+      ...agent,
+      cacheRestarted: agent.cacheRestarted === 1,
+      adopting: agent.adopting === 1,
+      state: agent.state as AgentState, // written by the heartbeat and registration use cases only
+      tagIds,
+      groupIds: held.map(({ holder }) => holder),
+      rootGroupId: findRoot(held),
+      replacedBy: findReplaced(held),
+      memberOf: findGroupOf(tagIds, groupOfTag),
+    }
+  })
+}
+
+/** By tag, the group of the console whose members bear it. */
+async function readHiddenTags(queries: Queries): Promise<ReadonlyMap<number, number>> {
+  const rows = await queries
+    .selectFrom('tags')
+    .select(['id', 'groupId'])
+    .where('groupId', 'is not', null)
+    .$narrowType<{ groupId: number }>()
+    .execute()
+  return new Map(rows.map(({ id, groupId }) => [id, groupId]))
+}
+
+function findGroupOf(
+  tagIds: readonly number[],
+  groupOfTag: ReadonlyMap<number, number>,
+): number | null {
+  if (groupOfTag.size === 0) return null
+  const hidden = tagIds.find((id) => groupOfTag.has(id))
+  return hidden === undefined ? null : (groupOfTag.get(hidden) ?? null)
+}
+
+/** Beside one that leaves stands the one that takes its place: that one counts. */
+function findRoot(held: readonly (RootPlace & Held)[]): number | null {
+  const roots = held.filter(isRoot)
+  return (roots.find(({ replacedBy }) => replacedBy === null) ?? roots[0])?.holder ?? null
+}
+
+function findReplaced(held: readonly Held[]): ReadonlyMap<number, number> | undefined {
+  const replaced = held.flatMap(({ holder, replacedBy }) =>
+    replacedBy === null ? [] : [[holder, replacedBy] as const],
+  )
+  return replaced.length === 0 ? undefined : new Map(replaced)
+}
+
+interface Held {
+  readonly holder: number
+  readonly replacedBy: number | null
+}
+
+interface RootPlace {
+  readonly currentName: string | null
+  readonly currentFqdns: string | null
+  readonly candidateName: string | null
+  readonly candidateFqdns: string | null
+}
+
+/** What the group's own fields say takes effect at its next deploy; here it counts what is on the cache. */
+function isRoot(place: RootPlace): boolean {
+  const { currentName, currentFqdns, candidateName, candidateFqdns } = place
+  return (
+    (currentName !== null && currentFqdns === null) ||
+    (candidateName !== null && candidateFqdns === null)
+  )
+}

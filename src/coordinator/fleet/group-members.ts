@@ -1,0 +1,112 @@
+/**
+ * Which agents are in which group of the console: they bear the group's hidden tag. A root group of the controller has those
+ * that it is placed on.
+ */
+import { addAssignedTags } from './agent-tags.js'
+import { inPieces } from '../store/in-pieces.js'
+import type { Queries } from '../store/store.js'
+
+export interface GroupOfAgent {
+  readonly id: number
+  readonly name: string
+  readonly organizationId: number | null
+  /** False: a root group of the controller that is placed there. */
+  readonly console: boolean
+}
+
+/** That it may join is checked before. Again changes nothing. */
+export async function insertMember(
+  queries: Queries,
+  groupId: number,
+  agentId: number,
+): Promise<void> {
+  const tag = await queries
+    .selectFrom('tags')
+    .select('id')
+    .where('groupId', '=', groupId)
+    .executeTakeFirstOrThrow()
+  await addAssignedTags(queries, agentId, [tag.id])
+}
+
+/** Answers false when it was in another group, or in none. */
+export async function deleteMember(
+  queries: Queries,
+  groupId: number,
+  agentId: number,
+): Promise<boolean> {
+  const { numDeletedRows } = await queries
+    .deleteFrom('agentTags')
+    .where('agentId', '=', agentId)
+    .where('tagId', 'in', (e) => e.selectFrom('tags').select('id').where('groupId', '=', groupId))
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** By agent; those in no group are left out. Two queries a thousand agents. */
+export async function readGroupsOfAgents(
+  queries: Queries,
+  agentIds: readonly number[],
+): Promise<Map<number, GroupOfAgent>> {
+  const rows = await inPieces(agentIds, async (ids) => [
+    ...(await selectRootPlaces(queries).where('placements.agentId', 'in', ids).execute()),
+    // A member is in that group, whatever its cache still holds.
+    ...(await selectMembers(queries).where('agentTags.agentId', 'in', ids).execute()),
+  ])
+  return new Map(
+    rows.map(({ agentId, console, ...group }) => [agentId, { ...group, console: console === 1 }]),
+  )
+}
+
+/** By group, the agents' ids in order. Two queries a thousand groups. */
+export async function readAgentsOfGroups(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<Map<number, number[]>> {
+  const rows = await inPieces(groupIds, async (ids) => [
+    ...(await selectMembers(queries).where('vclGroups.id', 'in', ids).execute()),
+    ...(await selectRootPlaces(queries).where('vclGroups.id', 'in', ids).execute()),
+  ])
+  const found = new Map<number, number[]>(groupIds.map((id) => [id, []]))
+  for (const { id, agentId } of rows) found.get(id)?.push(agentId)
+  return found
+}
+
+function selectMembers(queries: Queries) {
+  return queries
+    .selectFrom('agentTags')
+    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+    .innerJoin('vclGroups', 'vclGroups.id', 'tags.groupId')
+    .select(['agentTags.agentId', 'vclGroups.id', 'vclGroups.name'])
+    .select(['vclGroups.organizationId', 'vclGroups.console'])
+    .orderBy('agentTags.agentId')
+}
+
+/** The controller's, with and without domains, and their stages. */
+export async function readControllerGroupsOn(
+  queries: Queries,
+  agentId: number,
+): Promise<GroupOfAgent[]> {
+  const rows = await selectPlaces(queries).where('placements.agentId', '=', agentId).execute()
+  return rows.map((row) => ({ ...row, console: false }))
+}
+
+function selectRootPlaces(queries: Queries) {
+  return selectPlaces(queries).where('vclGroups.root', '=', 1).where('placements.stage', '=', 0)
+}
+
+/** Where groups of the controller serve, or are being loaded; what failed before it ever served holds no place. */
+function selectPlaces(queries: Queries) {
+  return queries
+    .selectFrom('placements')
+    .innerJoin('vclGroups', 'vclGroups.id', 'placements.groupId')
+    .select(['placements.agentId', 'vclGroups.id', 'vclGroups.name'])
+    .select(['vclGroups.organizationId', 'vclGroups.console'])
+    .where('vclGroups.console', '=', 0)
+    .where((e) =>
+      e.or([
+        e('placements.currentName', 'is not', null),
+        e('placements.candidateName', 'is not', null),
+      ]),
+    )
+    .orderBy('placements.agentId')
+}

@@ -1,0 +1,158 @@
+/** The places of groups with their agents' names and states. */
+import { sql } from 'kysely'
+import type { PlaceHolder } from './agent-index.js'
+import type { AgentState } from '../../resources/agent-state.js'
+import { stageDeploymentId } from './stage.js'
+import type { PlacementState } from './vcl-group.js'
+import type { CandidateState } from './placement-queries.js'
+import type { Queries } from '../store/store.js'
+
+export interface GroupPlace {
+  readonly groupId: number
+  readonly agentId: number
+  readonly agentName: string
+  readonly agentState: AgentState
+  readonly deploymentId: number
+  readonly state: PlacementState
+  readonly candidateState: CandidateState | null
+  readonly appliedRevision: number | null
+  readonly error: string | null
+  readonly deployedAt: number | null
+}
+
+/** In the order of placement; with those of their stages when asked for. */
+export async function readGroupPlaces(
+  queries: Queries,
+  groupIds: readonly number[],
+  { withStages = false }: { readonly withStages?: boolean } = {},
+): Promise<GroupPlace[]> {
+  let places = queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .select([
+      'placements.groupId',
+      'placements.agentId',
+      'agents.name as agentName',
+      'agents.state as agentState',
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateState',
+      'placements.appliedRevision',
+      'placements.error',
+      'placements.deployedAt',
+    ])
+    .where('placements.groupId', 'in', [...groupIds])
+    .orderBy('placements.groupId')
+    .orderBy('placements.position')
+  if (!withStages) places = places.where('placements.stage', '=', 0)
+  const rows = await places.execute()
+  // States are written by the use cases only.
+  return rows.map((row) => ({
+    ...row,
+    deploymentId: row.deploymentId ?? stageDeploymentId,
+    agentState: row.agentState as AgentState,
+    state: row.state as PlacementState,
+    candidateState: row.candidateState as CandidateState | null,
+  }))
+}
+
+/** Places of a group that are alike, and how many they are. */
+export interface AlikePlaces {
+  readonly deploymentId: number
+  readonly state: PlacementState
+  readonly hasCandidate: boolean
+  readonly candidateState: CandidateState | null
+  readonly hasError: boolean
+  readonly agentState: AgentState
+  readonly count: number
+}
+
+/** For those who look again and again how far a group or its stage is: a handful of rows, however many agents there are. */
+export async function countGroupPlaces(
+  queries: Queries,
+  { groupId, stage }: PlaceHolder,
+): Promise<AlikePlaces[]> {
+  const rows = await queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .where('placements.groupId', '=', groupId)
+    .where('placements.stage', '=', stage ? 1 : 0)
+    .groupBy([
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateName',
+      'placements.candidateState',
+      'agents.state',
+      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
+    ])
+    .select((e) => [
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateName',
+      'placements.candidateState',
+      'agents.state as agentState',
+      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
+        'hasError',
+      ),
+      e.fn.countAll<number>().as('count'),
+    ])
+    .execute()
+  // States are written by the use cases only.
+  return rows.map(({ candidateName, ...row }) => ({
+    ...row,
+    deploymentId: row.deploymentId ?? stageDeploymentId,
+    hasCandidate: candidateName !== null,
+    hasError: row.hasError === 1,
+    agentState: row.agentState as AgentState,
+    state: row.state as PlacementState,
+    candidateState: row.candidateState as CandidateState | null,
+  }))
+}
+
+export interface CountedPlaces {
+  readonly groupId: number
+  readonly deploymentId: number
+  /** A candidate on its way shows, whatever serves meanwhile. */
+  readonly state: PlacementState
+  readonly agentState: AgentState
+  readonly count: number
+}
+
+/** Of many groups, without their stages. */
+export async function countPlacesOfGroups(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<CountedPlaces[]> {
+  const rows = await queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .where('placements.groupId', 'in', [...groupIds])
+    .where('placements.stage', '=', 0)
+    .groupBy([
+      'placements.groupId',
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateState',
+      'agents.state',
+      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
+    ])
+    .select((e) => [
+      'placements.groupId',
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateState',
+      'agents.state as agentState',
+      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
+        'hasError',
+      ),
+      e.fn.countAll<number>().as('count'),
+    ])
+    .execute()
+  // States are written by the use cases only.
+  return rows.map(({ candidateState, ...row }) => ({
+    ...row,
+    deploymentId: row.deploymentId ?? stageDeploymentId,
+    agentState: row.agentState as AgentState,
+    state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),
+  }))
+}

@@ -1,0 +1,162 @@
+/** What happened to a group: one entry for each deploy, also a failed one (choices: 3, `/history`). */
+import { sql, type RawBuilder, type Selectable } from 'kysely'
+import { parseSources, type WishedSources } from './vcl-group.js'
+import type { NamedReference } from '../store/owner.js'
+import type { HistoryTable } from '../store/schema.js'
+import type { Queries } from '../store/store.js'
+
+/** Chosen by us: entries kept of each group; older ones are forgotten. */
+const entriesKept = 1000
+
+/** In this name the coordinator deploys kept wishes by itself. */
+export const placementAccount = 'placement'
+
+export type GroupAction =
+  'adopt' | 'deploy' | 'undeploy' | 'reload' | 'rollback' | 'stage' | 'promote' | 'delstage'
+
+/** They make no revision: theirs is the group's of that time. */
+const withoutRevision = ['undeploy', 'stage', 'delstage'] satisfies readonly GroupAction[]
+
+export interface HistoryEntry {
+  readonly groupId: number
+  readonly organizationId: number | null
+  /** Null: a failed deploy. */
+  readonly revision: number | null
+  readonly at: number
+  readonly account: string
+  readonly action: GroupAction
+  /** 'ok' or the error text. */
+  readonly result: string
+  readonly sources: WishedSources
+  /** The groups whose places it took. */
+  readonly replaced?: readonly NamedReference[]
+  /** The group that took its last place. */
+  readonly replacedBy?: NamedReference
+}
+
+/** `deployId`: the deploy that ended so. */
+export async function addHistory(
+  queries: Queries,
+  entry: HistoryEntry,
+  deployId: number | null = null,
+): Promise<void> {
+  if (await isRepeated(queries, entry)) return
+  const { id } = await queries
+    .insertInto('history')
+    .values({
+      ...entry,
+      sources: JSON.stringify(entry.sources),
+      sha: entry.sources.sha,
+      replaced: entry.replaced ? JSON.stringify(entry.replaced) : null,
+      replacedBy: entry.replacedBy ? JSON.stringify(entry.replacedBy) : null,
+      deployId,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const oldest = queries
+    .selectFrom('history')
+    .select('id')
+    .where('groupId', '=', entry.groupId)
+    .orderBy('id', 'desc')
+    .offset(entriesKept)
+    .limit(1)
+  await queries
+    .deleteFrom('history')
+    .where('groupId', '=', entry.groupId)
+    .where('id', '<=', oldest)
+    .where('id', '<', id)
+    .execute()
+}
+
+/** What fails again and again by itself must not push out what an administrator may want to go back to. */
+async function isRepeated(queries: Queries, entry: HistoryEntry): Promise<boolean> {
+  if (entry.account !== placementAccount || entry.revision !== null) return false
+  const last = await queries
+    .selectFrom('history')
+    .select(['account', 'revision', 'action', 'result', 'sha'])
+    .where('groupId', '=', entry.groupId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return (
+    last?.account === entry.account &&
+    last.revision === null &&
+    last.action === entry.action &&
+    last.result === entry.result &&
+    last.sha === entry.sources.sha
+  )
+}
+
+/** Newest first. */
+export async function readHistory(queries: Queries, groupId: number): Promise<HistoryEntry[]> {
+  const rows = await queries
+    .selectFrom('history')
+    .selectAll()
+    .where('groupId', '=', groupId)
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map(fromRow)
+}
+
+/** How this deploy ended: 'ok' or the error text; undefined while it goes on. */
+export async function findDeployResult(
+  queries: Queries,
+  { id, groupId }: { readonly id: number; readonly groupId: number },
+): Promise<string | undefined> {
+  const row = await queries
+    .selectFrom('history')
+    .select('result')
+    .where('groupId', '=', groupId)
+    .where('deployId', '=', id)
+    .executeTakeFirst()
+  return row?.result
+}
+
+/** Entries that made a revision, the newest first; or the one that made this revision. */
+export async function readRevisions(
+  queries: Queries,
+  groupId: number,
+  revision?: number,
+): Promise<HistoryEntry[]> {
+  let made = queries
+    .selectFrom('history')
+    .selectAll()
+    .where('groupId', '=', groupId)
+    .where('revision', 'is not', null)
+    .where('action', 'not in', withoutRevision)
+    .orderBy('revision', 'desc')
+    .orderBy('id', 'desc')
+  if (revision !== undefined) made = made.where('revision', '=', revision)
+  return (await made.execute()).map(fromRow)
+}
+
+/**
+ * In a select of groups: the sources of the newest revision, as the column has them; null where no cache was ever switched to it,
+ * or none has it any more.
+ */
+export function switchedSources(): RawBuilder<string | null> {
+  const group = sql.ref('vclGroups.id')
+  return sql<string | null>`(select ${sql.ref('history.sources')} from ${sql.table('history')}
+    where ${sql.ref('history.groupId')} = ${group}
+      and ${sql.ref('history.revision')} = ${sql.ref('vclGroups.revision')}
+      and ${sql.ref('history.action')} not in (${sql.join(withoutRevision)})
+      and exists (select 1 from ${sql.table('placements')} where ${sql.ref('placements.groupId')} = ${group}
+        and ${sql.ref('placements.currentName')} is not null)
+    limit 1)`
+}
+
+function fromRow(row: Selectable<HistoryTable>): HistoryEntry {
+  return {
+    groupId: row.groupId,
+    organizationId: row.organizationId,
+    revision: row.revision,
+    at: row.at,
+    account: row.account,
+    action: row.action as GroupAction, // written by addHistory only
+    result: row.result,
+    sources: parseSources(row.sources),
+    // Written by addHistory only.
+    ...(row.replaced !== null && { replaced: JSON.parse(row.replaced) as NamedReference[] }),
+    ...(row.replacedBy !== null && { replacedBy: JSON.parse(row.replacedBy) as NamedReference }),
+  }
+}

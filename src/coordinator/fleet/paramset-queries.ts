@@ -1,0 +1,155 @@
+/**
+ * Parameter sets of the console, the groups that have them, and what they are for the caches of these groups. Write under the
+ * decision lock, and recompose the desired states of those caches in the same transaction.
+ */
+import type { ParamValues } from './param-set.js'
+import { within, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+export interface ParamSetFields {
+  readonly name: string
+  readonly description: string
+  readonly params: ParamValues
+}
+
+export interface ParamSetRecord extends ParamSetFields {
+  readonly id: number
+  readonly organizationId: number | null
+  /** Groups that have it. */
+  readonly groupIds: readonly number[]
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** By id; two queries. */
+export async function readParamSets(
+  queries: Queries,
+  scope: Scope,
+  { id }: { readonly id?: number } = {},
+): Promise<ParamSetRecord[]> {
+  let sets = queries.selectFrom('paramSets').selectAll().where(within(scope, 'paramSets'))
+  let uses = queries
+    .selectFrom('consoleGroups')
+    .innerJoin('paramSets', 'paramSets.id', 'consoleGroups.paramSetId')
+    .select(['consoleGroups.groupId', 'paramSets.id'])
+    .where(within(scope, 'paramSets'))
+  if (id !== undefined) {
+    sets = sets.where('paramSets.id', '=', id)
+    uses = uses.where('paramSets.id', '=', id)
+  }
+  const groupIds = new Map<number, number[]>()
+  for (const use of await uses.orderBy('consoleGroups.groupId').execute()) {
+    const known = groupIds.get(use.id)
+    if (known) known.push(use.groupId)
+    else groupIds.set(use.id, [use.groupId])
+  }
+  const rows = await sets.orderBy('paramSets.id').execute()
+  return rows.map(({ params, ...row }) => ({
+    ...row,
+    params: parseParams(params),
+    groupIds: groupIds.get(row.id) ?? [],
+  }))
+}
+
+/** Of one owner, for a bound. */
+export async function countParamSets(
+  queries: Queries,
+  organizationId: number | null,
+): Promise<number> {
+  const { count } = await queries
+    .selectFrom('paramSets')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('organizationId', organizationId === null ? 'is' : '=', organizationId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function insertParamSet(
+  queries: Queries,
+  organizationId: number | null,
+  { params, ...fields }: ParamSetFields,
+  now: number,
+): Promise<number> {
+  const { id } = await queries
+    .insertInto('paramSets')
+    .values({
+      ...{ ...fields, organizationId, params: JSON.stringify(params) },
+      ...{ createdAt: now, updatedAt: now },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+export async function updateParamSet(
+  queries: Queries,
+  id: number,
+  { params, ...fields }: ParamSetFields,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('paramSets')
+    .set({ ...fields, params: JSON.stringify(params), updatedAt: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** The foreign key refuses it while a group has it. */
+export async function deleteParamSet(queries: Queries, id: number): Promise<void> {
+  await queries.deleteFrom('paramSets').where('id', '=', id).execute()
+}
+
+/** Null: none. */
+export async function relateParamSet(
+  queries: Queries,
+  groupId: number,
+  paramSetId: number | null,
+): Promise<void> {
+  await queries
+    .updateTable('consoleGroups')
+    .set({ paramSetId })
+    .where('groupId', '=', groupId)
+    .execute()
+}
+
+/** Names of the groups that have it; at most `limit`. */
+export async function readGroupsWithParamSet(
+  queries: Queries,
+  id: number,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queries
+    .selectFrom('consoleGroups')
+    .innerJoin('vclGroups', 'vclGroups.id', 'consoleGroups.groupId')
+    .select('vclGroups.name')
+    .where('consoleGroups.paramSetId', '=', id)
+    .orderBy('vclGroups.id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ name }) => name)
+}
+
+/** What these agents have from the sets of their groups; those of a group without one are left out. One query. */
+export async function readCommonParams(
+  queries: Queries,
+  agentIds: readonly number[],
+): Promise<Map<number, ParamValues>> {
+  const rows = await queries
+    .selectFrom('paramSets')
+    .innerJoin('consoleGroups', 'consoleGroups.paramSetId', 'paramSets.id')
+    .innerJoin('tags', 'tags.groupId', 'consoleGroups.groupId')
+    .innerJoin('agentTags', 'agentTags.tagId', 'tags.id')
+    .select(['agentTags.agentId', 'paramSets.params'])
+    .where('agentTags.agentId', 'in', [...agentIds])
+    .execute()
+  const parsed = new Map([...new Set(rows.map(({ params }) => params))].map(toParsed))
+  return new Map(rows.map(({ agentId, params }) => [agentId, parsed.get(params) ?? {}]))
+}
+
+function toParsed(text: string): readonly [string, ParamValues] {
+  return [text, parseParams(text)]
+}
+
+function parseParams(text: string): ParamValues {
+  return JSON.parse(text) as ParamValues // written by insertParamSet and updateParamSet only
+}

@@ -1,0 +1,81 @@
+/**
+ * Who is in a group's way on an agent: a root group is alone there, and a domain stands there once. A deploy that replaces
+ * has nobody of the groups whose places it may take in its way.
+ */
+import type { IndexedAgent } from './agent-index.js'
+import type { PlacementGroup, PlacementInput } from '../placement/placement.js'
+
+export interface Conflict {
+  /** The group, or stage, that holds the agent; null: no group does, and it cannot be used all the same. */
+  readonly holder: number | null
+  readonly reason: string
+}
+
+/** Why an agent cannot hold this group at all; null when it can. Whether it fits by its tags is another question. */
+export function findConflict(input: PlacementInput, agent: IndexedAgent): string | null {
+  return describeConflict(input, agent)?.reason ?? null
+}
+
+export function describeConflict(input: PlacementInput, agent: IndexedAgent): Conflict | null {
+  const { group } = input
+  if (agent.adopting === true && !agent.groupIds.has(group.id))
+    return { holder: null, reason: 'what its cache runs is to be adopted first' }
+  if (typeof agent.memberOf === 'number' && agent.memberOf !== group.id)
+    return { holder: null, reason: 'it is in a group of the console' }
+  if (group.apartFrom !== undefined && agent.groupIds.has(group.apartFrom))
+    return { holder: group.apartFrom, reason: 'the group itself is placed there' }
+  const obstacle = findObstacle(group, agent)
+  if (obstacle === null) return null
+  const { holder, what } = obstacle
+  const named = input.nameOf?.(holder)
+  const name = named === undefined ? '' : `: ${JSON.stringify(named)}`
+  return { holder, reason: nameOwnOther(group, holder) ?? `${what}${name}` }
+}
+
+/** Those whose places the group would take on an agent that it is placed on, by `holderId`, in order. */
+export function findReplaced(group: PlacementGroup, agent: IndexedAgent): number[] {
+  const { replaces } = group
+  if (replaces === undefined) return []
+  const standing = group.root ? [...agent.groupIds] : []
+  if (agent.rootGroupId !== null) standing.push(agent.rootGroupId)
+  for (const fqdn of group.fqdns ?? []) standing.push(agent.domains.get(fqdn) ?? group.id)
+  const taken = standing.filter((holder) => holder !== group.id && replaces.has(holder))
+  return [...new Set(taken)].toSorted((a, b) => a - b)
+}
+
+interface Obstacle {
+  readonly holder: number
+  readonly what: string
+}
+
+/** Asked for each agent of a fleet: nothing is made for one that is free. */
+function findObstacle(group: PlacementGroup, agent: IndexedAgent): Obstacle | null {
+  const root = agent.rootGroupId
+  if (root !== null && isInTheWay(group, agent, root))
+    return { holder: root, what: 'a root group is placed there' }
+  if (group.root)
+    for (const holder of agent.groupIds)
+      if (isInTheWay(group, agent, holder))
+        return { holder, what: 'other groups are placed there, and a root group must be alone' }
+  for (const fqdn of group.fqdns ?? []) {
+    const holder = agent.domains.get(fqdn)
+    if (holder !== undefined && isInTheWay(group, agent, holder))
+      return { holder, what: 'another group has one of the domains there' }
+  }
+  return null
+}
+
+function isInTheWay(
+  { id, supersedes, replaces }: PlacementGroup,
+  { replacedBy }: IndexedAgent,
+  holder: number,
+): boolean {
+  if (holder === id || holder === supersedes) return false
+  return replaces?.has(holder) !== true && replacedBy?.get(holder) !== id
+}
+
+/** A group and its stage are in each other's way (`holderId`). */
+function nameOwnOther({ id }: PlacementGroup, holder: number): string | null {
+  if (holder !== -id) return null
+  return holder < 0 ? 'the stage of the group is placed there' : 'the group itself is placed there'
+}

@@ -1,0 +1,134 @@
+/**
+ * Which group has a domain on an agent: one at most, held by the table's key (choices: 3, Placement). A place takes the
+ * names of what serves there and of what is being loaded.
+ */
+import { sql } from 'kysely'
+import { holderId, type DomainOnAgent, type PlaceHolder } from './agent-index.js'
+import type { PlacedPrograms } from '../../vcl/desired-engine.js'
+import type { Queries } from '../store/store.js'
+
+/** The place of a group or of its stage, as far as its domains are concerned. */
+type DomainPlace = Pick<PlacedPrograms, 'current' | 'candidate' | 'previous'> &
+  PlaceHolder & { readonly agentId: number }
+
+interface DomainRow extends PlaceHolder {
+  readonly agentId: number
+  readonly fqdn: string
+}
+
+/** Rows a statement, and names of one: far below what either database takes as parameters. */
+const rowsPerStatement = 1000
+
+/**
+ * A unique violation when another group has one of the names there. What stands in a place that the group takes stays that
+ * one's until the switch: its place goes then, and the names are written with it.
+ */
+export async function savePlacementDomains(
+  queries: Queries,
+  places: readonly DomainPlace[],
+): Promise<void> {
+  const changed = places.filter((place) => !isRootOnly(place))
+  for (let start = 0; start < changed.length; start += rowsPerStatement)
+    await freePlaces(queries, changed.slice(start, start + rowsPerStatement))
+  const rows = changed.flatMap(toRows)
+  await insertRows(
+    queries,
+    rows.filter(({ stage }) => stage),
+  )
+  const own = rows.filter(({ stage }) => !stage)
+  const taken = await readReplacedNames(queries, new Set(own.map(({ groupId }) => groupId)))
+  await insertRows(
+    queries,
+    own.filter((row) => !taken.has(keyOf(row))),
+  )
+}
+
+/** Which other groups and stages (`holderId`) have these names, on all agents. */
+export async function readOtherHolders(
+  queries: Queries,
+  holder: PlaceHolder,
+  fqdns: readonly string[],
+): Promise<DomainOnAgent[]> {
+  const holders: DomainOnAgent[] = []
+  for (let start = 0; start < fqdns.length; start += rowsPerStatement) {
+    const rows = await queries
+      .selectFrom('placementDomains')
+      .select(['agentId', 'fqdn', 'groupId', 'stage'])
+      .where('fqdn', 'in', fqdns.slice(start, start + rowsPerStatement))
+      .where((e) =>
+        e.or([
+          e('groupId', '!=', holder.groupId),
+          e('stage', '!=', holder.stage ? (1 as const) : (0 as const)),
+        ]),
+      )
+      .execute()
+    for (const { agentId, fqdn, groupId, stage } of rows)
+      holders.push({ agentId, fqdn, groupId: holderId({ groupId, stage: stage === 1 }) })
+  }
+  return holders
+}
+
+/** Such a place has no rows: the most frequent case costs nothing. */
+function isRootOnly({ current, candidate, previous }: DomainPlace): boolean {
+  const programs = [current, candidate, previous].filter((program) => program !== null)
+  return programs.length > 0 && programs.every(({ fqdns }) => fqdns === null)
+}
+
+async function freePlaces(queries: Queries, places: readonly DomainPlace[]): Promise<void> {
+  const keys = sql.join(
+    places.map(
+      ({ groupId, agentId, stage }) =>
+        sql`(cast(${groupId} as integer), cast(${agentId} as integer), cast(${stage ? 1 : 0} as integer))`,
+    ),
+  )
+  await sql`
+    delete from "placementDomains" where ("groupId", "agentId", stage) in (values ${keys})`.execute(
+    queries,
+  )
+}
+
+function toRows({ groupId, agentId, stage, current, candidate }: DomainPlace): DomainRow[] {
+  const fqdns = new Set([...(current?.fqdns ?? []), ...(candidate?.fqdns ?? [])])
+  return [...fqdns].map((fqdn) => ({ agentId, fqdn, groupId, stage }))
+}
+
+async function insertRows(queries: Queries, rows: readonly DomainRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += rowsPerStatement)
+    await queries
+      .insertInto('placementDomains')
+      .values(
+        rows
+          .slice(start, start + rowsPerStatement)
+          .map((row) => ({ ...row, stage: row.stage ? (1 as const) : (0 as const) })),
+      )
+      .execute()
+}
+
+/** Where these groups are to take places, and which names are held there until then. */
+async function readReplacedNames(
+  queries: Queries,
+  groupIds: ReadonlySet<number>,
+): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>()
+  const ids = [...groupIds]
+  for (let start = 0; start < ids.length; start += rowsPerStatement) {
+    const rows = await queries
+      .selectFrom('placementDomains')
+      .innerJoin('placements', (join) =>
+        join
+          .onRef('placements.groupId', '=', 'placementDomains.groupId')
+          .onRef('placements.agentId', '=', 'placementDomains.agentId')
+          .onRef('placements.stage', '=', 'placementDomains.stage'),
+      )
+      .select(['placements.replacedBy', 'placementDomains.agentId', 'placementDomains.fqdn'])
+      .where('placements.replacedBy', 'in', ids.slice(start, start + rowsPerStatement))
+      .$narrowType<{ replacedBy: number }>()
+      .execute()
+    for (const { replacedBy, ...row } of rows) keys.add(keyOf({ ...row, groupId: replacedBy }))
+  }
+  return keys
+}
+
+function keyOf(row: Pick<DomainRow, 'groupId' | 'agentId' | 'fqdn'>): string {
+  return `${row.groupId} ${row.agentId} ${row.fqdn}`
+}

@@ -1,0 +1,192 @@
+/** Each group's place on each agent: what serves there, what is being loaded, what served before. */
+import type { Insertable, Selectable } from 'kysely'
+import type { PlaceHolder } from './agent-index.js'
+import type { PlacedProgram } from '../../vcl/desired-engine.js'
+import { stageDeploymentId } from './stage.js'
+import type { PlacementState } from './vcl-group.js'
+import { savePlacementDomains } from './placement-domains.js'
+import type { PlacementsTable } from '../store/schema-places.js'
+import type { Queries } from '../store/store.js'
+
+export type CandidateState = 'pending' | 'loaded' | 'failed'
+
+export interface PlacementRecord {
+  readonly groupId: number
+  readonly agentId: number
+  readonly organizationId: number | null
+  /** Of a stage `stageDeploymentId`. */
+  readonly deploymentId: number
+  /** Order of placement; the highest leaves first. */
+  readonly position: number
+  readonly state: PlacementState
+  readonly wantedRevision: number
+  readonly appliedRevision: number | null
+  readonly current: PlacedProgram | null
+  readonly candidate: PlacedProgram | null
+  readonly candidateState: CandidateState | null
+  readonly previous: PlacedProgram | null
+  readonly error: string | null
+  readonly deployedAt: number | null
+  /** The agent went Down with most of the fleet: the place stays until it returns or the group is deployed again. */
+  readonly keptDown: boolean
+  /** It is that of the group's stage, which may stand beside the group's own. */
+  readonly stage: boolean
+  /** The agent fits no more: the place goes, whether or not what takes it serves there. */
+  readonly leaving: boolean
+  /** The group that takes this place when it switches here; until then both are loaded, and this one serves. */
+  readonly replacedBy: number | null
+}
+
+/** Rows a statement: 24 columns each, far below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
+const rowsPerStatement = 500
+
+/** `stage`: those of stages only, or of none; without it both. */
+export async function readPlacements(
+  queries: Queries,
+  of: {
+    readonly groupIds?: readonly number[]
+    readonly agentIds?: readonly number[]
+    readonly stage?: boolean
+  },
+): Promise<PlacementRecord[]> {
+  let placements = queries.selectFrom('placements').selectAll()
+  if (of.groupIds) placements = placements.where('groupId', 'in', [...of.groupIds])
+  if (of.agentIds) placements = placements.where('agentId', 'in', [...of.agentIds])
+  if (of.stage !== undefined) placements = placements.where('stage', '=', of.stage ? 1 : 0)
+  const rows = await placements.orderBy('groupId').orderBy('stage').orderBy('position').execute()
+  return rows.map(fromRow)
+}
+
+/**
+ * Writes whole rows, new ones and changed ones, and the domains that they take: a unique violation when another group has
+ * one of them on that agent. Call under the decision lock: reports change these rows too.
+ */
+export async function savePlacements(
+  queries: Queries,
+  placements: readonly PlacementRecord[],
+): Promise<void> {
+  await savePlacementStates(queries, placements)
+  await savePlacementDomains(queries, placements)
+}
+
+/** For changes that leave the VCLs of the places as they are. */
+export async function savePlacementStates(
+  queries: Queries,
+  placements: readonly PlacementRecord[],
+): Promise<void> {
+  for (let start = 0; start < placements.length; start += rowsPerStatement) {
+    const rows = placements.slice(start, start + rowsPerStatement).map(toRow)
+    await queries
+      .insertInto('placements')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['groupId', 'agentId', 'stage']).doUpdateSet((e) => ({
+          deploymentId: e.ref('excluded.deploymentId'),
+          position: e.ref('excluded.position'),
+          state: e.ref('excluded.state'),
+          wantedRevision: e.ref('excluded.wantedRevision'),
+          appliedRevision: e.ref('excluded.appliedRevision'),
+          currentName: e.ref('excluded.currentName'),
+          currentSha: e.ref('excluded.currentSha'),
+          candidateName: e.ref('excluded.candidateName'),
+          candidateSha: e.ref('excluded.candidateSha'),
+          candidateState: e.ref('excluded.candidateState'),
+          previousName: e.ref('excluded.previousName'),
+          previousSha: e.ref('excluded.previousSha'),
+          currentFqdns: e.ref('excluded.currentFqdns'),
+          candidateFqdns: e.ref('excluded.candidateFqdns'),
+          previousFqdns: e.ref('excluded.previousFqdns'),
+          error: e.ref('excluded.error'),
+          deployedAt: e.ref('excluded.deployedAt'),
+          keptDown: e.ref('excluded.keptDown'),
+          leaving: e.ref('excluded.leaving'),
+          replacedBy: e.ref('excluded.replacedBy'),
+        })),
+      )
+      .execute()
+  }
+}
+
+export async function deletePlacements(
+  queries: Queries,
+  { groupId, stage }: PlaceHolder,
+  agentIds: readonly number[],
+): Promise<void> {
+  for (let start = 0; start < agentIds.length; start += rowsPerStatement)
+    await queries
+      .deleteFrom('placements')
+      .where('groupId', '=', groupId)
+      .where('stage', '=', stage ? 1 : 0)
+      .where('agentId', 'in', agentIds.slice(start, start + rowsPerStatement))
+      .execute()
+}
+
+function program(
+  name: string | null,
+  sha: string | null,
+  fqdns: string | null,
+): PlacedProgram | null {
+  if (name === null || sha === null) return null
+  return { name, sha, fqdns: fqdns === null ? null : (JSON.parse(fqdns) as string[]) } // written by toRow only
+}
+
+function fqdnsJson(placed: PlacedProgram | null): string | null {
+  return placed?.fqdns ? JSON.stringify(placed.fqdns) : null
+}
+
+function fromRow(row: Selectable<PlacementsTable>): PlacementRecord {
+  return {
+    groupId: row.groupId,
+    agentId: row.agentId,
+    organizationId: row.organizationId,
+    deploymentId: row.deploymentId ?? stageDeploymentId,
+    position: row.position,
+    state: row.state as PlacementState, // written by savePlacements and the report recorder only
+    wantedRevision: row.wantedRevision,
+    appliedRevision: row.appliedRevision,
+    current: program(row.currentName, row.currentSha, row.currentFqdns),
+    candidate: program(row.candidateName, row.candidateSha, row.candidateFqdns),
+    candidateState: row.candidateState as CandidateState | null, // as above
+    previous: program(row.previousName, row.previousSha, row.previousFqdns),
+    error: row.error,
+    deployedAt: row.deployedAt,
+    keptDown: row.keptDown === 1,
+    stage: row.stage === 1,
+    leaving: row.leaving === 1,
+    replacedBy: row.replacedBy,
+  }
+}
+
+const noProgram = { name: null, sha: null }
+
+function toRow(placement: PlacementRecord): Insertable<PlacementsTable> {
+  const current = placement.current ?? noProgram
+  const candidate = placement.candidate ?? noProgram
+  const previous = placement.previous ?? noProgram
+  return {
+    groupId: placement.groupId,
+    agentId: placement.agentId,
+    organizationId: placement.organizationId,
+    deploymentId: placement.stage ? null : placement.deploymentId,
+    position: placement.position,
+    state: placement.state,
+    wantedRevision: placement.wantedRevision,
+    appliedRevision: placement.appliedRevision,
+    currentName: current.name,
+    currentSha: current.sha,
+    candidateName: candidate.name,
+    candidateSha: candidate.sha,
+    candidateState: placement.candidateState,
+    previousName: previous.name,
+    previousSha: previous.sha,
+    currentFqdns: fqdnsJson(placement.current),
+    candidateFqdns: fqdnsJson(placement.candidate),
+    previousFqdns: fqdnsJson(placement.previous),
+    error: placement.error,
+    deployedAt: placement.deployedAt,
+    keptDown: placement.keptDown ? 1 : 0,
+    stage: placement.stage ? 1 : 0,
+    leaving: placement.leaving ? 1 : 0,
+    replacedBy: placement.replacedBy,
+  }
+}

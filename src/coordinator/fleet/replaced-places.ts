@@ -1,0 +1,147 @@
+/**
+ * Places that a group takes from others: each stays loaded, and serves, until the group switches on that agent; then it goes
+ * in the same transaction. Call what writes under the decision lock.
+ */
+import { sql } from 'kysely'
+import type { HeldPlace } from '../placement/placement.js'
+import { ownedBy, type NamedReference } from '../store/owner.js'
+import type { Queries } from '../store/store.js'
+
+/** Agents a statement: far below what either database takes as parameters. */
+const agentsPerStatement = 1000
+
+/** The other groups of the same owner: a group of the console has caches of its own, which nobody takes. */
+export async function readReplaceable(
+  queries: Queries,
+  group: { readonly id: number; readonly organizationId: number | null },
+): Promise<ReadonlySet<number>> {
+  const rows = await queries
+    .selectFrom('vclGroups')
+    .select('id')
+    .where(ownedBy(group.organizationId, 'vclGroups'))
+    .where('console', '=', 0)
+    .where('id', '!=', group.id)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** `leaving`: they go, whatever comes of the group there. */
+export async function markReplaced(
+  queries: Queries,
+  groupId: number,
+  places: readonly HeldPlace[],
+  { leaving = false }: { readonly leaving?: boolean } = {},
+): Promise<void> {
+  const byHolder = new Map<number, number[]>()
+  for (const { holder, agentId } of places)
+    byHolder.set(holder, [...(byHolder.get(holder) ?? []), agentId])
+  for (const [holder, agentIds] of byHolder)
+    for (let start = 0; start < agentIds.length; start += agentsPerStatement)
+      await queries
+        .updateTable('placements')
+        .set({ replacedBy: groupId, leaving: leaving ? 1 : 0 })
+        .where('groupId', '=', Math.abs(holder))
+        .where('stage', '=', holder < 0 ? 1 : 0)
+        .where('agentId', 'in', agentIds.slice(start, start + agentsPerStatement))
+        .execute()
+}
+
+/** The group has switched on these agents. Answers the groups that lost a place there, and are to end when it was their last. */
+export async function takeReplaced(
+  queries: Queries,
+  groupId: number,
+  agentIds: readonly number[],
+): Promise<readonly number[]> {
+  const left = new Set<number>()
+  for (let start = 0; start < agentIds.length; start += agentsPerStatement) {
+    const gone = await queries
+      .deleteFrom('placements')
+      .where('replacedBy', '=', groupId)
+      .where('agentId', 'in', agentIds.slice(start, start + agentsPerStatement))
+      .returning(['groupId', 'stage', 'leaving'])
+      .execute()
+    for (const { groupId, stage, leaving } of gone)
+      if (stage === 0 && leaving === 0) left.add(groupId)
+  }
+  return [...left]
+}
+
+/** Places that nobody is about to take any more stay their groups'. Answers their agents. */
+export async function releaseReplaced(queries: Queries): Promise<readonly number[]> {
+  const { rows } = await sql<{ agentId: number }>`
+    update placements set "replacedBy" = null, leaving = 0
+    where "replacedBy" is not null and not exists (
+      select 1 from placements taker where taker."groupId" = placements."replacedBy"
+        and taker."agentId" = placements."agentId" and taker.stage = 0
+        and taker."candidateName" is not null)
+    returning "agentId"`.execute(queries)
+  return [...new Set(rows.map(({ agentId }) => agentId))]
+}
+
+/** These groups, and those whose places the group is still about to take. */
+export async function readReplaced(
+  queries: Queries,
+  groupId: number,
+  takenIds: readonly number[],
+): Promise<NamedReference[]> {
+  return await queries
+    .selectFrom('vclGroups')
+    .select(['id', 'name'])
+    .where((e) => {
+      const late = e
+        .selectFrom('placements')
+        .select('placements.groupId')
+        .where('placements.stage', '=', 0)
+        .where('placements.leaving', '=', 0)
+        .where('placements.replacedBy', '=', groupId)
+      const isLate = e('id', 'in', late)
+      return takenIds.length === 0 ? isLate : e.or([isLate, e('id', 'in', [...takenIds])])
+    })
+    .orderBy('id')
+    .execute()
+}
+
+/** Groups with a place that a deploy in phase one takes. */
+export async function readBeingReplaced(
+  queries: Queries,
+  groupIds?: readonly number[],
+): Promise<number[]> {
+  let places = queries
+    .selectFrom('placements')
+    .innerJoin('deploys', 'deploys.groupId', 'placements.replacedBy')
+    .select('placements.groupId')
+    .distinct()
+  if (groupIds) places = places.where('placements.groupId', 'in', [...groupIds])
+  return (await places.execute()).map(({ groupId }) => groupId)
+}
+
+/** Those of the groups that have a place nowhere. */
+export async function findPlaceless(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<number[]> {
+  if (groupIds.length === 0) return []
+  const placed = await queries
+    .selectFrom('placements')
+    .select('groupId')
+    .distinct()
+    .where('groupId', 'in', [...groupIds])
+    .where('stage', '=', 0)
+    .where((e) => e.or([e('currentName', 'is not', null), e('candidateName', 'is not', null)]))
+    .execute()
+  const ids = new Set(placed.map(({ groupId }) => groupId))
+  return groupIds.filter((id) => !ids.has(id))
+}
+
+/** Of one owner, by id: what a message to its people may name. */
+export async function readGroupNames(
+  queries: Queries,
+  organizationId: number | null,
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await queries
+    .selectFrom('vclGroups')
+    .select(['id', 'name'])
+    .where(ownedBy(organizationId, 'vclGroups'))
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

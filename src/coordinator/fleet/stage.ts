@@ -1,0 +1,41 @@
+/**
+ * A stage: other sources of a group on agents of their own choice, beside what is deployed (choices: 3, Stage). It goes to
+ * every Running agent that has all of its tags, so it is placed like a group with one deployment that has no max.
+ */
+import { findFitting } from './agent-index.js'
+import { agentStates } from '../../resources/agent-state.js'
+import { findConflict } from './placement-conflict.js'
+import type { PlacementDeployment, PlacementInput } from '../placement/placement.js'
+import type { StageTarget, WishedSources } from './vcl-group.js'
+
+/** What a stage puts on caches; JSON in `stages.sources`, and as sources of a deploy that stages. */
+export interface StagedSources extends WishedSources {
+  readonly stage: StageTarget
+}
+
+export function isStaged(sources: WishedSources): sources is StagedSources {
+  return sources.stage !== undefined
+}
+
+/** No deployment has this id. */
+export const stageDeploymentId = 0
+
+export function stageDeployment(tagIds: readonly number[]): PlacementDeployment {
+  return { id: stageDeploymentId, min: 1, max: Number.MAX_SAFE_INTEGER, tagIds }
+}
+
+export interface StageConflict {
+  readonly agentId: number
+  readonly reason: string
+}
+
+/** The Running agents with all of the tags that cannot hold it: none of them is passed over, unlike a deployment's. */
+export function findStageConflicts(input: PlacementInput): readonly StageConflict[] {
+  return input.group.deployments
+    .flatMap(({ tagIds }) => findFitting(input.agents, tagIds))
+    .filter(({ state }) => state === agentStates.Running)
+    .flatMap((agent) => {
+      const reason = findConflict(input, agent)
+      return reason === null ? [] : [{ agentId: agent.id, reason }]
+    })
+}

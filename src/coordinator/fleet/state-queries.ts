@@ -1,0 +1,23 @@
+/** Name and state of the agents that a group has a place on. */
+import type { AgentState } from '../../resources/agent-state.js'
+import type { Queries } from '../store/store.js'
+
+export interface AgentStateRow {
+  readonly id: number
+  readonly name: string
+  readonly state: AgentState
+}
+
+export async function readAgentStates(
+  queries: Queries,
+  groupId: number,
+): Promise<Map<number, AgentStateRow>> {
+  const rows = await queries
+    .selectFrom('agents')
+    .innerJoin('placements', 'placements.agentId', 'agents.id')
+    .select(['agents.id', 'agents.name', 'agents.state'])
+    .where('placements.groupId', '=', groupId)
+    .execute()
+  // The state is written by the heartbeat and registration use cases only.
+  return new Map(rows.map((row) => [row.id, { ...row, state: row.state as AgentState }]))
+}

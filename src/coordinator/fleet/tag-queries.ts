@@ -1,0 +1,164 @@
+/** Tags, and who may see them: those of the organization, and those that a shared agent bears (choices: 2, Who). */
+import { sql, type RawBuilder } from 'kysely'
+import { isPeoples, type HiddenFor } from '../store/hidden.js'
+import { ownedBy, toOwner, type NamedReference } from '../store/owner.js'
+import { holdQuota } from '../store/quotas.js'
+import { visibleTags, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+export interface TagRecord {
+  readonly id: number
+  /** Null: the system administrator's own. */
+  readonly organization: NamedReference | null
+  readonly name: string
+  /** An agent sends it now. */
+  readonly static: boolean
+  /** The set of `cachefleet apply` that it belongs to; null: none. */
+  readonly managedBy: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** What a caller may write. */
+export type TagFields = Pick<TagRecord, 'name' | 'managedBy'>
+
+export async function findTag(
+  queries: Queries,
+  scope: Scope,
+  id: number,
+): Promise<TagRecord | undefined> {
+  const row = await selectTags(queries, scope).where('tags.id', '=', id).executeTakeFirst()
+  return row && fromRow(row)
+}
+
+export function selectTags(queries: Queries, scope: Scope) {
+  return queries
+    .selectFrom('tags')
+    .leftJoin('organizations', 'organizations.id', 'tags.organizationId')
+    .selectAll('tags')
+    .select('organizations.name as organizationName')
+    .select(staticTag().as('static'))
+    .where(visibleTags(scope))
+    .where(isPeoples('tags'))
+}
+
+/** 1 while an agent sends this tag, else 0: PostgreSQL and SQLite print a condition differently. */
+export function staticTag(): RawBuilder<number> {
+  return sql<number>`case when exists (
+    select 1 from ${sql.table('agentTags')}
+    where ${sql.ref('agentTags.tagId')} = ${sql.ref('tags.id')} and ${sql.ref('agentTags.static')} = 1
+  ) then 1 else 0 end`
+}
+
+/** Which of these ids an object of `owner` may refer to: the owner's own tags and those of shared agents. */
+export async function readUsableTagIds(
+  queries: Queries,
+  owner: number | null,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await queries
+    .selectFrom('tags')
+    .select('id')
+    .where('tags.id', 'in', [...ids])
+    .where(isPeoples('tags'))
+    .where(
+      owner === null
+        ? ownedBy(null, 'tags')
+        : visibleTags({ kind: 'organization', organizationId: owner }),
+    )
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+export async function isTagNameTaken(
+  queries: Queries,
+  owner: number | null,
+  name: string,
+): Promise<boolean> {
+  const row = await queries
+    .selectFrom('tags')
+    .select('id')
+    .where('name', '=', name)
+    .where(ownedBy(owner, 'tags'))
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function readTagNames(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await queries
+    .selectFrom('tags')
+    .select(['id', 'name'])
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+export async function insertTag(
+  queries: Queries,
+  owner: number | null,
+  fields: TagFields & HiddenFor,
+  now: number,
+): Promise<number> {
+  const { id } = await queries
+    .insertInto('tags')
+    .values({ ...fields, organizationId: owner, createdAt: now, updatedAt: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  // A group's own is counted with the group.
+  if (fields.groupId === undefined) await holdQuota(queries, owner, 'tags')
+  return id
+}
+
+export async function updateTag(
+  queries: Queries,
+  id: number,
+  fields: TagFields,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('tags')
+    .set({ ...fields, updatedAt: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Deletes the tag and takes it from agents; the foreign key refuses it while a deployment has it. */
+export async function deleteTag(queries: Queries, id: number): Promise<void> {
+  await queries.deleteFrom('agentTags').where('tagId', '=', id).execute()
+  await queries.deleteFrom('tags').where('id', '=', id).execute()
+}
+
+/** Names of deployments that have this tag; at most `limit`. */
+export async function readDeploymentsWithTag(
+  queries: Queries,
+  id: number,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queries
+    .selectFrom('deployments')
+    .innerJoin('deploymentTags', 'deploymentTags.deploymentId', 'deployments.id')
+    .select('deployments.name')
+    .where('deploymentTags.tagId', '=', id)
+    .orderBy('deployments.id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.name)
+}
+
+type TagRow = Awaited<ReturnType<ReturnType<typeof selectTags>['executeTakeFirstOrThrow']>>
+
+export function fromRow(row: TagRow): TagRecord {
+  return {
+    id: row.id,
+    organization: toOwner(row),
+    name: row.name,
+    static: row.static === 1,
+    managedBy: row.managedBy,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  }
+}

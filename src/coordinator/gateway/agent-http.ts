@@ -1,0 +1,150 @@
+/**
+ * The two calls beside the link, with the agent's own key: a VCL text by its hash, and an answer too large for a
+ * message (choices: 4). Plain node:http, to be mounted below the link's path. A call may reach another coordinator than the
+ * link does: answers are passed on to the process that waits for them.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { largeAnswerSubject } from '../bus/bus.js'
+import { createContext } from '../../context.js'
+import { findJsonExcess } from '../../json-excess.js'
+import { FleetError } from '../../errors.js'
+import { agentJsonLimits, agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
+import { withoutNul } from '../../messages/without-nul.js'
+import { recognizeKey } from '../registration/agent-credentials.js'
+import { readSourceFor } from '../agents/agent-desired.js'
+import type { SessionParts } from './session-parts.js'
+import { countFailures, readAgentKey, toRefusal, type Door } from './handshake.js'
+import type { OfferedAnswer } from './pending-answers.js'
+
+export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+/** Chosen by us: bodies in transit at a time, of all agents together; 256 MiB. */
+const transitLimitBytes = 4 * answerLimitBytes
+/** Chosen by us. */
+const bodyTimeoutMs = 60_000
+/** Chosen by us: for 64 MiB to another coordinator. */
+const offerTimeoutMs = 30_000
+
+type AgentHttpParts = Pick<SessionParts, 'service' | 'log' | 'sessions'> & Door
+
+interface AgentHttp extends AgentHttpParts {
+  readonly transit: { bytes: number }
+}
+
+export function createAgentHttp(parts: AgentHttpParts): HandleRequest {
+  const http: AgentHttp = { ...parts, transit: { bytes: 0 } }
+  return async (request, response) => {
+    try {
+      await route(http, request, response)
+    } catch (error) {
+      const { status, headers, body } = toRefusal(createContext(parts.log), error)
+      // What is left of the body is not read.
+      if (!request.complete) response.shouldKeepAlive = false
+      if (!response.headersSent) response.writeHead(status, headers)
+      response.end(body)
+    }
+  }
+}
+
+async function route(
+  http: AgentHttp,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = (request.url ?? '').replace(/\?.*$/s, '')
+  const [noun, what = '', ...more] = path.startsWith(`${agentLinkPath}/`)
+    ? path.slice(agentLinkPath.length + 1).split('/')
+    : []
+  const method = noun === 'sources' ? 'GET' : noun === 'answers' ? 'PUT' : null
+  const isPath = what !== '' && more.length === 0
+  if (!isPath || method === null)
+    throw new FleetError('not-found', 'path', 'this path is not one of the agent link')
+  if (request.method !== method) {
+    response.writeHead(405, { ...noStore, allow: method }).end()
+    return
+  }
+  const { agentId } = await countFailures(http.limits, request, async () =>
+    recognizeKey(http.service, readAgentKey(request)),
+  )
+  if (method === 'GET') {
+    const text = await readSourceFor(http.service, agentId, what)
+    if (text === undefined) throw new FleetError('not-found', 'agent', `${what} was not found`)
+    response.writeHead(200, { ...noStore, 'content-type': 'text/plain; charset=utf-8' }).end(text)
+    return
+  }
+  await receiveAnswer(http, request, { agentId, sequence: Number(what) })
+  response.writeHead(204, noStore).end()
+}
+
+const noStore = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+async function receiveAnswer(
+  http: AgentHttp,
+  request: IncomingMessage,
+  { agentId, sequence }: { readonly agentId: number; readonly sequence: number },
+): Promise<void> {
+  const { transit } = http
+  const offer = (answer: OfferedAnswer): Promise<boolean> => offerAnswer(http, agentId, answer)
+  if (!(await offer({ sequence }))) throw notWaitedFor(sequence)
+  const declared = Number(request.headers['content-length'] ?? answerLimitBytes)
+  if (!(declared <= answerLimitBytes)) throw tooLarge()
+  if (transit.bytes + declared > transitLimitBytes)
+    throw new FleetError('unavailable', 'agent', 'too many answers are in transit')
+  transit.bytes += declared
+  try {
+    const value = await readJson(request)
+    if (!(await offer({ sequence, value }))) throw notWaitedFor(sequence)
+  } finally {
+    transit.bytes -= declared
+  }
+}
+
+/** Answers whether somebody waits for it: here, or where the agent's link is. */
+async function offerAnswer(
+  { service, sessions }: AgentHttp,
+  agentId: number,
+  answer: OfferedAnswer,
+): Promise<boolean> {
+  const session = sessions.get(agentId)
+  if (session) return session.takeOffered(answer)
+  try {
+    return (await service.bus.request(largeAnswerSubject(agentId), answer, offerTimeoutMs)) === true
+  } catch (error) {
+    if (error instanceof FleetError && error.errorKey === 'agent') return false
+    throw error
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  const late = setTimeout(() => {
+    request.destroy(new FleetError('invalid', 'body', 'the body took too long'))
+  }, bodyTimeoutMs)
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length
+      if (sizeBytes > answerLimitBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } finally {
+    clearTimeout(late)
+  }
+  const bytes = Buffer.concat(chunks)
+  const excess = findJsonExcess(bytes, agentJsonLimits)
+  if (excess !== null) throw new FleetError('too-large', 'body', `the answer ${excess}`)
+  try {
+    const text = bytes.toString('utf8')
+    return withoutNul(text, JSON.parse(text))
+  } catch {
+    throw new FleetError('invalid', 'body', 'the body is not JSON')
+  }
+}
+
+function tooLarge(): FleetError {
+  return new FleetError('too-large', 'body', `an answer has at most ${answerLimitBytes} bytes`)
+}
+
+function notWaitedFor(sequence: number): FleetError {
+  return new FleetError('not-found', 'agent', `nobody waits for answer ${sequence}`)
+}

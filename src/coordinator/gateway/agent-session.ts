@@ -1,0 +1,350 @@
+/**
+ * One agent's link from the upgrade to its end.
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> waiting: upgraded
+ *   waiting --> greeting: hello
+ *   waiting --> closed: no hello within 10 s
+ *   greeting --> live: registered or recognized, its link claimed, welcome sent
+ *   greeting --> closed: refused
+ *   live --> closed: revoked, malformed message, silence, back-pressure, the agent left
+ * ```
+ */
+import { randomUUID } from 'node:crypto'
+import type { WebSocket } from 'ws'
+import {
+  instructionSubject,
+  largeAnswerSubject,
+  linkSubject,
+  type Subscription,
+} from '../bus/bus.js'
+import { createContext, newTraceId, type Context } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import type {
+  AgentToCoordinator,
+  ApplyReport,
+  EngineCondition,
+  FullState,
+  Hello,
+} from '../../messages/agent-to-coordinator.js'
+import { MalformedMessage } from '../../messages/codec.js'
+import { version } from '../../version.js'
+import type { Credential } from '../registration/agent-credentials.js'
+import type { DesiredState } from '../agents/agent-desired.js'
+import { claimAgentLink, releaseAgentLink } from '../reports/agent-links.js'
+import type { InstructionReply, InstructionRequest } from '../agents/instruct.js'
+import {
+  recognizeAgent,
+  registerAgent,
+  updateDescription,
+  type RegisteredAgent,
+} from '../registration/registration.js'
+import { isNewerMinor } from '../agents/version-skew.js'
+import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
+import { closeCodes } from './close-codes.js'
+import { LinkSocket, type LinkReceiver } from './link-socket.js'
+import type { Recipient } from './invalidation-delivery.js'
+import { PendingAnswers, type OfferedAnswer } from './pending-answers.js'
+import { ReceivedSequence } from './received-sequence.js'
+import { SaidCondition } from './said-condition.js'
+import type { SessionParts } from './session-parts.js'
+
+/** Chosen by us: what an agent may say between hello and welcome. */
+const backlogLimit = 16
+
+export class AgentSession implements LinkReceiver, Recipient {
+  /** What the store knows this link by. */
+  readonly linkId = randomUUID()
+  readonly #parts: SessionParts
+  readonly #credential: Credential
+  readonly #link: LinkSocket
+  readonly #answers = new PendingAnswers((reason) => {
+    this.end(closeCodes.protocolError, reason)
+  })
+  readonly #helloTimer: NodeJS.Timeout
+  readonly #backlog: AgentToCoordinator[] = []
+  #phase: 'waiting' | 'greeting' | 'live' = 'waiting'
+  #agent: RegisteredAgent | null = null
+  #agentVersion = version
+  readonly #said: SaidCondition
+  #offer: Offer | null = null
+  readonly #received = new ReceivedSequence()
+  #subscriptions: readonly Subscription[] = []
+
+  constructor(parts: SessionParts, socket: WebSocket, credential: Credential) {
+    this.#parts = parts
+    this.#credential = credential
+    this.#link = new LinkSocket(socket, this)
+    this.#said = new SaidCondition(parts)
+    this.#helloTimer = setTimeout(() => {
+      this.end(closeCodes.protocolError, `no hello within ${parts.helloTimeoutMs} ms`)
+    }, parts.helloTimeoutMs)
+  }
+
+  /** 0 before it is known. */
+  get agentId(): number {
+    return this.#agent?.agentId ?? 0
+  }
+
+  mayBeSent(): boolean {
+    return this.isLive && this.#said.mayInvalidate
+  }
+
+  send(message: Parameters<Recipient['send']>[0]): boolean {
+    return this.#link.send(message) !== null
+  }
+
+  caughtUp(): void {
+    this.#said.record()
+  }
+
+  get isLive(): boolean {
+    return this.#phase === 'live' && this.#link.isOpen
+  }
+
+  /** Of the key that it came in with, or that it made for itself. */
+  get keyDigest(): string | null {
+    return this.#agent?.keyDigest ?? null
+  }
+
+  /** When something was heard, of the monotonic clock. */
+  get heardAtMs(): number {
+    return this.#link.heardAtMs
+  }
+
+  end(code: number, reason: string): void {
+    this.#link.end(code, reason)
+  }
+
+  cutOff(reason: string): void {
+    this.#link.cutOff(reason)
+  }
+
+  /** Whether the agent should be sent its desired state now, as far as the store's row says. */
+  needsApply(known: KnownRevisions): boolean {
+    const condition = this.#said.newest
+    if (!this.isLive || !condition || !this.#said.mayBeChanged) return false
+    return needsApply(condition, this.#offer, known, performance.now())
+  }
+
+  /** Sends the desired state, unless it was sent already. */
+  offer(state: DesiredState, traceId: string): void {
+    if (!this.needsApply(state)) return
+    const { desiredRevision: revision, desired } = state
+    const { log } = this.#parts
+    this.#offer = { revision, sentAtMs: performance.now(), answer: null }
+    try {
+      this.#link.send({ kind: 'apply', traceId, revision, desired })
+      log.debug({ ...this.#names, traceId, revision }, 'desired state sent')
+    } catch (error) {
+      log.error({ ...this.#names, traceId, err: error }, 'a desired state cannot be sent')
+    }
+  }
+
+  /** Somebody looks: live samples for so long. */
+  watch(forMs: number): void {
+    if (this.isLive) this.#link.send({ kind: 'watch', traceId: newTraceId(), forMs })
+  }
+
+  takeOffered(answer: OfferedAnswer): boolean {
+    return this.#answers.takeOffered(answer)
+  }
+
+  take(message: AgentToCoordinator): void {
+    if (this.#phase === 'live') {
+      this.#handle(message)
+    } else if (this.#phase === 'greeting') {
+      this.#backlog.push(message)
+      if (this.#backlog.length > backlogLimit)
+        throw new MalformedMessage('too many messages before welcome')
+    } else {
+      if (message.kind !== 'hello') throw new MalformedMessage('the first message is hello')
+      clearTimeout(this.#helloTimer)
+      this.#phase = 'greeting'
+      this.#received.begin(message.sequence)
+      void this.#greet(message) // catches all
+    }
+  }
+
+  /** An agent of the next minor version may say what is not known here (choices: 4, Skew). */
+  ignores(): boolean {
+    if (!this.isLive || !isNewerMinor(version, this.#agentVersion)) return false
+    this.#received.skip()
+    return true
+  }
+
+  left(reason: string, code: number): void {
+    clearTimeout(this.#helloTimer)
+    this.#parts.log.info({ ...this.#names, code, why: reason }, 'agent link ended')
+    for (const subscription of this.#subscriptions) subscription.close()
+    this.#answers.endAll(reason)
+    if (!this.#agent) return
+    const { agentId } = this.#agent
+    this.#parts.sessions.delete(agentId)
+    this.#parts.delivery.remove(this)
+    this.#parts.heartbeats.forget(agentId)
+    this.#parts.samples.forget(agentId)
+    // Of a coordinator that stops the bus says so, and a fleet of writes would only keep it.
+    if (code !== closeCodes.goingAway)
+      void releaseAgentLink(this.#parts.service, agentId, this.linkId) // never rejects
+  }
+
+  get #names(): { readonly agentId?: number; readonly agent: string } {
+    const agent = this.#agent
+    return agent ? { agentId: agent.agentId, agent: agent.name } : { agent: this.#credential.name }
+  }
+
+  async #greet(hello: Hello): Promise<void> {
+    const { service, log } = this.#parts
+    const context = createContext(log, hello.traceId)
+    try {
+      const agent =
+        this.#credential.kind === 'joining'
+          ? await registerAgent(service, context, this.#credential, hello)
+          : await recognizeAgent(service, context, this.#credential, hello)
+      if (!this.#link.isOpen || !(await this.#claim(agent))) return
+      await this.#parts.delivery.add(this, agent.wasAway)
+      this.#enter(agent, hello, context)
+    } catch (error) {
+      if (error instanceof FleetError) {
+        const isTemporary = error.kind === 'unavailable' || error.kind === 'timed-out'
+        this.end(isTemporary ? closeCodes.tryAgain : closeCodes.refused, error.message)
+        return
+      }
+      context.log.error({ err: error, agent: hello.name }, 'a hello could not be dealt with')
+      this.end(closeCodes.internalError, 'internal error')
+    }
+  }
+
+  /** Answers false, and ends the link, when the agent has another one; true: this is the agent's link from now on. */
+  async #claim(agent: RegisteredAgent): Promise<boolean> {
+    const { service, sessions } = this.#parts
+    const { agentId } = agent
+    const isFirst = !sessions.has(agentId)
+    if (isFirst) {
+      this.#agent = agent
+      sessions.set(agentId, this)
+      this.#subscriptions = [
+        service.bus.respond(linkSubject(agentId), () => this.#link.proveAlive()),
+      ]
+      if (await claimAgentLink(service, this.#credential, { agentId, linkId: this.linkId }))
+        return this.#link.isOpen
+    }
+    this.end(closeCodes.linkedAlready, `agent ${agent.name} is linked already`)
+    return false
+  }
+
+  #enter(agent: RegisteredAgent, hello: Hello, context: Context): void {
+    if (!this.#link.isOpen) {
+      this.#parts.delivery.remove(this)
+      return
+    }
+    const { service, sender, adopter } = this.#parts
+    const { agentId } = agent
+    this.#agentVersion = hello.agentVersion
+    this.#said.begin(agentId, hello.capabilities)
+    this.#phase = 'live'
+    this.#subscriptions = [
+      ...this.#subscriptions,
+      // Sent by instructAgent, and by agent-http.ts, only.
+      service.bus.respond(instructionSubject(agentId), (asked) =>
+        this.#ask(asked as InstructionRequest),
+      ),
+      service.bus.respond(largeAnswerSubject(agentId), (offered) =>
+        Promise.resolve(this.#answers.takeOffered(offered as OfferedAnswer)),
+      ),
+    ]
+    const { heartbeatMs, statsIntervalMs } = service.settings
+    const said = { traceId: context.traceId, agentId, coordinatorId: service.coordinatorId }
+    const wanted = { heartbeatMs, statsIntervalMs, revision: agent.desiredRevision }
+    this.#link.send({ kind: 'welcome', ...said, ...wanted })
+    this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
+    sender.request([agentId], null)
+    adopter.consider(agentId, hello)
+    context.log.info({ ...this.#names, agentVersion: hello.agentVersion }, 'agent linked')
+    for (const message of this.#backlog.splice(0)) this.#handle(message)
+  }
+
+  #handle(message: AgentToCoordinator): void {
+    if (!this.#agent || !this.isLive || !this.#isInSequence(message)) return
+    const { agentId } = this.#agent
+    switch (message.kind) {
+      case 'hello':
+        this.end(closeCodes.protocolError, 'hello came twice')
+        return
+      case 'heartbeat':
+        this.#learn(message.condition)
+        return
+      case 'fullState':
+        void this.#takeFullState(agentId, message) // catches all
+        return
+      case 'applyReport':
+        this.#takeReport(agentId, message)
+        return
+      case 'answer':
+        this.#answers.answer(message)
+        return
+      case 'invalidated':
+        this.#parts.delivery.take(agentId, message)
+        return
+      case 'drift':
+        this.#parts.reports.recordDrift(agentId, message.drift, message.traceId)
+        return
+      case 'samples':
+        this.#parts.samples.take(agentId, message)
+        return
+    }
+  }
+
+  /** What is missing is made up for by the full state; what came again is not taken twice. */
+  #isInSequence({ sequence }: AgentToCoordinator): boolean {
+    const { isNew, missing } = this.#received.take(sequence)
+    if (missing) {
+      this.#parts.log.warn({ ...this.#names, ...missing }, 'messages are missing')
+      this.#link.send({ kind: 'reportFullState', traceId: newTraceId() })
+    }
+    return isNew
+  }
+
+  #learn(condition: EngineCondition): void {
+    // An unlocked agent is sent everything anew.
+    if (this.#said.isLocked) this.#offer = null
+    this.#said.learn(condition)
+  }
+
+  async #takeFullState(agentId: number, state: FullState): Promise<void> {
+    const { service, log, adopter } = this.#parts
+    this.#received.fullStateCame()
+    this.#said.setCapabilities(state.capabilities)
+    this.#learn(state.condition)
+    const context = createContext(log, state.traceId)
+    try {
+      await updateDescription(service, context, agentId, state)
+      adopter.consider(agentId, state)
+    } catch (error) {
+      context.log.error({ err: error, agentId }, 'a full state could not be written')
+    }
+  }
+
+  #takeReport(agentId: number, report: ApplyReport): void {
+    const { revision, result, traceId } = report
+    const { reports, log } = this.#parts
+    reports.recordApply(agentId, report)
+    log.debug({ ...this.#names, traceId, revision, result }, 'agent reported')
+    if (this.#offer?.revision === revision)
+      this.#offer = {
+        ...this.#offer,
+        answer: { atMs: performance.now(), isRefusal: result === 'refused' },
+      }
+    const { newest } = this.#said
+    if (result === 'applied' && newest)
+      this.#learn({ ...newest, heldRevision: revision, effectiveRevision: revision })
+  }
+
+  #ask({ question, traceId, timeoutMs }: InstructionRequest): Promise<InstructionReply> {
+    const sequence = this.#link.send({ ...question, traceId })
+    this.#parts.log.info({ ...this.#names, traceId, kind: question.kind }, 'agent asked')
+    return this.#answers.wait(sequence, { question, timeoutMs })
+  }
+}

@@ -1,0 +1,311 @@
+/** Delivers the invalidation log to the agents of this process: in order, a window ahead, again until it is recorded. */
+import type { Logger } from 'pino'
+import {
+  findRoom,
+  lastSent,
+  noteFault,
+  noteRecorded,
+  noteSent,
+  openWindow,
+  retryNow,
+  type DeliveryWindow,
+} from './delivery-window.js'
+import { invalidationsLoggedSubject } from '../bus/bus.js'
+import type { Invalidated } from '../../messages/agent-to-coordinator.js'
+import type { SharedMessage } from '../../messages/shared-message.js'
+import { readDropped, readIsRetry } from '../invalidations/invalidation-hints.js'
+import {
+  openInvalidationLog,
+  type DeliverableEntry,
+} from '../invalidations/invalidation-log.js'
+import { createInvalidationRecorder } from '../invalidations/invalidation-reports.js'
+import type { StateService } from '../service.js'
+import { createMessageWriter, cutMessages } from './invalidation-message.js'
+import { createInvalidationTail } from './invalidation-tail.js'
+
+/** The session of an agent, as far as it is needed here. */
+export interface Recipient {
+  readonly agentId: number
+  /** It is live, and its agent may change its cache and knows the message. */
+  mayBeSent(): boolean
+  /** False: its link is closing. */
+  send(message: SharedMessage): boolean
+  /** What it missed while it was away is done. */
+  caughtUp(): void
+}
+
+export interface InvalidationDelivery {
+  /** Before it is live. `wasAway`: it must catch up before it counts as Running. */
+  add(recipient: Recipient, wasAway: boolean): Promise<void>
+  remove(recipient: Recipient): void
+  take(agentId: number, report: Invalidated): void
+  /** It is live, may be changed again, or its cache is back. */
+  wake(agentId: number, isCacheBack: boolean): void
+  /** It has not done yet what it missed while it, or its cache, was away. */
+  isBehind(agentId: number): boolean
+  close(): Promise<void>
+}
+
+interface Delivery {
+  readonly recipient: Recipient
+  window: DeliveryWindow
+  /** Entries up to here are sent, in `ahead`, or not for this agent. */
+  scanned: number
+  ahead: DeliverableEntry[]
+  isReading: boolean
+  /** The newest that the agent has reported. */
+  reported: number
+  readonly setsInFlight: Map<number, number>
+  /** Null: it is not behind. */
+  behindUntil: number | null
+  retry: NodeJS.Timeout | null
+}
+
+/** Entries a query, for an agent that reads for itself; and such queries at a time. */
+const pageEntries = 128
+const readsMost = 4
+/** Chosen by us: agents a turn of the event loop; one takes about 20 µs, and who calls shall not wait. */
+const agentsPerTurn = 50
+/** Chosen by us: agents that left, of which is remembered what was on its way. Some are deleted and never come back. */
+const leftMost = 10_000
+
+export function createInvalidationDelivery(
+  service: StateService,
+  log: Logger,
+): InvalidationDelivery {
+  const deliveries = new Map<number, Delivery>()
+  /** What was sent and is not recorded of agents that left. */
+  const unrecorded = new Map<number, ReadonlySet<number>>()
+  const queue: Delivery[] = []
+  let reads = 0
+  const writeMessage = createMessageWriter(service.now)
+  const entries = openInvalidationLog(service)
+  const tail = createInvalidationTail(service, log, { entries, grown: serveAll })
+  const hints = service.bus.subscribe(invalidationsLoggedSubject, (hint) => {
+    forget(readDropped(hint))
+    if (!readIsRetry(hint)) return
+    for (const delivery of deliveries.values()) delivery.window = retryNow(delivery.window)
+    serveAll()
+  })
+  const recorder = createInvalidationRecorder(service, log, (agentId, position) => {
+    const delivery = deliveries.get(agentId)
+    if (!delivery) return
+    delivery.window = noteRecorded(delivery.window, position)
+    for (const sent of delivery.setsInFlight.keys())
+      if (sent <= position) delivery.setsInFlight.delete(sent)
+    serve(delivery)
+  })
+
+  return {
+    add,
+    remove: (recipient) => {
+      const { agentId } = recipient
+      const delivery = deliveries.get(agentId)
+      if (delivery?.recipient !== recipient) return
+      deliveries.delete(agentId)
+      if (delivery.retry) clearTimeout(delivery.retry)
+      const { inFlight } = delivery.window
+      if (inFlight.length > 0) noteUnrecorded(agentId, new Set(inFlight))
+    },
+    take,
+    wake: (agentId, isCacheBack) => {
+      const delivery = deliveries.get(agentId)
+      if (!delivery) return
+      if (isCacheBack && delivery.window.faults > 0) delivery.behindUntil = tail.end
+      if (isCacheBack) delivery.window = retryNow(delivery.window)
+      serve(delivery)
+    },
+    isBehind: (agentId) => deliveries.get(agentId)?.behindUntil != null,
+    close: async () => {
+      tail.close()
+      hints.close()
+      for (const { retry } of deliveries.values()) if (retry) clearTimeout(retry)
+      await recorder.close()
+    },
+  }
+
+  async function add(recipient: Recipient, wasAway: boolean): Promise<void> {
+    const { agentId } = recipient
+    const recorded = await entries.readCursor(agentId)
+    const end = wasAway ? await entries.readEnd() : 0
+    const missed = end > recorded ? await entries.readOfAgent(agentId, recorded, 1) : []
+    deliveries.set(agentId, {
+      recipient,
+      window: openWindow(recorded),
+      scanned: recorded,
+      ahead: [],
+      isReading: false,
+      reported: recorded,
+      setsInFlight: new Map(),
+      behindUntil: missed.length > 0 ? end : null,
+      retry: null,
+    })
+  }
+
+  function take(agentId: number, { results, trouble, traceId }: Invalidated): void {
+    const delivery = deliveries.get(agentId)
+    if (!delivery) return
+    // Of an earlier link, or nonsense: what is in flight is sent again anyway.
+    const known = results.filter(({ position }) => delivery.window.inFlight.includes(position))
+    const setIds = new Set(
+      known.flatMap(({ position }) => delivery.setsInFlight.get(position) ?? []),
+    )
+    delivery.reported = known.at(-1)?.position ?? delivery.reported
+    recorder.record({ agentId, results: known, trouble, setIds })
+    if (trouble === null) return
+    log.warn({ agentId, traceId, why: trouble }, 'an invalidation could not be done; trying on')
+    delivery.window = noteFault(delivery.window, delivery.reported, performance.now())
+    delivery.ahead = []
+    delivery.scanned = delivery.reported
+    serveLater(delivery)
+  }
+
+  function serveLater(delivery: Delivery): void {
+    if (delivery.retry) clearTimeout(delivery.retry)
+    const waitMs = Math.ceil(Math.max(1, delivery.window.notBeforeMs - performance.now()))
+    delivery.retry = setTimeout(() => {
+      delivery.retry = null
+      if (deliveries.get(delivery.recipient.agentId) === delivery) serve(delivery)
+    }, waitMs)
+  }
+
+  /** They ended without their agents, and are not to be sent any more. */
+  function forget(ids: ReadonlySet<number>): void {
+    if (ids.size === 0) return
+    for (const delivery of deliveries.values()) {
+      if (!delivery.ahead.some(({ id }) => ids.has(id))) continue
+      delivery.ahead = delivery.ahead.filter(({ id }) => !ids.has(id))
+      serve(delivery)
+    }
+  }
+
+  /** The log has grown. */
+  function serveAll(): void {
+    const left = [...deliveries.values()]
+    const serveSome = (): void => {
+      for (const delivery of left.splice(0, agentsPerTurn)) serve(delivery)
+      if (left.length > 0) setImmediate(serveSome)
+    }
+    serveSome()
+  }
+
+  function serve(delivery: Delivery): void {
+    sendWhatFits(delivery)
+    noteWhetherCaughtUp(delivery)
+  }
+
+  function sendWhatFits(delivery: Delivery): void {
+    if (!delivery.recipient.mayBeSent()) return
+    const now = performance.now()
+    // A timer may fire a little too early.
+    if (now < delivery.window.notBeforeMs) {
+      serveLater(delivery)
+      return
+    }
+    const room = findRoom(delivery.window, now)
+    const chosen: DeliverableEntry[] = []
+    while (chosen.length < room) {
+      const next = takeNext(delivery)
+      if (!next) break
+      chosen.push(next)
+    }
+    send(delivery, chosen)
+  }
+
+  /** Undefined: there is none, or it is being read. */
+  function takeNext(delivery: Delivery): DeliverableEntry | undefined {
+    const { agentId } = delivery.recipient
+    const first = delivery.ahead.shift()
+    if (first) return first
+    if (delivery.isReading) return undefined
+    if (!(delivery.scanned >= tail.start)) {
+      readAhead(delivery)
+      return undefined
+    }
+    for (let next = tail.next(delivery.scanned); next; next = tail.next(delivery.scanned)) {
+      delivery.scanned = next.position
+      if (next.reaches.has(agentId)) return next
+    }
+    // Entries behind the last kept one have ended: nobody is sent them, and nobody waits for them.
+    delivery.scanned = Math.max(delivery.scanned, tail.end)
+    return undefined
+  }
+
+  function readAhead(delivery: Delivery): void {
+    if (Number.isNaN(tail.end)) return // it is about to be known, and then all are served
+    delivery.isReading = true
+    queue.push(delivery)
+    beginReads()
+  }
+
+  function beginReads(): void {
+    while (reads < readsMost) {
+      const next = queue.shift()
+      if (!next) return
+      reads += 1
+      void readPage(next).finally(() => {
+        reads -= 1
+        beginReads()
+      })
+    }
+  }
+
+  /** Never rejects. */
+  async function readPage(delivery: Delivery): Promise<void> {
+    const { agentId } = delivery.recipient
+    const { scanned: after } = delivery
+    const { end } = tail
+    try {
+      const page = await entries.readOfAgent(agentId, after, pageEntries)
+      delivery.isReading = false
+      // A fault meanwhile: it begins anew elsewhere.
+      if (delivery.scanned === after) {
+        delivery.ahead = [...page]
+        const last = page.at(-1)?.position ?? after
+        delivery.scanned = page.length < pageEntries ? Math.max(last, end) : last
+      }
+      serve(delivery)
+    } catch (error) {
+      delivery.isReading = false
+      log.warn({ err: error, agentId }, 'the invalidations of an agent cannot be read; trying on')
+      delivery.window = noteFault(delivery.window, delivery.reported, performance.now())
+      serveLater(delivery)
+    }
+  }
+
+  function send(delivery: Delivery, chosen: readonly DeliverableEntry[]): void {
+    const { recipient, setsInFlight } = delivery
+    const { agentId } = recipient
+    for (const orders of cutMessages(chosen, agentId)) {
+      const { isRestart } = delivery.window
+      const message = writeMessage(orders, { after: lastSent(delivery.window), isRestart })
+      const positions = orders.map(({ entry }) => entry.position)
+      delivery.window = noteSent(delivery.window, positions)
+      for (const { entry } of orders) setsInFlight.set(entry.position, entry.attemptSetId)
+      noteRepeated(agentId, positions)
+      recipient.send(message)
+    }
+  }
+
+  function noteUnrecorded(agentId: number, positions: ReadonlySet<number>): void {
+    const [oldest] = unrecorded.keys()
+    if (oldest !== undefined && unrecorded.size >= leftMost) unrecorded.delete(oldest)
+    unrecorded.set(agentId, positions)
+  }
+
+  function noteRepeated(agentId: number, positions: readonly number[]): void {
+    const before = unrecorded.get(agentId)
+    if (!before) return
+    const repeated = positions.filter((position) => before.has(position)).length
+    if (repeated > 0) log.info({ agentId, repeated }, 'invalidations are repeated')
+    unrecorded.delete(agentId)
+  }
+
+  function noteWhetherCaughtUp(delivery: Delivery): void {
+    const { behindUntil, scanned, ahead, window, recipient } = delivery
+    if (behindUntil === null || scanned < behindUntil) return
+    if (ahead.length > 0 || window.inFlight.length > 0) return
+    delivery.behindUntil = null
+    recipient.caughtUp()
+  }
+}

@@ -1,0 +1,86 @@
+/** Entries of the log as messages to agents: cut to what a message holds, the text made once for all that are told the same. */
+import { shareMessage, type SharedMessage } from '../../messages/shared-message.js'
+import {
+  composeOrder,
+  type ComposedOrder,
+  type DeliverableEntry,
+} from '../invalidations/invalidation-log.js'
+
+/** An entry, and what one agent is told of it. */
+export interface AgentOrder {
+  readonly entry: DeliverableEntry
+  readonly composed: ComposedOrder
+}
+
+/** Chosen by us: half of what a message may have (choices: 4). */
+const messageBytes = 512 * 1024
+/** Chosen by us: so long a text is sent on. Its ages are too young by as much, so that at worst what is not needed is sent. */
+const sharedMs = 20
+
+/** In their order; what is not for this agent is left out. */
+export function* cutMessages(
+  entries: readonly DeliverableEntry[],
+  agentId: number,
+): Generator<readonly AgentOrder[]> {
+  let message: AgentOrder[] = []
+  let bytes = 0
+  for (const entry of entries) {
+    const composed = composeOrder(entry, agentId)
+    if (!composed) continue
+    if (message.length > 0 && bytes + composed.bytes > messageBytes) {
+      yield message
+      message = []
+      bytes = 0
+    }
+    message.push({ entry, composed })
+    bytes += composed.bytes
+  }
+  if (message.length > 0) yield message
+}
+
+export interface MessagePlace {
+  /** As in Invalidate. */
+  readonly after: number
+  readonly isRestart: boolean
+}
+
+export type WriteMessage = (orders: readonly AgentOrder[], place: MessagePlace) => SharedMessage
+
+/** Keeps the text that it made last: agents of a fleet are served one after the other. */
+export function createMessageWriter(now: () => number): WriteMessage {
+  let last: {
+    readonly orders: readonly AgentOrder[]
+    readonly place: MessagePlace
+    readonly writtenAt: number
+    readonly message: SharedMessage
+  } | null = null
+
+  return (orders, place) => {
+    const writtenAt = now()
+    const isLast =
+      last !== null &&
+      writtenAt - last.writtenAt <= sharedMs &&
+      last.place.after === place.after &&
+      last.place.isRestart === place.isRestart &&
+      areSame(last.orders, orders)
+    if (last && isLast) return last.message
+    const message = shareMessage({
+      kind: 'invalidate',
+      traceId: orders[0]?.entry.traceId ?? '',
+      ...place,
+      entries: orders.map(({ entry, composed }) => ({
+        ...composed.order,
+        ageMs: Math.max(0, writtenAt - entry.createdAt),
+      })),
+    })
+    last = { orders, place, writtenAt, message }
+    return message
+  }
+}
+
+function areSame(some: readonly AgentOrder[], others: readonly AgentOrder[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ composed }, index) => composed === others[index]?.composed)
+  )
+}

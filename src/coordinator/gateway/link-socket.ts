@@ -1,0 +1,172 @@
+/** One WebSocket of an agent as a stream of checked messages: sequences out, decoding in, bounds, and a clean end. */
+import type { RawData, WebSocket } from 'ws'
+import { findJsonExcess } from '../../json-excess.js'
+import { FleetError } from '../../errors.js'
+import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
+import { decodeAgentMessage, encodeMessage, MalformedMessage } from '../../messages/codec.js'
+import type { CoordinatorToAgent } from '../../messages/coordinator-to-agent.js'
+import { messageJsonLimits } from '../../messages/envelope.js'
+import { encodeShared, type SharedMessage } from '../../messages/shared-message.js'
+import { closeCodes, cutReason } from './close-codes.js'
+
+export type Unsent<Message extends CoordinatorToAgent = CoordinatorToAgent> =
+  Message extends CoordinatorToAgent ? Omit<Message, 'sequence'> : never
+
+export interface LinkReceiver {
+  /** May throw MalformedMessage, which ends the link. */
+  take(message: AgentToCoordinator): void
+  /** A message of a kind that is not known here; true: it is ignored. */
+  ignores(kind: string): boolean
+  /** Called once, when the link ends from either side; nothing is taken any more. */
+  left(reason: string, code: number): void
+}
+
+/** Chosen by us: a pong within this long shows that the link lives. */
+const pongTimeoutMs = 2000
+/** Chosen by us: an agent that does not read is cut off; a message has at most 1 MiB. */
+const unsentLimitBytes = 8 << 20
+/**
+ * Chosen by us: an agent says a few messages a minute, answers at most 64 questions at a time, and reports each invalidation that
+ * comes alone: hundreds a second in a burst. Each message may cost the store a query, and each ping an answer that waits until
+ * it is read.
+ */
+const framesMost = 5_000
+const framesWindowMs = 10_000
+/** Chosen by us: 32 answers of the largest size; reading them takes time that nobody else gets. */
+const bytesMost = 32 << 20
+/** Chosen by us: a peer that does not answer a close is cut off. */
+const closeTimeoutMs = 1000
+
+export class LinkSocket {
+  readonly #socket: WebSocket
+  readonly #receiver: LinkReceiver
+  #isOpen = true
+  #sent = 0
+  #heardAtMs = performance.now()
+  #framesSinceMs = performance.now()
+  #frames = 0
+  #bytes = 0
+
+  constructor(socket: WebSocket, receiver: LinkReceiver) {
+    this.#socket = socket
+    this.#receiver = receiver
+    let why = ''
+    socket.on('message', (data, isBinary) => {
+      if (this.#isOpen && this.#countFrame(sizeOf(data))) this.#hear(data, isBinary)
+    })
+    socket.on('ping', () => this.#countFrame())
+    socket.on('pong', () => {
+      this.#heardAtMs = performance.now()
+      this.#countFrame()
+    })
+    socket.on('error', (error) => (why = error.message))
+    socket.on('close', (code, reason) => {
+      this.#leave(why || reason.toString() || 'closed by the agent', code)
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Of the monotonic clock. */
+  get heardAtMs(): number {
+    return this.#heardAtMs
+  }
+
+  /** Answers the sequence; null when the link is closing. Throws MalformedMessage when the message is too large. */
+  send(message: Unsent | SharedMessage): number | null {
+    if (!this.#isOpen || this.#socket.readyState !== this.#socket.OPEN) return null
+    if (this.#socket.bufferedAmount > unsentLimitBytes) {
+      this.cutOff(`the agent does not read: over ${unsentLimitBytes} bytes wait`)
+      return null
+    }
+    const sequence = this.#sent + 1
+    const text =
+      'start' in message ? encodeShared(message, sequence) : encodeMessage({ ...message, sequence })
+    this.#sent = sequence
+    this.#socket.send(text)
+    return sequence
+  }
+
+  /** Closes politely. What the session held is free at once. */
+  end(code: number, reason: string): void {
+    if (!this.#isOpen) return
+    this.#leave(reason, code)
+    this.#socket.close(code, cutReason(reason))
+    setTimeout(() => {
+      this.#socket.terminate()
+    }, closeTimeoutMs).unref()
+  }
+
+  /** For a peer that is not there: no close frame would be read. */
+  cutOff(reason: string): void {
+    this.#leave(reason, closeCodes.goingAway)
+    this.#socket.terminate()
+  }
+
+  /** Rejects when the agent is not there: this link then ends, and makes room for its next one. */
+  async proveAlive(): Promise<{ readonly alive: true }> {
+    if (await this.#isAnswering()) return { alive: true }
+    this.cutOff('the agent did not answer a ping')
+    throw new FleetError('unavailable', 'agent', 'the agent did not answer a ping')
+  }
+
+  async #isAnswering(): Promise<boolean> {
+    if (!this.#isOpen || this.#socket.readyState !== this.#socket.OPEN) return false
+    return new Promise((resolve) => {
+      const finish = (isAnswering: boolean): void => {
+        clearTimeout(late)
+        this.#socket.off('pong', answered)
+        resolve(isAnswering)
+      }
+      const answered = (): void => {
+        finish(true)
+      }
+      const late = setTimeout(finish, pongTimeoutMs, false)
+      this.#socket.on('pong', answered)
+      this.#socket.ping()
+    })
+  }
+
+  /** False: it was one too many, and the link ends. */
+  #countFrame(sizeBytes = 0): boolean {
+    const now = performance.now()
+    if (now - this.#framesSinceMs > framesWindowMs) {
+      this.#framesSinceMs = now
+      this.#frames = 0
+      this.#bytes = 0
+    }
+    this.#frames += 1
+    this.#bytes += sizeBytes
+    if (this.#frames <= framesMost && this.#bytes <= bytesMost) return true
+    const what = this.#frames > framesMost ? `${framesMost} frames` : `${bytesMost} bytes`
+    this.end(closeCodes.protocolError, `over ${what} in ${framesWindowMs} ms`)
+    return false
+  }
+
+  #hear(data: RawData, isBinary: boolean): void {
+    this.#heardAtMs = performance.now()
+    try {
+      if (isBinary || !Buffer.isBuffer(data)) throw new MalformedMessage('a message is text')
+      const excess = findJsonExcess(data, messageJsonLimits)
+      if (excess !== null) throw new MalformedMessage(`a message ${excess}`)
+      this.#receiver.take(decodeAgentMessage(data.toString('utf8')))
+    } catch (error) {
+      if (!(error instanceof MalformedMessage)) throw error
+      if (error.unknownKind !== null && this.#receiver.ignores(error.unknownKind)) return
+      this.end(closeCodes.protocolError, error.message)
+    }
+  }
+
+  #leave(reason: string, code: number): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#receiver.left(reason, code)
+  }
+}
+
+/** A message comes as one buffer; what does not is refused anyway. */
+function sizeOf(data: RawData): number {
+  return Buffer.isBuffer(data) ? data.length : 0
+}

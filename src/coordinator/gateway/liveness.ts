@@ -1,0 +1,56 @@
+/**
+ * Calls agents Down that missed three heartbeats, by the time in the store. After its own start, a store outage or a
+ * pause of this process a coordinator waits three heartbeats first: the silence was its own (choices: 4). Of several
+ * coordinators one does it at a time.
+ */
+import type { Logger } from 'pino'
+import { markSilentAgentsDown, missedHeartbeats } from '../reports/heartbeat.js'
+import type { StateService } from '../service.js'
+
+export interface Liveness {
+  /** One look; the timer calls it every heartbeat. Never rejects. */
+  check(): Promise<void>
+  stop(): void
+}
+
+export function createLiveness(service: StateService, log: Logger): Liveness {
+  const { heartbeatMs } = service.settings
+  const patienceMs = missedHeartbeats * heartbeatMs
+  let patientUntil = service.now() + patienceMs
+  let lastCheckAt = service.now()
+  let isOut = false
+  let timer = setTimeout(tick, heartbeatMs)
+  let stopped = false
+
+  return {
+    check,
+    stop: () => {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+
+  function tick(): void {
+    void check().then(() => {
+      if (!stopped) timer = setTimeout(tick, heartbeatMs)
+    })
+  }
+
+  async function check(): Promise<void> {
+    const now = service.now()
+    const wasPaused = now - lastCheckAt > 2 * heartbeatMs
+    lastCheckAt = now
+    try {
+      await service.store.check()
+      if (isOut || wasPaused) patientUntil = service.now() + patienceMs
+      isOut = false
+      if (service.now() < patientUntil) return
+      const ids = await markSilentAgentsDown(service)
+      if (ids.length > 0)
+        log.warn({ agentIds: ids.slice(0, 20), agents: ids.length }, 'agents are Down')
+    } catch (error) {
+      if (!isOut) log.error({ err: error }, 'the store does not answer: no agent is called Down')
+      isOut = true
+    }
+  }
+}

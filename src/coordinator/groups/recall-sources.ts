@@ -1,0 +1,86 @@
+/**
+ * Texts that were flattened before and come back to caches: by a reload, a rollback, a promote, a kept wish, or because a
+ * deployed group gets another agent. They were judged by the rules of another day, or never (adopted), and are judged here by
+ * those of today. With `flattenFiles`, which judges what it makes, this is the only place where sources come from.
+ */
+import { refuseInSteps } from '../../vcl/bundle.js'
+import type { WishedSources } from '../fleet/vcl-group.js'
+import { FleetError } from '../../errors.js'
+import { findSource, type SourceRecord } from '../fleet/sources.js'
+import type { Queries } from '../store/store.js'
+import { runInSteps } from '../in-steps.js'
+import type { StateService } from '../service.js'
+import { allowedModulesOf, type Gathered } from './deploy-sources.js'
+import { limitToOwn } from './source-places.js'
+
+/** Whose rules count. */
+export interface TextOwner {
+  readonly organizationId: number | null
+}
+
+/** The text, or why it is refused now. Throws 'conflict' when it is gone. */
+export async function recallSources(
+  service: StateService,
+  queries: Queries,
+  owner: TextOwner,
+  wished: WishedSources,
+): Promise<Gathered> {
+  const source = await findSource(queries, wished.sha)
+  if (!source) throw new FleetError('conflict', 'deploy', `source ${wished.sha} is gone`)
+  const errors = await judgeRecalled(service, owner, wished, source)
+  const { mainVCL, includes, deploymentIds, domains } = wished
+  const files = { mainVCL, includes, deploymentIds, domains }
+  return errors.length > 0 ? { ...files, error: errors.join('\n') } : { ...files, source }
+}
+
+async function judgeRecalled(
+  service: StateService,
+  { organizationId }: TextOwner,
+  wished: WishedSources,
+  { text, sourceMap }: SourceRecord,
+): Promise<readonly string[]> {
+  const steps = refuseInSteps(
+    { text, sourceMap: limitToOwn(sourceMap, wished) },
+    {
+      allowedExternal: service.settings.allowedIncludes,
+      amongOthers: wished.domains.length > 0,
+      modules: allowedModulesOf(service, organizationId),
+    },
+  )
+  return runInSteps(steps)
+}
+
+/** Remembers what it judged: placement asks again and again about the same texts. */
+export interface TextJudge {
+  /** Whether what is deployed may go to agents that it is not on. */
+  isTaken(queries: Queries, owner: TextOwner, wished: WishedSources): Promise<boolean>
+}
+
+/** Chosen by us: texts that are deployed at a time, with room; one is some hundred bytes here. */
+const rememberedTexts = 10_000
+
+/** The rules are those of the process: they do not change while it runs. */
+export function createTextJudge(
+  service: StateService,
+  onRefused: (owner: TextOwner, error: string) => void,
+): TextJudge {
+  const judged = new Map<string, boolean>()
+  return {
+    isTaken: async (queries, owner, wished) => {
+      const key = JSON.stringify([
+        wished.sha,
+        owner.organizationId === null,
+        wished.domains.length > 0,
+      ])
+      const known = judged.get(key)
+      if (known !== undefined) return known
+      const source = await findSource(queries, wished.sha)
+      // No agent can fetch what is gone.
+      const errors = source ? await judgeRecalled(service, owner, wished, source) : []
+      if (errors.length > 0) onRefused(owner, errors.join('\n'))
+      if (judged.size >= rememberedTexts) judged.clear()
+      judged.set(key, errors.length === 0)
+      return errors.length === 0
+    },
+  }
+}

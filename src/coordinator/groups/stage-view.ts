@@ -1,0 +1,34 @@
+/** What the API shows of a stage: the pinned files and domains, and the tags as they are called now (choices: 3). */
+import type { WishedDomain, WishedFile } from '../fleet/vcl-group.js'
+import type { NamedReference } from '../store/owner.js'
+import { readStages } from '../fleet/stage-queries.js'
+import { readTagNames } from '../fleet/tag-queries.js'
+import type { StateService } from '../service.js'
+
+export interface StageView {
+  readonly tags: readonly NamedReference[]
+  readonly domains: readonly WishedDomain[]
+  readonly mainVCL: WishedFile
+  readonly includes: readonly WishedFile[]
+}
+
+/** By group; two queries, however many groups. */
+export async function readStageViews(
+  service: StateService,
+  groupIds: readonly number[],
+): Promise<Map<number, StageView>> {
+  const { queries } = service.store
+  if (groupIds.length === 0) return new Map()
+  const stages = await readStages(queries, groupIds)
+  const names = await readTagNames(
+    queries,
+    stages.flatMap(({ sources }) => sources.stage.tagIds),
+  )
+  return new Map(
+    stages.map(({ groupId, sources }) => {
+      const { stage, domains, mainVCL, includes } = sources
+      const tags = stage.tagIds.map((id) => ({ id, name: names.get(id) ?? '' }))
+      return [groupId, { tags, domains, mainVCL, includes }]
+    }),
+  )
+}

@@ -1,0 +1,67 @@
+/** `/healthz`, `/readyz`, `/metrics`: no login, and nothing in them that has a name (choices: 1). */
+import { FleetError } from '../../errors.js'
+import type { Metrics } from './metrics.js'
+import { route, type Answer, type Route } from './route.js'
+import type { StateService } from '../service.js'
+
+export interface HealthSource {
+  readonly service: StateService
+  readonly metrics: Metrics
+  readonly readPhase: () => 'starting' | 'ready' | 'stopping'
+}
+
+/** Chosen by us: a store or bus that answers later counts as away. */
+const checkTimeoutMs = 2_000
+
+export function healthRoutes({ service, metrics, readPhase }: HealthSource): readonly Route[] {
+  return [
+    publicRoute('/healthz', () => Promise.resolve({ status: 200, body: { status: 'alive' } })),
+    publicRoute('/readyz', async () => {
+      const phase = readPhase()
+      if (phase !== 'ready') throw notReady(`the coordinator is ${phase}`)
+      await checkInTime('the store does not answer', () => service.store.check())
+      await checkInTime('the store cannot be written', () => service.store.checkWrites())
+      await checkInTime('the bus does not answer', () => service.bus.check())
+      return { status: 200, body: { status: 'ready' } }
+    }),
+    publicRoute('/metrics', async () => ({
+      status: 200,
+      body: Buffer.from(await metrics.read()),
+      headers: { 'content-type': metrics.contentType },
+    })),
+  ]
+}
+
+function publicRoute(path: string, handle: () => Promise<Answer>): Route {
+  return route({
+    method: 'GET',
+    path,
+    operationId: path.slice(1),
+    summary: 'Health of the process',
+    errorKey: 'path',
+    permission: 'public',
+    answers: { 200: null },
+    handle,
+  })
+}
+
+/** The reason may name hosts, so it is not told. */
+async function checkInTime(problem: string, check: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${checkTimeoutMs} ms`))
+    }, checkTimeoutMs)
+  })
+  try {
+    await Promise.race([check(), late])
+  } catch {
+    throw notReady(problem)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function notReady(message: string): FleetError {
+  return new FleetError('unavailable', 'store', message, { retryAfterSeconds: 1 })
+}

@@ -1,0 +1,131 @@
+/** `/`: the page for people, as `npm run build` made it (choices: 2). Read once, so that a newer build does not mix in. */
+import { hash } from 'node:crypto'
+import { readFile, readdir } from 'node:fs/promises'
+import type { IncomingHttpHeaders } from 'node:http'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Type } from 'typebox'
+import { FleetError } from '../../errors.js'
+import type { Elsewhere } from './api.js'
+import { isUnchanged } from './etag.js'
+import { route, type Answer, type Route } from './route.js'
+
+export interface Page {
+  readonly start: Buffer
+  /** By name, each with its digest in it; `name.gz` is the same in fewer bytes. */
+  readonly assets: ReadonlyMap<string, Buffer>
+}
+
+/** Beside the compiled program. */
+export const pageFolder = fileURLToPath(new URL('../../../page/', import.meta.url))
+
+/** Nothing inline runs or styles, nothing is loaded from elsewhere. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** Its path names its content. */
+const forever = 'public, max-age=31536000, immutable'
+
+const notBuilt = 'The page is not built: run `npm run build`. The API is at /docs/index.html.\n'
+
+/** Paths of programs: what they do not have is an error, never the page. */
+const programs = /^\/(?:api|agent|docs|assets|metrics|healthz|readyz)(?:\/|$)/
+
+/** Null: there is none in the folder. */
+export async function readPage(folder: string): Promise<Page | null> {
+  try {
+    const names = await readdir(`${folder}/assets`)
+    const read = async (name: string) => [name, await readFile(`${folder}/assets/${name}`)] as const
+    const start = await readFile(`${folder}/index.html`)
+    return { start, assets: new Map(await Promise.all(names.map(read))) }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Each of the page's own paths (`/caches/5`) answers its start, so that it can be reloaded and sent to others. */
+export function servePage(page: Page | null): {
+  readonly routes: readonly Route[]
+  readonly elsewhere: Elsewhere
+} {
+  const answerStart = prepareStart(page)
+  return {
+    routes: [
+      pageRoute('/', ({ headers }) => answerStart(headers)),
+      pageRoute('/assets/{name}', ({ headers, params }) =>
+        answerAsset(page, params['name'] ?? '', headers),
+      ),
+    ],
+    elsewhere: {
+      route: pageRoute('/*', ({ headers }) => answerStart(headers)),
+      // Chosen by us: only for who asks for a page, so that a program's wrong path is an error to it.
+      leadsHere: (path, { accept = '' }) => !programs.test(path) && accept.includes('text/html'),
+    },
+  }
+}
+
+type Ask = Pick<Parameters<Route['handle']>[0], 'headers' | 'params'>
+
+function pageRoute(path: string, answer: (ask: Ask) => Answer): Route {
+  return route({
+    method: 'GET',
+    path,
+    operationId: `page ${path}`,
+    summary: 'A part of the page',
+    errorKey: 'path',
+    permission: 'public',
+    // The page reads its own.
+    query: Type.Object({}, { additionalProperties: true }),
+    answers: { 200: null },
+    handle: (call) => Promise.resolve(answer(call)),
+  })
+}
+
+function prepareStart(page: Page | null): (headers: IncomingHttpHeaders) => Answer {
+  const missing = { 'content-type': 'text/plain; charset=utf-8' }
+  if (!page) return () => ({ status: 503, body: Buffer.from(notBuilt), headers: missing })
+  const etag = `"${hash('sha256', page.start, 'base64url').slice(0, 16)}"`
+  const headers = {
+    etag,
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    'content-security-policy': contentSecurityPolicy,
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'same-origin',
+  }
+  return (asked) =>
+    isUnchanged(asked['if-none-match'], etag)
+      ? { status: 304, headers }
+      : { status: 200, body: page.start, headers }
+}
+
+function answerAsset(page: Page | null, name: string, asked: IncomingHttpHeaders): Answer {
+  const whole = page?.assets.get(name)
+  const type = types[extname(name)]
+  if (!page || !whole || type === undefined)
+    throw new FleetError('not-found', 'path', 'the page has no such part; reload it')
+  const headers = { 'content-type': type, 'cache-control': forever, vary: 'accept-encoding' }
+  const packed = page.assets.get(`${name}.gz`)
+  const takesPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0+)?\s*(?:,|$))/.test(
+    asked['accept-encoding'] ?? '',
+  )
+  return packed && takesPacked
+    ? { status: 200, body: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
+    : { status: 200, body: whole, headers }
+}

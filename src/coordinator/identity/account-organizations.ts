@@ -1,0 +1,75 @@
+/** The organizations that an account is a user of, as a body writes them: the system administrator's to choose. */
+import type { Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import type { AccountRecord } from './account-queries.js'
+import { readExistingOrganizationIds } from '../store/owner.js'
+import type { Queries } from '../store/store.js'
+import { readOrganizationIdsOf } from './user-queries.js'
+import { chooseOwner, requireAll, type OwnerReference } from '../api/find-references.js'
+import { addMember, removeMember } from './membership.js'
+
+export interface AccountOrganizations {
+  /** Of a new account: whose it is, and which it is a user of at once. */
+  readonly organization?: OwnerReference
+  readonly organizations?: readonly { readonly id: number }[] | null
+}
+
+/** Of a new account. Throws 'forbidden' for an organization that is not the caller's. */
+export async function chooseOrganizations(
+  queries: Queries,
+  actor: Actor,
+  { organization, organizations }: AccountOrganizations,
+): Promise<{ readonly owner: number | null; readonly memberOf: readonly number[] }> {
+  const owner = await chooseOwner(queries, actor, organization, 'account')
+  const listed = await readListed(queries, actor, organizations ?? [])
+  return { owner, memberOf: [...new Set([...(owner === null ? [] : [owner]), ...listed])] }
+}
+
+/** Under the decision lock. Left out: as they are. Others than the system administrator may only say what is so. */
+export async function replaceOrganizations(
+  queries: Queries,
+  actor: Actor,
+  account: AccountRecord,
+  change: {
+    readonly wanted: AccountOrganizations['organizations'] | undefined
+    readonly now: () => number
+  },
+): Promise<void> {
+  if (change.wanted === undefined) return
+  const wanted = new Set(await readListed(queries, actor, change.wanted ?? []))
+  const { organizationId: own } = actor
+  const all = await readOrganizationIdsOf(queries, account.id)
+  const before = new Set(all.filter((id) => own === null || id === own))
+  const added = [...wanted].filter((id) => !before.has(id))
+  const removed = [...before].filter((id) => !wanted.has(id))
+  if (added.length + removed.length > 0 && own !== null) throw notYours()
+  for (const organizationId of added)
+    await addMember(queries, account, organizationId, {
+      actor,
+      now: change.now(),
+      errorKey: 'account',
+    })
+  for (const organizationId of removed)
+    await removeMember(queries, { organizationId, accountId: account.id }, 'account')
+}
+
+async function readListed(
+  queries: Queries,
+  { organizationId }: Actor,
+  wanted: readonly { readonly id: number }[],
+): Promise<number[]> {
+  if (organizationId === null)
+    return requireAll(wanted, 'organizations', 'account', (ids) =>
+      readExistingOrganizationIds(queries, ids),
+    )
+  if (wanted.some(({ id }) => id !== organizationId)) throw notYours()
+  return wanted.length === 0 ? [] : [organizationId]
+}
+
+function notYours(): FleetError {
+  return new FleetError(
+    'forbidden',
+    'account',
+    'only the system administrator chooses organizations; within your own /users does',
+  )
+}

@@ -1,0 +1,242 @@
+/** Accounts: who may log in. An organization's administrators have those of its users that are of no other (choices: 2, Who). */
+import { parseListQuery } from '../../resources/list-query.js'
+import { may, mayGrant, type Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import {
+  accountColumns,
+  deleteAccount as deleteAccountRow,
+  findAccount as findAccountRow,
+  hasOtherSystemAdministrator,
+  insertAccount,
+  selectAccounts,
+  toAccountRecords,
+  updateAccount as updateAccountRow,
+  updatePassword,
+  type AccountRecord,
+} from './account-queries.js'
+import { deleteSessionsOf } from './session-queries.js'
+import type { Queries } from '../store/store.js'
+import { findStanding, readOrganizationIdsOf, type Membership } from './user-queries.js'
+import type { ListParameters } from '../store/computed-list.js'
+import { readLongList, type LongListAnswer } from '../store/long-list.js'
+import { withUniqueName } from '../api/find-references.js'
+import { scopeOf, type StateService } from '../service.js'
+import { mergeAccount, type AccountChange, type AccountFields } from './account-fields.js'
+import {
+  chooseOrganizations,
+  replaceOrganizations,
+  type AccountOrganizations,
+} from './account-organizations.js'
+import type { Identity } from './identity.js'
+import { addMember, requireAuthority, requireOtherAdministrator } from './membership.js'
+import { checkNewPassword } from './passwords.js'
+import { tellCredentialsChanged } from './sessions.js'
+
+export type { AccountRecord } from './account-queries.js'
+
+export const accountListFields = Object.keys(accountColumns({ kind: 'all' }))
+
+export async function listAccounts(
+  { store }: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<LongListAnswer<AccountRecord>> {
+  const scope = scopeOf(actor)
+  const columns = accountColumns(scope)
+  const list = parseListQuery(query, columns, 'account')
+  return readLongList(selectAccounts(store.queries, scope), list, columns, (rows) =>
+    toAccountRecords(store.queries, scope, rows),
+  )
+}
+
+export async function findAccount(
+  { store }: StateService,
+  actor: Actor,
+  id: number,
+): Promise<AccountRecord | undefined> {
+  return findAccountRow(store.queries, scopeOf(actor), id)
+}
+
+/** Throws 'forbidden' for an account that is a user of other organizations too. */
+export async function findChangeableAccount(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<AccountRecord | undefined> {
+  const account = await findAccount(service, actor, id)
+  if (account) await requireSole(service.store.queries, actor, id)
+  return account
+}
+
+export interface NewAccount extends AccountChange, AccountOrganizations {
+  readonly name: string
+  readonly password: string
+}
+
+/** The system administrator's is of no organization unless told; an organization's is its user at once. */
+export async function createAccount(
+  { service, passwords }: Identity,
+  actor: Actor,
+  wanted: NewAccount,
+): Promise<AccountRecord> {
+  const { store, now } = service
+  const fields = mergeAccount(wanted, { name: '', email: '', locked: false })
+  checkNewPassword(wanted.password, 'password')
+  const { owner, memberOf } = await chooseOrganizations(store.queries, actor, wanted)
+  const passwordHash = await passwords.hash(wanted.password)
+  const id = await withUniqueAccount(fields, () =>
+    store.decide(async (queries) => {
+      const account = { systemAdministrator: false, passwordHash, organizationId: owner }
+      const accountId = await insertAccount(queries, { ...account, ...fields, createdAt: now() })
+      for (const organizationId of memberOf)
+        await addMember(queries, { id: accountId, ...account }, organizationId, {
+          actor,
+          now: now(),
+          errorKey: 'account',
+        })
+      return accountId
+    }),
+  )
+  return readAgain(service, actor, id)
+}
+
+/** A new password ends the account's sessions; a lock takes their worth within 5 s. */
+export async function updateAccount(
+  { service, passwords }: Identity,
+  actor: Actor,
+  account: AccountRecord,
+  change: AccountChange & AccountOrganizations & { readonly password?: string },
+): Promise<AccountRecord> {
+  const { store, now } = service
+  const { id } = account
+  const { password } = change
+  const fields = mergeAccount(change, account)
+  if (password !== undefined) checkNewPassword(password, 'password')
+  await requireMayChange(store.queries, actor, account, { fields, password })
+  const passwordHash = password === undefined ? undefined : await passwords.hash(password)
+  await withUniqueAccount(fields, () =>
+    store.decide(async (queries) => {
+      // Again: hashing takes its time, and what the caller may do to the account may have changed.
+      await requireMayChange(queries, actor, account, { fields, password })
+      await updateAccountRow(queries, id, fields, now())
+      if (passwordHash !== undefined) {
+        await updatePassword(queries, id, passwordHash, now())
+        await deleteSessionsOf(queries, id)
+      }
+      await replaceOrganizations(queries, actor, account, { wanted: change.organizations, now })
+    }),
+  )
+  tellCredentialsChanged(service)
+  return readAgain(service, actor, id)
+}
+
+/** With its sessions and what it may do. Throws 'conflict' for the last administrator of an organization, or of all. */
+export async function deleteAccount(
+  service: StateService,
+  actor: Actor,
+  account: AccountRecord,
+): Promise<void> {
+  const { id: accountId } = account
+  await service.store.decide(async (queries) => {
+    await requireSole(queries, actor, accountId)
+    requireAuthorityOfSystem(actor, account)
+    if (account.systemAdministrator) await requireOtherSystemAdministrator(queries, accountId)
+    for (const organizationId of await readOrganizationIdsOf(queries, accountId)) {
+      const membership = { organizationId, accountId }
+      await requireAuthority(queries, actor, membership, 'account')
+      await requireOtherAdministrator(queries, membership, 'account')
+    }
+    await deleteAccountRow(queries, accountId)
+  })
+  tellCredentialsChanged(service)
+}
+
+interface WantedChange {
+  readonly fields: AccountFields
+  readonly password: string | undefined
+}
+
+async function requireMayChange(
+  queries: Queries,
+  actor: Actor,
+  account: AccountRecord,
+  { fields, password }: WantedChange,
+): Promise<void> {
+  const { id: accountId } = account
+  await requireSole(queries, actor, accountId)
+  const locks = fields.locked && !account.locked
+  if (account.systemAdministrator && locks)
+    await requireOtherSystemAdministrator(queries, accountId)
+  if (isSame(fields, account) && password === undefined) return
+  requireAuthorityOfSystem(actor, account)
+  for (const organizationId of await readOrganizationIdsOf(queries, accountId)) {
+    const membership = { organizationId, accountId }
+    await requireAuthority(queries, actor, membership, 'account')
+    if (password !== undefined) await requireNoMore(queries, actor, membership)
+    // The system administrator may lock an account in an emergency, and helps the organization afterwards.
+    if (locks && actor.organizationId !== null)
+      await requireOtherAdministrator(queries, membership, 'account')
+  }
+}
+
+function isSame(fields: AccountFields, account: AccountFields): boolean {
+  return (
+    fields.name === account.name &&
+    fields.email === account.email &&
+    fields.locked === account.locked
+  )
+}
+
+/** Whoever sets a password can log in with it. */
+async function requireNoMore(
+  queries: Queries,
+  actor: Actor,
+  membership: Membership,
+): Promise<void> {
+  const standing = await findStanding(queries, membership)
+  if (standing && !mayGrant(actor, standing))
+    throw new FleetError(
+      'forbidden',
+      'account',
+      'this account may do more than you: setting its password needs permission to write perm',
+    )
+}
+
+/** Of an organization's caller: the account is a user of no other one. */
+async function requireSole(queries: Queries, actor: Actor, accountId: number): Promise<void> {
+  if (actor.organizationId === null) return
+  const others = (await readOrganizationIdsOf(queries, accountId)).filter(
+    (id) => id !== actor.organizationId,
+  )
+  if (others.length > 0)
+    throw new FleetError(
+      'forbidden',
+      'account',
+      'this account is of several organizations: only the system administrator changes it',
+    )
+}
+
+/** An API token with less than everything does not become a system administrator by setting its password. */
+function requireAuthorityOfSystem(actor: Actor, { systemAdministrator }: AccountRecord): void {
+  if (!systemAdministrator || may(actor, 'perm', 'write')) return
+  throw new FleetError(
+    'forbidden',
+    'account',
+    'this account is a system administrator: changing it needs permission to write perm',
+  )
+}
+
+async function requireOtherSystemAdministrator(queries: Queries, id: number): Promise<void> {
+  if (await hasOtherSystemAdministrator(queries, id)) return
+  throw new FleetError('conflict', 'account', 'this is the last system administrator')
+}
+
+function withUniqueAccount<T>({ name }: AccountFields, write: () => Promise<T>): Promise<T> {
+  return withUniqueName(name, 'account', write)
+}
+
+async function readAgain(service: StateService, actor: Actor, id: number): Promise<AccountRecord> {
+  const account = await findAccount(service, actor, id)
+  if (!account) throw new FleetError('not-found', 'account', `${id} was not found`)
+  return account
+}

@@ -1,0 +1,86 @@
+/** API tokens: long-lived access tokens for programs, with a part of their maker's rights and no refresh (choices: 2, Tokens). */
+import { randomBytes } from 'node:crypto'
+import { parseName } from '../../resources/names.js'
+import { findExcess, toGrants, type Actor, type Permission } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import { countApiTokens, insertSession } from './session-queries.js'
+import type { Identity } from './identity.js'
+import { signAccessToken } from './tokens.js'
+
+export interface WantedApiToken {
+  readonly label: string
+  /** Seconds since 1970. */
+  readonly expire: number
+  readonly permissions: readonly Permission[]
+}
+
+export interface ApiToken {
+  readonly id: number
+  readonly label: string
+  readonly accessToken: string
+  /** Seconds since 1970. */
+  readonly accessExpire: number
+}
+
+const yearSeconds = 365 * 24 * 3600
+/** Chosen by us: of one account. */
+const tokensMost = 1000
+
+/**
+ * The only answer that has the token itself. Throws 'forbidden' for more than the maker may and for a maker that is an API
+ * token itself, 'invalid' for the time, 'conflict' when the account has too many.
+ */
+export async function createApiToken(
+  { service, keys }: Identity,
+  actor: Actor,
+  wanted: WantedApiToken,
+): Promise<ApiToken> {
+  const { store, now } = service
+  if (actor.limits)
+    throw new FleetError('forbidden', 'session', 'an API token cannot make tokens; log in')
+  const label = parseName(wanted.label, 'session', 'label')
+  const limits = toGrants(wanted.permissions)
+  if (Object.keys(limits).length === 0)
+    throw new FleetError('invalid', 'session', 'permissions allow nothing; name at least one type')
+  const excess = findExcess(actor, limits)
+  if (excess !== undefined)
+    throw new FleetError(
+      'forbidden',
+      'session',
+      `permissions: you may not ${limits[excess] ?? ''} ${excess} yourself`,
+    )
+  const createdAt = now()
+  checkExpiry(wanted.expire, createdAt)
+  const id = await store.decide(async (queries) => {
+    if ((await countApiTokens(queries, actor.accountId)) >= tokensMost)
+      throw new FleetError(
+        'conflict',
+        'session',
+        `this account has ${tokensMost} API tokens; delete some first`,
+      )
+    return insertSession(queries, {
+      accountId: actor.accountId,
+      organizationId: actor.organizationId,
+      label,
+      limits,
+      // Unique as the column is, and the digest of no token: there is nothing to refresh with.
+      refreshDigest: randomBytes(32).toString('hex'),
+      createdAt,
+      lastUsedAt: createdAt,
+      accessExpiresAt: wanted.expire * 1000,
+      refreshExpiresAt: 0,
+    })
+  })
+  const token = { sessionId: id, expiresAtSeconds: wanted.expire }
+  return { id, label, accessToken: await signAccessToken(keys, token), accessExpire: wanted.expire }
+}
+
+function checkExpiry(expireSeconds: number, nowMs: number): void {
+  const nowSeconds = Math.floor(nowMs / 1000)
+  if (expireSeconds > nowSeconds && expireSeconds <= nowSeconds + yearSeconds) return
+  throw new FleetError(
+    'invalid',
+    'session',
+    `expire is ${expireSeconds}; seconds since 1970 are right, in the future and at most a year away (${nowSeconds + yearSeconds})`,
+  )
+}

@@ -1,0 +1,195 @@
+/** `/auth`: from a name and a password, or a refresh token, to a pair of tokens; who one is; the end of it. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { Type } from 'typebox'
+import { may, organizationRoles, permissionTypes, type Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import { readBasic, readCookie, readToken } from '../http/credentials.js'
+import { route, type Answer, type Route } from '../http/route.js'
+import type { Identity } from './identity.js'
+import { changeOwnPassword, login } from './login.js'
+import {
+  endSession,
+  readOrganizationName,
+  refreshSession,
+  unauthenticated,
+  type Tokens,
+} from './sessions.js'
+import { expirySchema, grantSchema } from './identity-views.js'
+import { idSchema, orNull, referenceSchema } from '../api/references.js'
+
+const errorKey = 'auth'
+const closed = { additionalProperties: false }
+
+export const tokensSchema = Type.Object(
+  {
+    accessToken: Type.String({ description: 'for `Authorization: Bearer`' }),
+    accessExpire: expirySchema,
+    refreshToken: Type.Optional(
+      Type.String({
+        description: 'for `Authorization: Refresh`, once; left out when it is in the cookie',
+      }),
+    ),
+    refreshExpire: expirySchema,
+  },
+  closed,
+)
+
+const whoamiSchema = Type.Object(
+  {
+    account: referenceSchema,
+    organization: orNull(referenceSchema),
+    role: Type.Enum(['system', ...organizationRoles]),
+    permissions: Type.Array(grantSchema),
+    session: Type.Object({ id: idSchema }, closed),
+  },
+  closed,
+)
+
+/** Chosen by us. */
+const cookieName = 'cachefleet_refresh'
+const cookiePath = '/api/v1/auth'
+
+export function authRoutes(identity: Identity): readonly Route[] {
+  const { service } = identity
+  return [
+    route({
+      method: 'POST',
+      path: '/auth/login',
+      operationId: 'login',
+      summary: 'Begins a session; name and password as HTTP basic credentials',
+      errorKey,
+      permission: 'public',
+      body: Type.Object(
+        {
+          org: Type.Optional(
+            orNull(
+              Type.String({ description: "organization; a system administrator's is left out" }),
+            ),
+          ),
+          cookie: Type.Optional(
+            Type.Boolean({ description: 'keep the refresh token in a cookie, for web pages' }),
+          ),
+        },
+        closed,
+      ),
+      bodyOptional: true,
+      answers: { 200: tokensSchema },
+      handle: async ({ headers, body, sourceAddress, secure, note }) => {
+        const given = readLoginBody(body)
+        const organization = given.org ?? undefined
+        if (organization !== undefined) note({ organization })
+        const credentials = readBasic(headers)
+        if (!credentials) throw unauthenticated('a login needs a name and a password (HTTP basic)')
+        const tokens = await login(identity, { ...credentials, organization, sourceAddress })
+        return given.cookie === true ? answerWithCookie(tokens, secure) : answerTokens(tokens)
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/auth/refresh',
+      operationId: 'refresh',
+      summary: 'New tokens for a refresh token (`Authorization: Refresh`, or the cookie), once',
+      errorKey,
+      asksOnly: true,
+      permission: 'public',
+      answers: { 200: tokensSchema },
+      handle: async ({ context, headers, sourceAddress, secure, note }) => {
+        const shown = readToken(headers, 'refresh')
+        const kept = readOwnCookie(headers)
+        const token = shown ?? kept
+        if (token === undefined)
+          throw unauthenticated('a refresh needs "Authorization: Refresh <refresh token>"')
+        const tokens = await refreshSession(identity, context, { token, sourceAddress, note })
+        return shown === undefined ? answerWithCookie(tokens, secure) : answerTokens(tokens)
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/auth/logout',
+      operationId: 'logout',
+      summary: 'Ends the session of the access token',
+      errorKey,
+      permission: 'anyone',
+      answers: { 204: null },
+      handle: async ({ actor, secure }) => {
+        await endSession(service, actor.sessionId)
+        return { status: 204, headers: { 'set-cookie': cookieOf('', 0, secure) } }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/auth/whoami',
+      operationId: 'whoami',
+      summary: 'Whose access token this is and what it allows',
+      errorKey,
+      permission: 'anyone',
+      answers: { 200: whoamiSchema },
+      handle: async ({ actor }) => ({
+        status: 200,
+        body: toWhoami(actor, await readOrganizationName(service, actor)),
+      }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/auth/password',
+      operationId: 'changePassword',
+      summary:
+        'Changes the own password and ends all sessions of the account; a wrong old one is 403',
+      errorKey,
+      permission: 'anyone',
+      body: Type.Object({ old: Type.String(), new: Type.String() }, closed),
+      answers: { 204: null },
+      handle: async ({ actor, body, sourceAddress }) => {
+        const passwords = { old: body.old, fresh: body.new }
+        await changeOwnPassword(identity, actor, passwords, sourceAddress)
+        return { status: 204 }
+      },
+    }),
+  ]
+}
+
+/** The body is optional: undefined when there is none. */
+function readLoginBody(
+  body: { readonly org?: string | null; readonly cookie?: boolean } | undefined,
+): { readonly org?: string | null; readonly cookie?: boolean } {
+  return body ?? {}
+}
+
+export function answerTokens(tokens: Tokens): Answer {
+  return { status: 200, body: tokens }
+}
+
+/** The page's scripts never see the refresh token. */
+export function answerWithCookie({ refreshToken, ...tokens }: Tokens, secure: boolean): Answer {
+  const cookie = cookieOf(refreshToken, tokens.refreshExpire, secure)
+  return { status: 200, body: tokens, headers: { 'set-cookie': cookie } }
+}
+
+/** `expire`: seconds since 1970; 0 removes the cookie. */
+function cookieOf(value: string, expire: number, secure: boolean): string {
+  const flags = `Path=${cookiePath}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  return `${cookieName}=${value}; ${flags}; Expires=${new Date(expire * 1000).toUTCString()}`
+}
+
+/** SameSite takes neighbours of the same site in; browsers say where a call comes from. */
+function readOwnCookie(headers: IncomingHttpHeaders): string | undefined {
+  const cookie = readCookie(headers, cookieName)
+  const origin = headers['sec-fetch-site']
+  if (cookie !== undefined && origin !== undefined && origin !== 'same-origin')
+    throw new FleetError('forbidden', errorKey, 'the cookie counts only on pages of this service')
+  return cookie
+}
+
+function toWhoami(actor: Actor, organizationName: string | null): object {
+  const { accountId, accountName, organizationId, role, sessionId } = actor
+  return {
+    account: { id: accountId, name: accountName },
+    organization:
+      organizationId === null ? null : { id: organizationId, name: organizationName ?? '' },
+    role,
+    permissions: permissionTypes
+      .map((type) => ({ type, read: may(actor, type, 'read'), write: may(actor, type, 'write') }))
+      .filter(({ read }) => read),
+    session: { id: sessionId },
+  }
+}

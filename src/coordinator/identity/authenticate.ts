@@ -1,0 +1,123 @@
+/** Access token → who calls. What was found is believed for some seconds, so that a call costs no query and no signature. */
+import { credentialsChangedSubject } from '../bus/bus.js'
+import type { Actor } from '../../resources/permission.js'
+import { findSession, touchSession, type SessionRecord } from './session-queries.js'
+import type { Queries } from '../store/store.js'
+import { readGrantsOf } from './user-queries.js'
+import type { Identity } from './identity.js'
+import { maySessionLive, unauthenticated } from './sessions.js'
+import { readAccessToken } from './tokens.js'
+
+export interface Authenticator {
+  /** Throws FleetError 'unauthenticated', or 'limited' when too many made-up tokens came from there. */
+  authenticate(token: string, sourceAddress: string): Promise<Actor>
+  /** The same, and how long the token counts: for what goes on when the call has been answered. */
+  recognize(token: string, sourceAddress: string): Promise<Recognized>
+  close(): void
+}
+
+export interface Recognized {
+  readonly actor: Actor
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number
+}
+
+interface Remembered {
+  readonly found: Promise<Recognized>
+  untilMs: number
+}
+
+/** choices: 2, revocation acts within 5 s, also when the hint about it is lost. */
+const believedMs = 4_000
+/** Chosen by us; when there are more, all are asked again. */
+const rememberedMost = 10_000
+/** Chosen by us: how exact a session's `lastUsed` is. */
+const touchEveryMs = 60_000
+
+export function createAuthenticator(identity: Identity): Authenticator {
+  const { service } = identity
+  const remembered = new Map<string, Remembered>()
+  const subscription = service.bus.subscribe(credentialsChangedSubject, () => {
+    remembered.clear()
+  })
+  return {
+    recognize,
+    authenticate: async (token, sourceAddress) => (await recognize(token, sourceAddress)).actor,
+    close: () => {
+      subscription.close()
+    },
+  }
+
+  async function recognize(token: string, sourceAddress: string): Promise<Recognized> {
+    const known = remembered.get(token)
+    if (known && known.untilMs > service.now()) return known.found
+    if (remembered.size >= rememberedMost) remembered.clear()
+    const found = findActor(identity, token, sourceAddress)
+    const entry: Remembered = { found, untilMs: service.now() + believedMs }
+    remembered.set(token, entry)
+    try {
+      const recognized = await found
+      entry.untilMs = Math.min(entry.untilMs, recognized.expiresAtMs)
+      return recognized
+    } catch (error) {
+      // Only what is valid is believed.
+      if (remembered.get(token) === entry) remembered.delete(token)
+      throw error
+    }
+  }
+}
+
+async function findActor(
+  { service, keys, limits }: Identity,
+  token: string,
+  sourceAddress: string,
+): Promise<Recognized> {
+  const { store, now } = service
+  const reading = await readAccessToken(keys, token, now())
+  if (reading.kind === 'expired')
+    throw unauthenticated('the access token has expired; refresh it or log in again')
+  if (reading.kind === 'forged') {
+    limits.check(null, sourceAddress)
+    limits.countFailure(null, sourceAddress)
+    throw unauthenticated('the access token is none of this service')
+  }
+  const session = await findSession(store.queries, reading.token.sessionId)
+  if (!session || !maySessionLive(session))
+    throw unauthenticated('the session has ended; log in again')
+  if (now() - session.lastUsedAt >= touchEveryMs)
+    await touchSession(store.queries, session.id, now())
+  return {
+    actor: await readActor(store.queries, session),
+    expiresAtMs: reading.token.expiresAtSeconds * 1000,
+  }
+}
+
+/** What it may do is read with it, so a changed permission acts as soon as an ended session. */
+async function readActor(queries: Queries, session: SessionRecord): Promise<Actor> {
+  const [actor] = await readActors(queries, [session])
+  if (!actor) throw new Error('one session has one actor')
+  return actor
+}
+
+/** Of sessions that live, in their order: one query. */
+export async function readActors(
+  queries: Queries,
+  sessions: readonly SessionRecord[],
+): Promise<Actor[]> {
+  const regular = sessions.flatMap(({ accountId, organizationId, role }) =>
+    organizationId !== null && role === 'regular' ? [{ organizationId, accountId }] : [],
+  )
+  const grants = (await readGrantsOf(queries, regular)).values()
+  return sessions.map((session) => ({
+    accountId: session.accountId,
+    accountName: session.account.name,
+    sessionId: session.id,
+    organizationId: session.organizationId,
+    role: session.role ?? 'system', // a session that lives has a role where it has an organization
+    grants:
+      session.organizationId !== null && session.role === 'regular'
+        ? (grants.next().value ?? {})
+        : {},
+    ...(session.limits && { limits: session.limits }),
+  }))
+}

@@ -1,0 +1,51 @@
+/** What the calls about logins and tokens need beside the store: keys, limits, the hashing of passwords. */
+import { createLoginLimits, type LoginLimits } from './login-limits.js'
+import { createPasswords, type Passwords } from './passwords.js'
+import { createProviderClient, type ProviderClient } from './provider-client.js'
+import { readRefreshKey, sealedPurposes, writeRefreshKey } from './sealed-texts.js'
+import type { Sealing } from './sealing.js'
+import type { StateService } from '../service.js'
+import { openSigningKeys, type SigningKeys } from './signing-keys.js'
+
+export interface Identity {
+  readonly service: StateService
+  readonly keys: SigningKeys
+  /** Makes refresh tokens recognisable. */
+  readonly refreshKey: Buffer
+  readonly passwords: Passwords
+  readonly limits: LoginLimits
+  readonly sealing: Sealing
+  /** Identity providers of organizations. */
+  readonly providers: ProviderClient
+}
+
+export async function openIdentity(service: StateService, sealing: Sealing): Promise<Identity> {
+  return {
+    service,
+    keys: await openSigningKeys(service, sealing),
+    refreshKey: await openRefreshKey(service, sealing),
+    passwords: createPasswords(),
+    limits: createLoginLimits(service, 'people'),
+    sealing,
+    providers: createProviderClient(service.now),
+  }
+}
+
+/** Kept sealed, so that another secret key ends no session; it is what versions that did not keep it reckoned with. */
+async function openRefreshKey(
+  { store, coordinatorId }: StateService,
+  sealing: Sealing,
+): Promise<Buffer> {
+  const purpose = sealedPurposes.refreshKey
+  const sealed =
+    (await readRefreshKey(store.queries)) ??
+    (await sealing.write(async (queries) => {
+      const kept = await readRefreshKey(queries)
+      if (kept !== undefined) return kept
+      const key = sealing.deriveKey(`refresh tokens of ${coordinatorId}`).toString('base64url')
+      const made = sealing.seal(key, purpose)
+      await writeRefreshKey(queries, made)
+      return made
+    }))
+  return Buffer.from(await sealing.open(sealed, purpose), 'base64url')
+}

@@ -1,0 +1,112 @@
+/**
+ * Slows down guessing: only failures count, per account and source address and per source address (choices: 2, Tokens).
+ * Coordinators of one store tell each other, so that guesses spread over them count together.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import { loginAttemptSubject } from '../bus/bus.js'
+import { networkOf } from '../../source-network.js'
+import { FleetError } from '../../errors.js'
+import type { StateService } from '../service.js'
+
+export interface LoginLimits {
+  /** Throws FleetError 'limited' with the seconds to wait. `account` null: an authentication without a name. */
+  check(account: string | null, sourceAddress: string): void
+  countFailure(account: string | null, sourceAddress: string): void
+  /** A right password: the account's failures from there are forgotten, the address's are not. */
+  forgive(account: string, sourceAddress: string): void
+}
+
+/** Chosen by us: agents are counted apart, so that one with a lost key does not keep the people of its host from logging in. */
+export type Knocking = 'people' | 'agents'
+
+const windowMs = 5 * 60 * 1000
+const failuresOfAccount = 10
+const failuresOfAddress = 50
+/** Chosen by us: how many accounts and addresses are remembered; the longest unseen are forgotten first. */
+const remembered = 20_000
+const keyPattern = /^[\w-]{22}$/
+
+/** Lives as long as the bus. */
+export function createLoginLimits(
+  { bus, now }: Pick<StateService, 'bus' | 'now'>,
+  who: Knocking,
+): LoginLimits {
+  const origin = randomUUID()
+  /** Times of the failures, oldest first, by key; the keys in the order of their last failure. */
+  const failures = new Map<string, readonly number[]>()
+
+  const recent = (key: string): readonly number[] =>
+    (failures.get(key) ?? []).filter((at) => at > now() - windowMs)
+  const checkOne = (key: string, most: number): void => {
+    const times = recent(key)
+    const oldest = times.at(-most)
+    if (oldest === undefined) return
+    throw new FleetError('limited', 'auth', 'too many failed logins; wait before the next one', {
+      retryAfterSeconds: (oldest + windowMs - now()) / 1000,
+    })
+  }
+  const countOne = (key: string): void => {
+    // More than the larger limit are never asked for.
+    const times = [...recent(key), now()].slice(-failuresOfAddress)
+    failures.delete(key)
+    failures.set(key, times)
+    const [longestUnseen] = failures.keys()
+    if (failures.size > remembered && longestUnseen !== undefined) failures.delete(longestUnseen)
+  }
+  bus.subscribe(loginAttemptSubject, (value) => {
+    const attempt = readAttempt(value)
+    if (attempt.origin === origin) return
+    for (const key of attempt.failed) countOne(key)
+    if (attempt.forgiven !== null) failures.delete(attempt.forgiven)
+  })
+
+  return {
+    check: (account, sourceAddress) => {
+      const address = networkOf(sourceAddress)
+      checkOne(keyOf(who, null, address), failuresOfAddress)
+      if (account !== null) checkOne(keyOf(who, account, address), failuresOfAccount)
+    },
+    countFailure: (account, sourceAddress) => {
+      const address = networkOf(sourceAddress)
+      const failed = [
+        keyOf(who, null, address),
+        ...(account === null ? [] : [keyOf(who, account, address)]),
+      ]
+      for (const key of failed) countOne(key)
+      bus.publish(loginAttemptSubject, { origin, failed })
+    },
+    forgive: (account, sourceAddress) => {
+      const key = keyOf(who, account, networkOf(sourceAddress))
+      if (failures.delete(key)) bus.publish(loginAttemptSubject, { origin, forgiven: key })
+    },
+  }
+}
+
+interface Attempt {
+  readonly origin: string
+  readonly failed: readonly string[]
+  readonly forgiven: string | null
+}
+
+/** From another process, perhaps of another version: what does not fit is nothing. */
+function readAttempt(value: unknown): Attempt {
+  const fields: object = typeof value === 'object' && value !== null ? value : {}
+  const origin: unknown = Reflect.get(fields, 'origin')
+  const failed: unknown = Reflect.get(fields, 'failed')
+  const forgiven: unknown = Reflect.get(fields, 'forgiven')
+  return {
+    origin: typeof origin === 'string' ? origin : '',
+    failed: Array.isArray(failed) ? failed.filter(isKey) : [],
+    forgiven: isKey(forgiven) ? forgiven : null,
+  }
+}
+
+function isKey(value: unknown): value is string {
+  return typeof value === 'string' && keyPattern.test(value)
+}
+
+/** A digest: what people type for a name by mistake may be a password, and is as long as they like. */
+function keyOf(who: Knocking, account: string | null, address: string): string {
+  const text = account === null ? `${who} ${address}` : `${who} ${address} ${account}`
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}

@@ -1,0 +1,137 @@
+/** Whose account somebody is whom a provider vouches for: keyed by provider and subject, never by a name (choices: 2). */
+import { isAdministrator, type Standing } from '../../resources/permission.js'
+import {
+  chooseAccountNames,
+  readEmail,
+  readStanding,
+  sameGrants,
+} from './provider-claims.js'
+import { FleetError } from '../../errors.js'
+import { findAccountByName, findLoginAccount, insertAccount } from './account-queries.js'
+import { findSubjectAccount, insertSubject, type Subject } from './idp-logins.js'
+import { findOrganization } from './organization-queries.js'
+import { replacePermissions } from './permission-queries.js'
+import type { Queries } from '../store/store.js'
+import {
+  findStanding,
+  hasOtherAdministrator,
+  updateRole,
+  type Membership,
+} from './user-queries.js'
+import { isUniqueViolation } from '../store/violation.js'
+import type { StateService } from '../service.js'
+import { addMember } from './membership.js'
+import type { ProvenIdentity, Provider } from './provider-client.js'
+import { tellCredentialsChanged, unauthenticated } from './sessions.js'
+
+/** How often a name may be taken by somebody else in the same moment. */
+const attempts = 5
+
+/**
+ * Makes the account at the first login; with a role claim, what it may do follows the provider at every login. Throws
+ * FleetError 'unauthenticated' for whoever may not come in, in words that do not tell why.
+ */
+export async function admitIdentity(
+  service: StateService,
+  provider: Provider,
+  proven: ProvenIdentity,
+): Promise<Membership> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      const { membership, changed } = await service.store.decide((queries) =>
+        admit(queries, { provider, proven, now: service.now() }),
+      )
+      if (changed) tellCredentialsChanged(service)
+      return membership
+    } catch (error) {
+      if (!isUniqueViolation(error) || attempt === attempts) throw error
+    }
+}
+
+interface Admission {
+  readonly provider: Provider
+  readonly proven: ProvenIdentity
+  readonly now: number
+}
+
+/** Under the decision lock. */
+async function admit(
+  queries: Queries,
+  admission: Admission,
+): Promise<{ readonly membership: Membership; readonly changed: boolean }> {
+  const { provider, proven, now } = admission
+  const organizationId = provider.organization.id
+  const subject = { organizationId, issuer: proven.issuer, subject: proven.subject }
+  const known = await findSubjectAccount(queries, subject)
+  const accountId = known ?? (await makeAccount(queries, subject, admission))
+  const membership = { organizationId, accountId }
+  const standing = await requireEntry(queries, membership)
+  if (provider.roleClaim === '') return { membership, changed: false }
+  const wanted = readStanding(proven.claims, provider.roleClaim)
+  return { membership, changed: await follow(queries, membership, { standing, wanted, now }) }
+}
+
+/** Throws FleetError 'unauthenticated'. Whom an administrator has taken out comes in again when one lets it in. */
+export async function requireEntry(
+  queries: Queries,
+  membership: Membership,
+): Promise<Standing & { readonly userId: number }> {
+  const { organizationId, accountId } = membership
+  const organization = await findOrganization(queries, { kind: 'all' }, organizationId)
+  const account = await findLoginAccount(queries, accountId)
+  const standing = await findStanding(queries, membership)
+  if (standing && account?.locked === false && organization?.locked === false) return standing
+  throw unauthenticated('this account may not log in to the organization')
+}
+
+async function makeAccount(
+  queries: Queries,
+  subject: Subject,
+  { provider, proven, now }: Admission,
+): Promise<number> {
+  const { organization } = provider
+  const id = await insertAccount(queries, {
+    name: await findFreeName(queries, proven, organization.name),
+    passwordHash: '',
+    email: readEmail(proven.claims),
+    systemAdministrator: false,
+    organizationId: organization.id,
+    createdAt: now,
+  })
+  const joining = { actor: null, role: 'regular', now, errorKey: 'auth' } as const
+  await addMember(queries, { id, systemAdministrator: false }, organization.id, joining)
+  await insertSubject(queries, subject, id)
+  return id
+}
+
+async function findFreeName(
+  queries: Queries,
+  { claims, subject }: ProvenIdentity,
+  organization: string,
+): Promise<string> {
+  for (const name of chooseAccountNames(claims, subject, organization))
+    if (!(await findAccountByName(queries, name))) return name
+  throw new FleetError('conflict', 'auth', 'too many accounts have this name; rename some of them')
+}
+
+/** Answers whether something changed. The last administrator stays one (choices: 2, Who). */
+async function follow(
+  queries: Queries,
+  membership: Membership,
+  change: {
+    readonly standing: Standing & { readonly userId: number }
+    readonly wanted: Standing
+    readonly now: number
+  },
+): Promise<boolean> {
+  const { standing, wanted, now } = change
+  const isLast =
+    isAdministrator(standing) &&
+    !isAdministrator(wanted) &&
+    !(await hasOtherAdministrator(queries, membership))
+  const role = isLast ? standing.role : wanted.role
+  if (role === standing.role && sameGrants(standing.grants, wanted.grants)) return false
+  await updateRole(queries, standing.userId, role, now)
+  await replacePermissions(queries, membership, wanted.grants, now)
+  return true
+}

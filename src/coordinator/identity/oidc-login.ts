@@ -1,0 +1,209 @@
+/**
+ * A login by an identity provider, from the click to the tokens (choices: 2, Identity provider). What binds the two halves is
+ * in a sealed cookie of the browser that began, so that beginning costs the store nothing.
+ *
+ *   begin ──302──▶ provider ──302──▶ finish ──▶ tokens            (an answer as JSON, or the page's cookie)
+ *                                           └─302──▶ return?code= ──▶ exchange ──▶ tokens
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Context } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import { insertLoginCode, takeLoginCode, useLoginState } from './idp-logins.js'
+import { findIdpOfOrganization, findIdp, type IdpRecord } from './idp-queries.js'
+import type { Membership } from './user-queries.js'
+import type { Identity } from './identity.js'
+import { admitIdentity, requireEntry } from './oidc-account.js'
+import type { LoginChecks } from './provider-client.js'
+import { openProvider } from './provider-secret.js'
+import { parseReturnUrl } from './return-url.js'
+import { startSession, type Tokens } from './sessions.js'
+
+/** Chosen by us: how long people may take at the provider. */
+export const loginSeconds = 600
+/** choices: 2. */
+const codeMs = 60_000
+const purpose = 'logins at identity providers'
+
+/** Below the base URL; what has to be registered at the provider. */
+export const callbackPath = '/api/v1/auth/oidc/callback'
+
+export interface LoginStart {
+  readonly organization: string
+  /** Where the browser goes in the end; undefined: it gets tokens. */
+  readonly returnTo: string | undefined
+  /** `https://fleet.example.com`. */
+  readonly baseUrl: string
+}
+
+/** What the cookie holds. */
+interface Pending extends LoginChecks {
+  readonly idpId: number
+  /** Of the provider's settings: changed ones need a new login. */
+  readonly updatedAt: number
+  readonly returnTo: string | null
+  readonly expiresAt: number
+}
+
+/** Throws FleetError 'not-found' without a provider, 'invalid' for `returnTo`, 'unavailable' for the provider. */
+export async function beginLogin(
+  { service, sealing, providers }: Identity,
+  context: Context,
+  { organization, returnTo, baseUrl }: LoginStart,
+): Promise<{ readonly location: string; readonly cookie: string }> {
+  const idp = organization.includes('\0')
+    ? undefined
+    : await findIdpOfOrganization(service.store.queries, organization)
+  if (!idp)
+    throw new FleetError(
+      'not-found',
+      'auth',
+      'there is no organization of this name that logs in by an identity provider',
+    )
+  const target = returnTo === undefined ? null : parseReturnUrl(returnTo, baseUrl)
+  const provider = await openProvider(sealing, idp)
+  const { url, ...checks } = await providers.begin(provider, baseUrl + callbackPath, context.log)
+  const pending: Pending = {
+    ...checks,
+    idpId: idp.id,
+    updatedAt: idp.updatedAt,
+    returnTo: target,
+    expiresAt: service.now() + loginSeconds * 1000,
+  }
+  return { location: url, cookie: sealing.seal(JSON.stringify(pending), purpose) }
+}
+
+export interface LoginAnswer {
+  /** What the provider put behind the redirect URI. */
+  readonly parameters: URLSearchParams
+  readonly cookie: string | undefined
+  readonly baseUrl: string
+  readonly sourceAddress: string
+  /** Told whose login it is, as soon as that is known. */
+  readonly note: (about: { readonly organization: number }) => void
+}
+
+export type FinishedLogin =
+  | { readonly kind: 'return'; readonly location: string }
+  | { readonly kind: 'tokens'; readonly tokens: Tokens }
+
+/** Throws FleetError 'invalid' or 'unauthenticated' for what is refused, 'limited' after too many, 'unavailable'. */
+export async function finishLogin(
+  identity: Identity,
+  context: Context,
+  answer: LoginAnswer,
+): Promise<FinishedLogin> {
+  const { sourceAddress } = answer
+  return limited(identity, sourceAddress, async () => {
+    const pending = await readPending(identity, answer)
+    const idp = await claimLogin(identity, pending)
+    answer.note({ organization: idp.organization.id })
+    const callback = new URL(answer.baseUrl + callbackPath)
+    callback.search = answer.parameters.toString()
+    const provider = await openProvider(identity.sealing, idp)
+    const proven = await identity.providers.finish(provider, callback, pending, context.log)
+    const membership = await admitIdentity(identity.service, provider, proven)
+    if (pending.returnTo === null)
+      return { kind: 'tokens', tokens: await enter(identity, membership) }
+    const location = new URL(pending.returnTo)
+    location.searchParams.set('code', await makeCode(identity, membership))
+    return { kind: 'return', location: location.href }
+  })
+}
+
+/** Throws FleetError 'invalid' for a code that is none, was used or is too old; 'limited' after too many. */
+export async function exchangeCode(
+  identity: Identity,
+  given: Pick<LoginAnswer, 'sourceAddress' | 'note'> & { readonly code: string },
+): Promise<Tokens> {
+  const { service } = identity
+  const { code, sourceAddress, note } = given
+  return limited(identity, sourceAddress, async () => {
+    const membership = await takeLoginCode(service.store.queries, digestOf(code), service.now())
+    if (!membership)
+      throw refuse('the code is none of this service, was used or is older than 60 s')
+    note({ organization: membership.organizationId })
+    return enter(identity, membership)
+  })
+}
+
+/** Some time may have passed since the provider said who it is. */
+async function enter(identity: Identity, membership: Membership): Promise<Tokens> {
+  const { accountId, organizationId } = membership
+  return startSession(identity, accountId, organizationId, async (queries) => {
+    await requireEntry(queries, membership)
+  })
+}
+
+/** What is refused counts as a failed login from there. */
+async function limited<T>(
+  { limits }: Identity,
+  sourceAddress: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  limits.check(null, sourceAddress)
+  try {
+    return await work()
+  } catch (error) {
+    const isRefusal =
+      error instanceof FleetError && (error.kind === 'invalid' || error.kind === 'unauthenticated')
+    if (isRefusal) limits.countFailure(null, sourceAddress)
+    throw error
+  }
+}
+
+/** The browser is the one that began, and it brings the answer to what it asked. */
+async function readPending(
+  { service, sealing }: Identity,
+  { cookie, parameters }: LoginAnswer,
+): Promise<Pending> {
+  if (cookie === undefined)
+    throw refuse('this browser began no login here; begin again, at the same address')
+  const pending = await unseal(sealing, cookie)
+  if (!pending || pending.expiresAt <= service.now())
+    throw refuse('the login was begun too long ago; begin again')
+  const states = parameters.getAll('state')
+  const isSame =
+    states.length === 1 &&
+    timingSafeEqual(Buffer.from(digestOf(states[0] ?? '')), Buffer.from(digestOf(pending.state)))
+  if (!isSame) throw refuse('this is the answer to another login; begin again')
+  return pending
+}
+
+/** Undefined: nothing that we have sealed. */
+async function unseal(sealing: Identity['sealing'], cookie: string): Promise<Pending | undefined> {
+  try {
+    return JSON.parse(await sealing.open(cookie, purpose)) as Pending // sealed by beginLogin only
+  } catch (error) {
+    if (error instanceof FleetError) return undefined
+    throw error
+  }
+}
+
+/** Once, on whichever coordinator. Answers the provider that was asked. */
+async function claimLogin({ service }: Identity, pending: Pending): Promise<IdpRecord> {
+  const { queries } = service.store
+  const { expiresAt } = pending
+  const times = { now: service.now(), expiresAt }
+  if (!(await useLoginState(queries, digestOf(pending.state), times)))
+    throw refuse('this login has been finished before; begin again')
+  const idp = await findIdp(queries, { kind: 'all' }, pending.idpId)
+  if (idp?.updatedAt !== pending.updatedAt)
+    throw refuse('the identity provider was changed meanwhile; begin again')
+  return idp
+}
+
+async function makeCode({ service }: Identity, membership: Membership): Promise<string> {
+  const code = randomBytes(24).toString('base64url')
+  const now = service.now()
+  const times = { now, expiresAt: now + codeMs }
+  await insertLoginCode(service.store.queries, digestOf(code), membership, times)
+  return code
+}
+
+function refuse(message: string): FleetError {
+  return new FleetError('invalid', 'auth', message)
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

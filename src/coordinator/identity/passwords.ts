@@ -1,0 +1,85 @@
+/** Passwords as argon2id: few at a time, so that logins never take the machine from the other calls. */
+import { availableParallelism } from 'node:os'
+import { hash, verify } from '@node-rs/argon2'
+import { FleetError, type ErrorKey } from '../../errors.js'
+
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /**
+   * Without a hash, or with an empty one, the same work is done against a made-up one: an unknown name takes as long as a known one.
+   * `beforeWork` runs when it is this password's turn; what it throws is thrown.
+   */
+  verify(hash: string | undefined, password: string, beforeWork?: () => void): Promise<boolean>
+}
+
+/** choices: 2, accounts. Characters. */
+export const passwordLeast = 12
+/** Chosen by us. */
+export const passwordMost = 1024
+
+/** argon2id is the library's default. About 12 ms of one core and 19 MiB each. */
+const parameters = {
+  memoryCost: 19 * 1024,
+  timeCost: 2,
+  parallelism: 1,
+}
+/** Of the four threads that Node's file system calls use too; one core stays for all other calls. */
+const atOnce = Math.max(1, Math.min(2, availableParallelism() - 1))
+/** Chosen by us: about a second of work. */
+const waitingMost = 100
+
+export function createPasswords(): Passwords {
+  const enter = createQueue(atOnce, waitingMost)
+  let unknown: Promise<string> | undefined
+  return {
+    hash: (password) => enter(() => hash(password, parameters)),
+    verify: (known, password, beforeWork) =>
+      enter(async () => {
+        beforeWork?.()
+        unknown ??= hash('a password that nobody has', parameters)
+        const hasOne = known !== undefined && known !== ''
+        const matches = await verify(hasOne ? known : await unknown, password)
+        return matches && hasOne
+      }),
+  }
+}
+
+/** Throws FleetError 'invalid' naming the key. */
+export function checkNewPassword(
+  password: string,
+  key: string,
+  errorKey: ErrorKey = 'account',
+): void {
+  if (password.length < passwordLeast || password.length > passwordMost)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `${key} has ${password.length} characters; ${passwordLeast} to ${passwordMost} are right`,
+    )
+}
+
+/** Runs work in the order it came, `most` at once; refuses it while `waitingLimit` are waiting. */
+function createQueue(
+  most: number,
+  waitingLimit: number,
+): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most) {
+      if (waiting.length >= waitingLimit)
+        throw new FleetError('unavailable', 'auth', 'too many logins at once; try again soon', {
+          retryAfterSeconds: 2,
+        })
+      // Whoever ends hands its place over, so `running` stays as it is.
+      await new Promise<void>((resume) => waiting.push(resume))
+    } else running++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}

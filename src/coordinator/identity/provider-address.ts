@@ -1,0 +1,123 @@
+/**
+ * Which addresses of an identity provider are called: https, or http on loopback; nothing link-local, no metadata service
+ * (choices: 2, idps). Asked when the address is stored, and again for what its name resolves to when it is called.
+ */
+import { BlockList, isIP } from 'node:net'
+import { FleetError } from '../../errors.js'
+
+/** Chosen by us. */
+const urlLimit = 2000
+const discoveryPath = '/.well-known/openid-configuration'
+
+/** Names that clouds give their metadata services. */
+const metadataNames = new Set(
+  ['metadata', 'metadata.google.internal', 'metadata.goog'].concat([
+    'instance-data',
+    'instance-data.ec2.internal',
+  ]),
+)
+
+/** In one form, without the path of the discovery document or a lone slash. Throws FleetError 'invalid' that says what would be right. */
+export function parseBaseUrl(text: string): string {
+  if (text.length > urlLimit || !URL.canParse(text))
+    throw refused('it is no URL; https://idp.example.com/realm is one')
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '')
+    throw refused('it holds a name or a password; clientID and clientSecret are for that')
+  if (url.search !== '' || url.hash !== '') throw refused('it has a query or a fragment')
+  const problem = findUrlProblem(url)
+  if (problem !== null) throw refused(problem)
+  if (url.pathname.endsWith(discoveryPath))
+    url.pathname = url.pathname.slice(0, -discoveryPath.length)
+  if (url.pathname.includes('/.well-known/'))
+    throw refused('leave out what begins with /.well-known/')
+  return url.pathname === '/' ? url.origin : url.href
+}
+
+/** As far as the URL itself tells. Null: it may be called. */
+export function findUrlProblem({ protocol, hostname }: URL): string | null {
+  const host = plainHost(hostname)
+  if (protocol !== 'https:' && protocol !== 'http:')
+    return `${protocol} is not spoken; https is right, or http on loopback`
+  if (metadataNames.has(host.replace(/\.$/, ''))) return notCalled
+  if (isIP(host) !== 0) return findAddressProblem(host, protocol)
+  const isLoopback = /^(?:.+\.)?localhost\.?$/.test(host)
+  return protocol === 'http:' && !isLoopback ? httpsNeeded : null
+}
+
+/** Of an IP address that is called or that a name resolved to. */
+export function findAddressProblem(address: string, protocol: string): string | null {
+  const forms = [address, ...embeddedAddresses(address)]
+  if (forms.some((form) => isListed(refusedAddresses, form))) return notCalled
+  return protocol === 'http:' && !isListed(loopback, address) ? httpsNeeded : null
+}
+
+export function plainHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '').toLowerCase()
+}
+
+const notCalled = 'link-local, metadata and other special addresses are not called'
+const httpsNeeded = 'http is for loopback only; https is right'
+
+function refused(problem: string): FleetError {
+  return new FleetError('invalid', 'idp', `baseURL: ${problem}`)
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+const refusedAddresses = new BlockList()
+// Link-local, with the metadata services of most clouds; this host, multicast, reserved, broadcast.
+for (const [network, bits] of [
+  ['169.254.0.0', 16],
+  ['0.0.0.0', 8],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  refusedAddresses.addSubnet(network, bits, 'ipv4')
+for (const [network, bits] of [
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+] as const)
+  refusedAddresses.addSubnet(network, bits, 'ipv6')
+// Metadata elsewhere: Alibaba, Oracle, Azure's host; Amazon and Google by IPv6.
+for (const address of ['100.100.100.200', '192.0.0.192', '168.63.129.16'])
+  refusedAddresses.addAddress(address, 'ipv4')
+for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254'])
+  refusedAddresses.addAddress(address, 'ipv6')
+
+/** An IPv4 address in IPv6 clothes is taken for what it is (`::ffff:`, by the list itself). */
+function isListed(list: BlockList, address: string): boolean {
+  const family = isIP(address)
+  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** The IPv4 address that translators reach by this IPv6 one: NAT64, 6to4, IPv4-compatible. */
+function embeddedAddresses(address: string): string[] {
+  if (isIP(address) !== 6) return []
+  const groups = expandGroups(address)
+  const isZero = (from: number, to: number): boolean =>
+    groups.slice(from, to).every((group) => group === 0)
+  if (groups[0] === 0x64 && groups[1] === 0xff9b) return [toIPv4(groups[6], groups[7])]
+  if (groups[0] === 0x2002) return [toIPv4(groups[1], groups[2])]
+  return isZero(0, 6) && !isZero(0, 7) ? [toIPv4(groups[6], groups[7])] : []
+}
+
+function expandGroups(address: string): number[] {
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address.split('%', 1)[0] ?? '')
+  const [a = 0, b = 0, c = 0, d = 0] = dotted?.slice(2).map(Number) ?? []
+  const hex = (high: number, low: number): string => (high * 256 + low).toString(16)
+  const text = dotted ? `${dotted[1] ?? ''}${hex(a, b)}:${hex(c, d)}` : address
+  const [head = '', tail] = text.split('::')
+  const before = head.split(':').filter(Boolean)
+  const after = (tail ?? '').split(':').filter(Boolean)
+  const zeros = Math.max(0, 8 - before.length - after.length)
+  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after]
+  return groups.map((group) => parseInt(group, 16))
+}
+
+function toIPv4(high = 0, low = 0): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}

@@ -1,0 +1,92 @@
+/** What an identity provider says of somebody, in our words: a role, permissions, names for an account (choices: 2). */
+import { createHash } from 'node:crypto'
+import { findAccountNameProblem, findEmailProblem } from '../../resources/names.js'
+import {
+  isPermissionType,
+  type Access,
+  type Grants,
+  type PermissionType,
+  type Standing,
+} from '../../resources/permission.js'
+
+/** Of an ID token and of the user info, the token's first. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Chosen by us: values of the claim that are looked at. */
+const valuesMost = 1000
+/** Chosen by us: how often a number is put behind a name that is taken. */
+const numbersMost = 100
+const nameLimit = 255
+
+/**
+ * Values are `administrator`, `regular`, `<type>:read` and `<type>:write`; others mean something elsewhere. Without any it
+ * is a regular user that may nothing.
+ */
+export function readStanding(claims: Claims, roleClaim: string): Standing {
+  const values = readValues(claims, roleClaim).slice(0, valuesMost)
+  const grants: Partial<Record<PermissionType, Access>> = {}
+  for (const value of values) {
+    const [type = '', access, rest] = value.split(':')
+    if (!isPermissionType(type) || rest !== undefined) continue
+    if (access === 'write') grants[type] = 'write'
+    else if (access === 'read') grants[type] ??= 'read'
+  }
+  return { role: values.includes('administrator') ? 'administrator' : 'regular', grants }
+}
+
+/** The claim of that name, else the one at the path: `realm_access.roles`. */
+export function findClaim(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name]
+  let value: unknown = claims
+  for (const step of name.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
+    value = Reflect.get(value, step)
+  }
+  return value
+}
+
+function readValues(claims: Claims, name: string): readonly string[] {
+  const value = findClaim(claims, name)
+  if (typeof value === 'string') return [value]
+  return Array.isArray(value) ? value.filter((member) => typeof member === 'string') : []
+}
+
+/** Empty: none was told that can be one. */
+export function readEmail({ email }: Claims): string {
+  return typeof email === 'string' && findEmailProblem(email) === null ? email : ''
+}
+
+export function sameGrants(one: Grants, other: Grants): boolean {
+  const types = new Set([...Object.keys(one), ...Object.keys(other)])
+  return [...types].every((type) => isPermissionType(type) && one[type] === other[type])
+}
+
+/**
+ * Names for a new account, the first that is free counts: the preferred one, with the organization's behind it when that is
+ * taken, with a number when that is as well (account names are unique in the whole store).
+ */
+export function* chooseAccountNames(
+  claims: Claims,
+  subject: string,
+  organization: string,
+): Generator<string, void, undefined> {
+  const { preferred_username: preferred, email } = claims
+  const unnamed = `user-${createHash('sha256').update(subject).digest('hex').slice(0, 12)}`
+  const name = [preferred, email, subject].find(isAccountName) ?? unnamed
+  const suffix = `@${organization.replaceAll(':', '-')}`
+  yield name
+  for (let number = 1; number <= numbersMost; number++) {
+    const behind = number === 1 ? suffix : `-${number}${suffix}`
+    const longer = `${cut(name, nameLimit - Array.from(behind).length)}${behind}`
+    yield isAccountName(longer) ? longer : `${unnamed}-${number}`
+  }
+}
+
+function isAccountName(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '' && findAccountNameProblem(value) === null
+}
+
+/** At most so many characters. */
+function cut(text: string, most: number): string {
+  return Array.from(text).slice(0, Math.max(0, most)).join('')
+}

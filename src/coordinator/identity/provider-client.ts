@@ -1,0 +1,273 @@
+/**
+ * OpenID Connect's authorization code flow with PKCE, as its relying party (choices: 2, Identity provider). The only user of
+ * the client library, which is loaded at the first login by a provider.
+ */
+import type * as OpenIdClient from 'openid-client'
+import type { Configuration } from 'openid-client'
+import type { Logger } from 'pino'
+import { findClaim, type Claims } from './provider-claims.js'
+import { FleetError } from '../../errors.js'
+import type { IdpRecord } from './idp-queries.js'
+import { findUrlProblem } from './provider-address.js'
+import { createProviderFetch, ProviderFault, type ResolveName } from './provider-http.js'
+
+/** A provider with its secret, as a login uses it. */
+export interface Provider extends Omit<IdpRecord, 'sealedClientSecret'> {
+  readonly clientSecret: string | null
+}
+
+/** What binds the answer of a provider to its question. */
+export interface LoginChecks {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+export interface ProvenIdentity {
+  readonly issuer: string
+  readonly subject: string
+  readonly claims: Claims
+}
+
+export interface ProviderClient {
+  /** Where a browser goes. Throws FleetError 'unavailable'. */
+  begin(
+    provider: Provider,
+    redirectUri: string,
+    log: Logger,
+  ): Promise<LoginChecks & { readonly url: string }>
+  /** `callback`: the redirect URI with what the provider put behind it. Throws FleetError 'invalid', 'unauthenticated', 'unavailable'. */
+  finish(
+    provider: Provider,
+    callback: URL,
+    checks: LoginChecks,
+    log: Logger,
+  ): Promise<ProvenIdentity>
+}
+
+type Library = typeof OpenIdClient
+
+/** Chosen by us: how long what a provider says of itself is believed. */
+const believedMs = 10 * 60 * 1000
+/** Chosen by us; when there are more, all are asked again. */
+const rememberedMost = 1000
+
+export function createProviderClient(now: () => number, resolveName?: ResolveName): ProviderClient {
+  const providerFetch = createProviderFetch(resolveName)
+  const discovered = new Map<string, { found: Promise<Configuration>; untilMs: number }>()
+  let loaded: Promise<Library> | undefined
+  const load = (): Promise<Library> => (loaded ??= import('openid-client'))
+
+  /** Those who come while it is asked wait for the same answer. */
+  const discover = async (provider: Provider): Promise<Configuration> => {
+    const key = `${provider.id} ${provider.updatedAt}`
+    const known = discovered.get(key)
+    if (known && known.untilMs > now()) return known.found
+    if (discovered.size >= rememberedMost) discovered.clear()
+    const found = askProvider(await load(), provider, providerFetch)
+    const entry = { found, untilMs: now() + believedMs }
+    discovered.set(key, entry)
+    return found.catch((error: unknown) => {
+      if (discovered.get(key) === entry) discovered.delete(key)
+      throw error
+    })
+  }
+
+  return {
+    begin: async (provider, redirectUri, log) => {
+      const library = await load()
+      try {
+        return await beginLogin(library, await discover(provider), provider, redirectUri)
+      } catch (error) {
+        throw describeFault(library, error, { provider, log, isAnswer: false })
+      }
+    },
+    finish: async (provider, callback, checks, log) => {
+      const library = await load()
+      let configuration: Configuration
+      try {
+        configuration = await discover(provider)
+      } catch (error) {
+        throw describeFault(library, error, { provider, log, isAnswer: false })
+      }
+      try {
+        return await finishLogin(library, configuration, { provider, callback, checks })
+      } catch (error) {
+        throw describeFault(library, error, { provider, log, isAnswer: true })
+      }
+    },
+  }
+}
+
+async function askProvider(
+  library: Library,
+  { baseUrl, clientId, clientSecret }: Provider,
+  providerFetch: ReturnType<typeof createProviderFetch>,
+): Promise<Configuration> {
+  const server = new URL(baseUrl)
+  const isPlain = server.protocol === 'http:' // loopback, or it would not be stored
+  const configuration = await library.discovery(
+    server,
+    clientId,
+    undefined,
+    (as, client, body, headers) => {
+      chooseAuthentication(library, clientSecret, as.token_endpoint_auth_methods_supported)(
+        as,
+        client,
+        body,
+        headers,
+      )
+    },
+    {
+      [library.customFetch]: providerFetch,
+      execute: isPlain ? [allowPlainHttp(library)] : [],
+    },
+  )
+  refuseEndpoints(configuration)
+  // The signature of an ID token is checked as well: on loopback there is no TLS to rely on.
+  library.enableNonRepudiationChecks(configuration)
+  return configuration
+}
+
+/** A browser is sent to the first, a secret to the second. */
+function refuseEndpoints(configuration: Configuration): void {
+  const { authorization_endpoint, token_endpoint } = configuration.serverMetadata()
+  for (const endpoint of [authorization_endpoint, token_endpoint]) {
+    if (endpoint === undefined || !URL.canParse(endpoint))
+      throw new ProviderFault('it tells no authorization or no token endpoint')
+    const problem = findUrlProblem(new URL(endpoint))
+    if (problem !== null) throw new ProviderFault(`one of its endpoints: ${problem}`)
+  }
+}
+
+/** The library marks it as deprecated so that its use is thought about; without it loopback cannot be spoken to. */
+function allowPlainHttp(library: Library): (configuration: Configuration) => void {
+  return Reflect.get(library, 'allowInsecureRequests')
+}
+
+/** OpenID Connect Discovery: a provider that lists none knows client_secret_basic. */
+function chooseAuthentication(
+  library: Library,
+  secret: string | null,
+  supported: readonly string[] = ['client_secret_basic'],
+): ReturnType<Library['None']> {
+  if (secret === null) return library.None()
+  return supported.includes('client_secret_basic') || !supported.includes('client_secret_post')
+    ? library.ClientSecretBasic(secret)
+    : library.ClientSecretPost(secret)
+}
+
+async function beginLogin(
+  library: Library,
+  configuration: Configuration,
+  { scopes }: Provider,
+  redirectUri: string,
+): Promise<LoginChecks & { readonly url: string }> {
+  const state = library.randomState()
+  const nonce = library.randomNonce()
+  const verifier = library.randomPKCECodeVerifier()
+  const url = library.buildAuthorizationUrl(configuration, {
+    redirect_uri: redirectUri,
+    scope: [...new Set(['openid', ...scopes])].join(' '),
+    state,
+    nonce,
+    code_challenge: await library.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  return { url: url.href, state, nonce, verifier }
+}
+
+async function finishLogin(
+  library: Library,
+  configuration: Configuration,
+  login: { readonly provider: Provider; readonly callback: URL; readonly checks: LoginChecks },
+): Promise<ProvenIdentity> {
+  const { provider, callback, checks } = login
+  const tokens = await library.authorizationCodeGrant(configuration, callback, {
+    expectedState: checks.state,
+    expectedNonce: checks.nonce,
+    pkceCodeVerifier: checks.verifier,
+    idTokenExpected: true,
+  })
+  const proven = tokens.claims()
+  if (!proven) throw new ProviderFault('it answers without an ID token')
+  const { iss: issuer, sub: subject } = proven
+  // All whom the provider does not name would be one account; the library checks only that it is a text.
+  if (subject === '') throw new Error('the ID token names nobody')
+  const isWhole =
+    'preferred_username' in proven &&
+    (provider.roleClaim === '' || findClaim(proven, provider.roleClaim) !== undefined)
+  const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
+  if (isWhole || endpoint === undefined) return { issuer, subject, claims: proven }
+  const told = await library.fetchUserInfo(configuration, tokens.access_token, subject)
+  return { issuer, subject, claims: { ...told, ...proven } }
+}
+
+interface Fault {
+  readonly provider: Provider
+  readonly log: Logger
+  /** The provider was asked what a browser brought, which may be made up. */
+  readonly isAnswer: boolean
+}
+
+/** What is wrong with the provider, not with what was brought. */
+const faultsOfProvider = new Set([
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+  'OAUTH_PARSE_ERROR',
+])
+
+/** Only words of ours and codes of the library are told and logged: errors of the library hold tokens and answers. */
+function describeFault(
+  library: Library,
+  error: unknown,
+  { provider, log, isAnswer }: Fault,
+): Error {
+  const fault = findProviderFault(error)
+  const code = wordOf(error, 'code')
+  const status: unknown = error instanceof Error ? Reflect.get(error, 'status') : undefined
+  log.warn(
+    { idp: provider.id, organization: provider.organization.name, code, status, fault },
+    'a login by an identity provider failed',
+  )
+  if (error instanceof library.AuthorizationResponseError)
+    return new FleetError(
+      'unauthenticated',
+      'auth',
+      `the identity provider refused the login: ${printable(error.error)}`,
+    )
+  const isOfProvider =
+    !isAnswer ||
+    fault !== undefined ||
+    faultsOfProvider.has(code ?? '') ||
+    (typeof status === 'number' && status >= 500)
+  if (isOfProvider)
+    return new FleetError(
+      'unavailable',
+      'auth',
+      'the identity provider cannot be used now; the log says why by the trace id',
+    )
+  const reason = error instanceof library.ResponseBodyError ? `: ${printable(error.error)}` : ''
+  return new FleetError('invalid', 'auth', `the login was not confirmed by the provider${reason}`)
+}
+
+/** The library wraps what its transport throws. */
+function findProviderFault(error: unknown): string | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth++) {
+    if (cause instanceof ProviderFault) return cause.message
+    cause = cause.cause
+  }
+  return undefined
+}
+
+function wordOf(error: unknown, key: string): string | undefined {
+  const value: unknown = error instanceof Error ? Reflect.get(error, key) : undefined
+  return typeof value === 'string' ? printable(value) : undefined
+}
+
+/** RFC 6749 5.2: error codes are printable ASCII; a provider may answer anything. */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)
+}

@@ -1,0 +1,19 @@
+/** Client secrets of identity providers: in the store sealed, open only while a login needs them. */
+import type { IdpRecord } from './idp-queries.js'
+import type { Provider } from './provider-client.js'
+import { sealedPurposes } from './sealed-texts.js'
+import type { Sealing } from './sealing.js'
+
+const purpose = sealedPurposes.clientSecret
+
+export function sealClientSecret(sealing: Sealing, secret: string): string {
+  return sealing.seal(secret, purpose)
+}
+
+/** Rejects with FleetError 'unavailable' when another key has sealed it. */
+export async function openProvider(sealing: Sealing, idp: IdpRecord): Promise<Provider> {
+  const { sealedClientSecret, ...rest } = idp
+  const clientSecret =
+    sealedClientSecret === null ? null : await sealing.open(sealedClientSecret, purpose)
+  return { ...rest, clientSecret }
+}

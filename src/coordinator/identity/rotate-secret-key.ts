@@ -1,0 +1,126 @@
+/**
+ * `cachefleetd secret rotate` and `secret reset`: another secret key for all that is sealed in the store, and the way on when
+ * the key is lost.
+ */
+import { FleetError } from '../../errors.js'
+import {
+  forgetSealedTexts,
+  listSealedTexts,
+  replaceSealedText,
+  sealedPurposes,
+  writeSealedBy,
+  type SealedText,
+} from './sealed-texts.js'
+import { selectIdps } from './idp-queries.js'
+import { deleteLoginCodes } from './idp-logins.js'
+import { deleteAllSessions } from './session-queries.js'
+import type { Queries, Store } from '../store/store.js'
+import { findStoreKey } from './sealing.js'
+import {
+  readSecretKey,
+  removePreviousKey,
+  replaceSecretKey,
+  setAsideBadKey,
+} from './secret-key-file.js'
+import { makeSecretKey, openText, sealText, type SecretKey } from './secret-key.js'
+
+/**
+ * Coordinators may run. The files are written under the decision lock too, so that of two rotations the second begins with
+ * what the first left. Killed between the files and the commit, the key in force is the one beside the file, and the
+ * next rotation goes on with the key that is in the file. Answers how many secrets were sealed anew.
+ */
+export async function rotateSecretKey(store: Store, file: string): Promise<number> {
+  const count = await store.decide(async (queries) => {
+    const before = await findStoreKey(queries, file)
+    if (!before) throw nothingSealed()
+    const next = await prepareKey(file, before)
+    const texts = await listSealedTexts(queries)
+    for (const text of texts) await replaceSealedText(queries, sealAnew(text, { before, next }))
+    await writeSealedBy(queries, next.id)
+    return texts.length
+  })
+  await store.decide(async (queries) => {
+    const inFile = await readSecretKey(file)
+    if (inFile && inFile.id === (await findStoreKey(queries, file))?.id)
+      await removePreviousKey(file)
+  })
+  return count
+}
+
+async function prepareKey(file: string, before: SecretKey): Promise<SecretKey> {
+  const inFile = await readSecretKey(file)
+  if (inFile && inFile.id !== before.id) return inFile
+  const next = makeSecretKey()
+  await replaceSecretKey(file, before, next).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error)
+    const message = `--secret-key-file: ${file} cannot be replaced: ${why}; the store is sealed as before`
+    throw new FleetError('unavailable', 'store', message, { cause: error })
+  })
+  return next
+}
+
+function sealAnew(
+  { kind, id, sealed }: SealedText,
+  { before, next }: { readonly before: SecretKey; readonly next: SecretKey },
+): SealedText {
+  const purpose = sealedPurposes[kind]
+  const text = openText(before, sealed, purpose)
+  if (text === undefined)
+    throw new FleetError(
+      'unavailable',
+      'store',
+      `the ${purpose} in the store (${id}) are sealed with another key than the rest; nothing was changed`,
+    )
+  return { kind, id, sealed: sealText(next, text, purpose) }
+}
+
+function nothingSealed(): FleetError {
+  return new FleetError(
+    'conflict',
+    'store',
+    'nothing is sealed in this store yet: the next start of a coordinator makes a secret key',
+  )
+}
+
+export interface ForgottenSecrets {
+  readonly sessions: number
+  /** Those that have no client secret now. */
+  readonly providers: readonly ForgottenProvider[]
+  /** Where a file is now that held no key; null: it was in order. */
+  readonly badKeyFile: string | null
+}
+
+export interface ForgottenProvider {
+  readonly id: number
+  readonly baseUrl: string
+  readonly organizationName: string
+}
+
+/** Throws FleetError 'conflict' while another process uses the store. */
+export async function resetSecrets(
+  store: Store,
+  file: string,
+  now: number,
+): Promise<ForgottenSecrets> {
+  if (await store.isUsedElsewhere())
+    throw new FleetError(
+      'conflict',
+      'store',
+      'another process uses the store: stop all coordinators of it, then reset the secrets',
+    )
+  const forgotten = await store.decide(async (queries) => {
+    const providers = await listProvidersWithSecret(queries)
+    await forgetSealedTexts(queries, now)
+    await deleteLoginCodes(queries)
+    return { providers, sessions: await deleteAllSessions(queries) }
+  })
+  return { ...forgotten, badKeyFile: await setAsideBadKey(file) }
+}
+
+async function listProvidersWithSecret(queries: Queries): Promise<ForgottenProvider[]> {
+  const rows = await selectIdps(queries, { kind: 'all' })
+    .where('idps.sealedClientSecret', 'is not', null)
+    .orderBy('idps.id')
+    .execute()
+  return rows.map(({ id, baseUrl, organizationName }) => ({ id, baseUrl, organizationName }))
+}

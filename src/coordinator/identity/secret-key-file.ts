@@ -1,0 +1,105 @@
+/** The file of the secret key, and beside it the key from before as long as a rotation is under way. */
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { FleetError } from '../../errors.js'
+import {
+  formatSecretKey,
+  keyBytes,
+  makeSecretKey,
+  parseSecretKey,
+  type SecretKey,
+} from './secret-key.js'
+
+/** Undefined without the file. Throws FleetError 'invalid' for one that cannot be read or holds no key. */
+export async function readSecretKey(file: string): Promise<SecretKey | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (isErrno(error, 'ENOENT')) return undefined
+    const why = error instanceof Error ? error.message : String(error)
+    const message = `--secret-key-file: ${file} cannot be read: ${why}; a file of this user is right`
+    throw new FleetError('invalid', 'store', message, { cause: error })
+  })
+  if (text === undefined) return undefined
+  const key = parseSecretKey(text)
+  if (key) return key
+  throw new FleetError(
+    'invalid',
+    'store',
+    `--secret-key-file: ${file} does not hold a secret key: ${keyBytes} bytes in base64url are right`,
+  )
+}
+
+/** Undefined when there is none that can be used. */
+export async function readPreviousKey(file: string): Promise<SecretKey | undefined> {
+  return readSecretKey(previousFile(file)).catch(() => undefined)
+}
+
+/** Linked into place whole, so that two processes that start at once end up with the same key. */
+export async function createSecretKey(file: string): Promise<SecretKey> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  await writeWhole(draft, formatSecretKey(makeSecretKey()))
+  await link(draft, file).catch((error: unknown) => {
+    if (!isErrno(error, 'EEXIST')) throw error
+  })
+  await rm(draft)
+  const key = await readSecretKey(file)
+  if (key === undefined) throw new Error(`${file} was made and is gone`)
+  return key
+}
+
+/** `before` is on disk beside it first: whichever of the two seals the store, a kill at any moment leaves both. */
+export async function replaceSecretKey(
+  file: string,
+  before: SecretKey,
+  next: SecretKey,
+): Promise<void> {
+  await writeDurably(previousFile(file), formatSecretKey(before))
+  await writeDurably(file, formatSecretKey(next))
+}
+
+export async function removePreviousKey(file: string): Promise<void> {
+  await rm(previousFile(file), { force: true })
+}
+
+/** A file that holds no key would keep every coordinator from starting. Answers where it is now; null: it was in order. */
+export async function setAsideBadKey(file: string): Promise<string | null> {
+  const isBad = await readSecretKey(file).then(
+    () => false,
+    (error: unknown) => error instanceof FleetError,
+  )
+  if (!isBad) return null
+  await rename(file, `${file}.bad`)
+  return `${file}.bad`
+}
+
+function previousFile(file: string): string {
+  return `${file}.previous`
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const draft = `${file}.new`
+  await rm(draft, { force: true })
+  await writeWhole(draft, text)
+  await rename(draft, file)
+  const folder = await open(dirname(file), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+async function writeWhole(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function isErrno(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

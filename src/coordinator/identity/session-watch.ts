@@ -1,0 +1,120 @@
+/**
+ * Sessions of calls that go on: all of them are looked at together, when a hint says that credentials changed and every
+ * two seconds, so that what is revoked ends within 5 s (choices: 2, Tokens) and costs two queries for all.
+ */
+import type { Logger } from 'pino'
+import { credentialsChangedSubject, type Subscription } from '../bus/bus.js'
+import type { Actor } from '../../resources/permission.js'
+import { readSessions } from './session-queries.js'
+import type { StateService } from '../service.js'
+import { readActors } from './authenticate.js'
+import { maySessionLive } from './sessions.js'
+
+export interface SessionWatch {
+  /** Tells what the session may from now on, whenever that changes; null: it ended. */
+  watch(actor: Actor, tell: (actor: Actor | null) => void): Subscription
+  close(): void
+}
+
+interface Watched {
+  /** As told last; empty: somebody joined who may know something older. */
+  told: string
+  readonly tells: Set<(actor: Actor | null) => void>
+}
+
+const lookEveryMs = 2_000
+/** Chosen by us: hints of one change, and calls that begin together, share a look. */
+const gatherMs = 100
+/** What could not be asked for so long counts no more. */
+const believedMs = 4_500
+/** Ids a statement. */
+const sessionsAtOnce = 1_000
+
+export function createSessionWatch({ store, bus }: StateService, log: Logger): SessionWatch {
+  const watched = new Map<number, Watched>()
+  let timer: { readonly handle: NodeJS.Timeout; readonly dueAt: number } | null = null
+  let looking = false
+  let lookedAt = performance.now()
+  let closed = false
+  const subscription = bus.subscribe(credentialsChangedSubject, () => {
+    schedule(gatherMs)
+  })
+
+  return {
+    watch: (actor, tell) => {
+      if (watched.size === 0) lookedAt = performance.now()
+      const entry = watched.get(actor.sessionId) ?? { told: '', tells: new Set() }
+      watched.set(actor.sessionId, entry)
+      entry.told = ''
+      const told = (now: Actor | null): void => {
+        tell(now)
+      }
+      entry.tells.add(told)
+      // Who was recognised is believed for some seconds already.
+      schedule(gatherMs)
+      return {
+        close: () => {
+          entry.tells.delete(told)
+          if (entry.tells.size === 0 && watched.get(actor.sessionId) === entry)
+            watched.delete(actor.sessionId)
+        },
+      }
+    },
+    close: () => {
+      closed = true
+      if (timer) clearTimeout(timer.handle)
+      subscription.close()
+      watched.clear()
+    },
+  }
+
+  function schedule(delayMs: number): void {
+    if (closed || watched.size === 0) return
+    const dueAt = performance.now() + delayMs
+    if (timer && timer.dueAt <= dueAt) return
+    if (timer) clearTimeout(timer.handle)
+    const handle = setTimeout(() => {
+      timer = null
+      void look() // never rejects
+    }, delayMs)
+    timer = { handle, dueAt }
+  }
+
+  async function look(): Promise<void> {
+    if (looking) {
+      schedule(gatherMs)
+      return
+    }
+    looking = true
+    const startedAt = performance.now()
+    try {
+      const ids = [...watched.keys()]
+      for (let start = 0; start < ids.length; start += sessionsAtOnce)
+        await lookAt(ids.slice(start, start + sessionsAtOnce))
+      lookedAt = startedAt
+    } catch (error) {
+      log.warn({ err: error }, 'sessions of open calls cannot be looked at')
+      if (performance.now() - lookedAt > believedMs) for (const id of watched.keys()) tell(id, null)
+    } finally {
+      looking = false
+      schedule(lookEveryMs)
+    }
+  }
+
+  async function lookAt(ids: readonly number[]): Promise<void> {
+    const sessions = (await readSessions(store.queries, ids)).filter(maySessionLive)
+    const actors = new Map(
+      (await readActors(store.queries, sessions)).map((actor) => [actor.sessionId, actor]),
+    )
+    for (const id of ids) tell(id, actors.get(id) ?? null)
+  }
+
+  function tell(id: number, actor: Actor | null): void {
+    const entry = watched.get(id)
+    const text = JSON.stringify(actor)
+    if (!entry || entry.told === text) return
+    entry.told = text
+    if (!actor) watched.delete(id)
+    for (const told of [...entry.tells]) told(actor)
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * A session from login to its end: it hands out pairs of tokens, each refresh token once; the second use of one ends
+ * it (choices: 2, Tokens).
+ */
+import { randomBytes } from 'node:crypto'
+import { credentialsChangedSubject } from '../bus/bus.js'
+import type { Context } from '../../context.js'
+import { parseListQuery } from '../../resources/list-query.js'
+import type { Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import { findOrganization } from './organization-queries.js'
+import {
+  deleteExpiredSessions,
+  deleteOldestLogins,
+  deleteSession,
+  findScopedSession,
+  findSession,
+  insertSession,
+  selectLivingSessions,
+  toListedSession,
+  replaceRefreshDigest,
+  sessionColumns,
+  type ListedSession,
+  type SessionRecord,
+  type SessionTimes,
+} from './session-queries.js'
+import type { Queries } from '../store/store.js'
+import type { Identity } from './identity.js'
+import { readLongList, type LongListAnswer } from '../store/long-list.js'
+import { scopeOf, type StateService } from '../service.js'
+import { digestToken, makeRefreshToken, readRefreshToken, signAccessToken } from './tokens.js'
+
+export type { ListedSession } from './session-queries.js'
+
+/** The Login response; times are seconds since 1970. */
+export interface Tokens {
+  readonly accessToken: string
+  readonly accessExpire: number
+  readonly refreshToken: string
+  readonly refreshExpire: number
+}
+
+/** Of an organization, or the service's for the system administrator. */
+interface TokenLifetimes {
+  readonly accessTtlSeconds: number
+  readonly refreshTtlSeconds: number
+}
+
+/** Chosen by us: an account's oldest login ends when it has more. */
+const loginsOfAccount = 1000
+
+/** Whoever it is has been recognised. `stillTrue`: looked at again once the session stands; rejects when it must not. */
+export async function startSession(
+  identity: Identity,
+  accountId: number,
+  organizationId: number | null,
+  stillTrue: (queries: Queries) => Promise<void> = () => Promise.resolve(),
+): Promise<Tokens> {
+  const { service, refreshKey } = identity
+  const createdAt = service.now()
+  const organization =
+    organizationId === null
+      ? undefined
+      : await findOrganization(service.store.queries, { kind: 'all' }, organizationId)
+  const times = sessionTimes(organization ?? service.settings, createdAt)
+  const { sessionId, refreshToken } = await service.store.transaction(async (queries) => {
+    // The token names its session, so the row comes first, with a digest that no token has.
+    const refreshDigest = randomBytes(32).toString('hex')
+    const id = await insertSession(queries, {
+      ...times,
+      accountId,
+      organizationId,
+      refreshDigest,
+      createdAt,
+    })
+    const token = makeRefreshToken(refreshKey, id)
+    await replaceRefreshDigest(queries, id, refreshDigest, {
+      ...times,
+      refreshDigest: digestToken(token),
+    })
+    await deleteOldestLogins(queries, { accountId }, loginsOfAccount)
+    await stillTrue(queries)
+    return { sessionId: id, refreshToken: token }
+  })
+  return makeTokens(identity, sessionId, refreshToken, times)
+}
+
+export interface Refresh {
+  readonly token: string
+  readonly sourceAddress: string
+  /** Told whose session it is, as soon as that is known. */
+  readonly note: (about: { readonly organization: number | null; readonly account: string }) => void
+}
+
+/** Throws FleetError 'unauthenticated'; 'limited' when too many made-up tokens came from there. */
+export async function refreshSession(
+  identity: Identity,
+  context: Context,
+  { token, sourceAddress, note }: Refresh,
+): Promise<Tokens> {
+  const { service, refreshKey, limits } = identity
+  const { queries } = service.store
+  const sessionId = readRefreshToken(refreshKey, token)
+  if (sessionId === undefined) {
+    limits.check(null, sourceAddress)
+    limits.countFailure(null, sourceAddress)
+    throw unauthenticated('the refresh token is none of this service')
+  }
+  const session = await findSession(queries, sessionId)
+  if (session) note({ organization: session.organizationId, account: session.account.name })
+  const now = service.now()
+  if (!session || !maySessionLive(session) || session.refreshExpiresAt <= now)
+    throw unauthenticated('the session has ended; log in again')
+
+  const times = sessionTimes(session.organization ?? service.settings, now)
+  const next = makeRefreshToken(refreshKey, sessionId)
+  const oldDigest = digestToken(token)
+  const rotated =
+    session.refreshDigest === oldDigest &&
+    (await replaceRefreshDigest(queries, sessionId, oldDigest, {
+      ...times,
+      refreshDigest: digestToken(next),
+    }))
+  if (!rotated) {
+    context.log.warn(
+      { sessionId, account: session.account.name },
+      'a refresh token was used twice: its session ends',
+    )
+    await endSession(service, sessionId)
+    throw unauthenticated('the refresh token was used before; its session has ended')
+  }
+  return makeTokens(identity, sessionId, next, times)
+}
+
+/** Its access tokens are worth nothing within 5 s, on other coordinators too. */
+export async function endSession(service: StateService, sessionId: number): Promise<void> {
+  await deleteSession(service.store.queries, sessionId)
+  tellCredentialsChanged(service)
+}
+
+/** After every change of what tokens are worth: all coordinators ask the store again. */
+export function tellCredentialsChanged({ bus }: StateService): void {
+  bus.publish(credentialsChangedSubject, {})
+}
+
+export const sessionListFields = Object.keys(sessionColumns)
+
+export async function listVisibleSessions(
+  { store, now }: StateService,
+  actor: Actor,
+  query: Readonly<Record<string, string | undefined>>,
+): Promise<LongListAnswer<ListedSession>> {
+  const list = parseListQuery(query, sessionColumns, 'session')
+  const sessions = selectLivingSessions(store.queries, scopeOf(actor), now())
+  return readLongList(sessions, list, sessionColumns, (rows) => rows.map(toListedSession))
+}
+
+export async function findVisibleSession(
+  { store }: StateService,
+  actor: Actor,
+  id: number,
+): Promise<{ readonly id: number } | undefined> {
+  return findScopedSession(store.queries, scopeOf(actor), id)
+}
+
+/** Null: the actor is of none. */
+export async function readOrganizationName(
+  { store }: StateService,
+  { organizationId }: Actor,
+): Promise<string | null> {
+  if (organizationId === null) return null
+  const organization = await findOrganization(store.queries, { kind: 'all' }, organizationId)
+  return organization?.name ?? null
+}
+
+export async function removeExpiredSessions({ store, now }: StateService): Promise<void> {
+  await deleteExpiredSessions(store.queries, now())
+}
+
+/** What takes a session's worth without ending it: a lock, or that its account no longer belongs there. */
+export function maySessionLive({ account, organization, role }: SessionRecord): boolean {
+  if (account.locked || organization?.locked === true) return false
+  // The system administrator is of no organization; nobody else is without one.
+  return organization === null ? account.systemAdministrator : role !== null
+}
+
+export function unauthenticated(message: string): FleetError {
+  return new FleetError('unauthenticated', 'auth', message)
+}
+
+function sessionTimes(lifetimes: TokenLifetimes, now: number): SessionTimes {
+  return {
+    lastUsedAt: now,
+    accessExpiresAt: now + lifetimes.accessTtlSeconds * 1000,
+    refreshExpiresAt: now + lifetimes.refreshTtlSeconds * 1000,
+  }
+}
+
+async function makeTokens(
+  { keys }: Identity,
+  sessionId: number,
+  refreshToken: string,
+  times: SessionTimes,
+): Promise<Tokens> {
+  const accessExpire = Math.floor(times.accessExpiresAt / 1000)
+  return {
+    accessToken: await signAccessToken(keys, { sessionId, expiresAtSeconds: accessExpire }),
+    accessExpire,
+    refreshToken,
+    refreshExpire: Math.floor(times.refreshExpiresAt / 1000),
+  }
+}

@@ -1,0 +1,201 @@
+/** Users: accounts in organizations, each with a role there; an account may be a user of several. */
+import { groupBy } from '../../group-by.js'
+import {
+  isPermissionType,
+  type Access,
+  type Grants,
+  type OrganizationRole,
+  type PermissionType,
+  type Standing,
+} from '../../resources/permission.js'
+import type { ListColumns } from '../store/list-query.js'
+import type { NamedReference } from '../store/owner.js'
+import { holdQuota } from '../store/quotas.js'
+import { within, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+export interface UserRecord {
+  readonly id: number
+  readonly account: NamedReference
+  readonly organization: NamedReference
+  readonly role: OrganizationRole
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export const userColumns = {
+  id: { column: 'users.id', type: 'number' },
+  'account.id': { column: 'users.accountId', type: 'number' },
+  'account.name': { column: 'accounts.name', type: 'text' },
+  'organization.id': { column: 'users.organizationId', type: 'number' },
+  'organization.name': { column: 'organizations.name', type: 'text' },
+  role: { column: 'users.role', type: 'text' },
+  created: { column: 'users.createdAt', type: 'time' },
+  updated: { column: 'users.updatedAt', type: 'time' },
+} satisfies ListColumns
+
+export function selectUsers(queries: Queries, scope: Scope) {
+  return queries
+    .selectFrom('users')
+    .innerJoin('accounts', 'accounts.id', 'users.accountId')
+    .innerJoin('organizations', 'organizations.id', 'users.organizationId')
+    .selectAll('users')
+    .select(['accounts.name as accountName', 'organizations.name as organizationName'])
+    .where(within(scope, 'users'))
+}
+
+export async function findUser(
+  queries: Queries,
+  scope: Scope,
+  id: number,
+): Promise<UserRecord | undefined> {
+  const row = await selectUsers(queries, scope).where('users.id', '=', id).executeTakeFirst()
+  return row && fromRow(row)
+}
+
+type UserRow = Awaited<ReturnType<ReturnType<typeof selectUsers>['executeTakeFirstOrThrow']>>
+
+export function fromRow(row: UserRow): UserRecord {
+  const { id, role, createdAt, updatedAt } = row
+  return {
+    id,
+    account: { id: row.accountId, name: row.accountName },
+    organization: { id: row.organizationId, name: row.organizationName },
+    role,
+    createdAt,
+    updatedAt,
+  }
+}
+
+/** An account in an organization: the two ids that name a user. */
+export interface Membership {
+  readonly organizationId: number
+  readonly accountId: number
+}
+
+/** Undefined: the account is no user of the organization. */
+export async function findStanding(
+  queries: Queries,
+  membership: Membership,
+): Promise<(Standing & { readonly userId: number }) | undefined> {
+  const { organizationId, accountId } = membership
+  const row = await queries
+    .selectFrom('users')
+    .select(['id', 'role'])
+    .where('organizationId', '=', organizationId)
+    .where('accountId', '=', accountId)
+    .executeTakeFirst()
+  if (!row) return undefined
+  return { userId: row.id, role: row.role, grants: await readGrants(queries, membership) }
+}
+
+export async function readGrants(queries: Queries, membership: Membership): Promise<Grants> {
+  const [grants] = await readGrantsOf(queries, [membership])
+  return grants ?? {}
+}
+
+/** Of each of them, in their order: one query. */
+export async function readGrantsOf(
+  queries: Queries,
+  memberships: readonly Membership[],
+): Promise<Grants[]> {
+  if (memberships.length === 0) return []
+  const rows = await queries
+    .selectFrom('permissions')
+    .select(['organizationId', 'accountId', 'type', 'write'])
+    .where('accountId', 'in', [...new Set(memberships.map(({ accountId }) => accountId))])
+    .where('organizationId', 'in', [
+      ...new Set(memberships.map(({ organizationId }) => organizationId)),
+    ])
+    .execute()
+  const byUser = groupBy(rows, (row) => keyOf(row))
+  return memberships.map((membership) => {
+    const grants: Partial<Record<PermissionType, Access>> = {}
+    for (const { type, write } of byUser.get(keyOf(membership)) ?? [])
+      if (isPermissionType(type)) grants[type] = write === 1 ? 'write' : 'read'
+    return grants
+  })
+}
+
+function keyOf({ organizationId, accountId }: Membership): string {
+  return `${organizationId} ${accountId}`
+}
+
+export async function readOrganizationIdsOf(
+  queries: Queries,
+  accountId: number,
+): Promise<number[]> {
+  const rows = await queries
+    .selectFrom('users')
+    .select('organizationId')
+    .where('accountId', '=', accountId)
+    .orderBy('organizationId')
+    .execute()
+  return rows.map((row) => row.organizationId)
+}
+
+export async function hasUsers(queries: Queries, organizationId: number): Promise<boolean> {
+  const row = await queries
+    .selectFrom('users')
+    .select('id')
+    .where('organizationId', '=', organizationId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** An administrator of the organization that may log in, beside this account. */
+export async function hasOtherAdministrator(
+  queries: Queries,
+  { organizationId, accountId }: Membership,
+): Promise<boolean> {
+  const row = await queries
+    .selectFrom('users')
+    .innerJoin('accounts', 'accounts.id', 'users.accountId')
+    .select('users.id')
+    .where('users.organizationId', '=', organizationId)
+    .where('users.role', '=', 'administrator')
+    .where('accounts.locked', '=', 0)
+    .where('users.accountId', '!=', accountId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Answers the new user's id. */
+export async function insertUser(
+  queries: Queries,
+  { organizationId, accountId }: Membership,
+  role: OrganizationRole,
+  now: number,
+): Promise<number> {
+  const { id } = await queries
+    .insertInto('users')
+    .values({ organizationId, accountId, role, createdAt: now, updatedAt: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await holdQuota(queries, organizationId, 'accounts')
+  return id
+}
+
+export async function updateRole(
+  queries: Queries,
+  id: number,
+  role: OrganizationRole,
+  now: number,
+): Promise<void> {
+  await queries.updateTable('users').set({ role, updatedAt: now }).where('id', '=', id).execute()
+}
+
+/** With its permissions, its sessions and its role in the console there. */
+export async function deleteUser(
+  queries: Queries,
+  { organizationId, accountId }: Membership,
+): Promise<void> {
+  for (const table of ['sessions', 'consoleUsers', 'users'] as const)
+    await queries
+      .deleteFrom(table)
+      .where('organizationId', '=', organizationId)
+      .where('accountId', '=', accountId)
+      .execute()
+}

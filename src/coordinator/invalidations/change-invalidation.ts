@@ -1,0 +1,125 @@
+/** Cancels, retries and deletes entries of the invalidation log (choices: 5). */
+import {
+  addExceptions,
+  invalidationStateName,
+  invalidationStates,
+  isBad,
+} from './invalidation.js'
+import { FleetError } from '../../errors.js'
+import {
+  appendAgain,
+  deleteInvalidation as deleteInvalidationRow,
+  endInvalidation,
+  findInvalidation,
+  writeExceptions,
+  type InvalidationRecord,
+} from './invalidation-queries.js'
+import { keepSet, readMembersProgress, readSets } from './target-queries.js'
+import type { Queries } from '../store/store.js'
+import type { StateService } from '../service.js'
+import {
+  tellInvalidationsEnded,
+  tellInvalidationsLogged,
+  tellInvalidationsRetried,
+} from './invalidation-hints.js'
+import { requireInvalidationRoom } from './invalidation-room.js'
+import { findInvalidation as findVisible } from './invalidation-view.js'
+import type { Actor } from '../../resources/permission.js'
+
+/** What is pending is not done any more. Again changes nothing. Throws 'conflict' for one that ended by itself. */
+export async function cancelInvalidation(
+  service: StateService,
+  actor: Actor,
+  { id }: InvalidationRecord,
+): Promise<InvalidationRecord> {
+  await service.store.decide(async (queries) => {
+    const entry = await readCurrent(queries, id)
+    if (entry.outcome === invalidationStates.Cancelled) return
+    if (entry.outcome !== null) throw ended(entry, 'nothing is left to be cancelled')
+    await endPending(queries, entry, 'cancelled', service.now())
+  })
+  tellInvalidationsLogged(service, [id])
+  tellInvalidationsEnded(service, [id])
+  return readAgain(service, actor, id)
+}
+
+/** Agents that have not done an entry are not waited for any more. */
+export async function endPending(
+  queries: Queries,
+  entry: InvalidationRecord,
+  state: 'expired' | 'cancelled',
+  now: number,
+): Promise<void> {
+  const known = new Set(entry.exceptions.flatMap(({ agents }) => agents))
+  const members = await readMembersProgress(queries, [entry.attemptSetId])
+  const agents = members
+    .filter(({ agentId, position }) => !known.has(agentId) && (position ?? 0) < entry.position)
+    .map(({ agentId }) => agentId)
+  const added = { state, agents, at: now, error: null }
+  const exceptions = addExceptions(entry.exceptions, [added])
+  await writeExceptions(queries, entry.id, exceptions)
+  const failed = exceptions.some(isBad)
+  const { Cancelled, Failed, Completed } = invalidationStates
+  const outcome = state === 'cancelled' ? Cancelled : failed ? Failed : Completed
+  await endInvalidation(queries, entry.id, outcome, now)
+}
+
+/**
+ * Once more, for the agents that have not done it: it goes to the end of the log with a new ttl. One that goes on is only
+ * tried at once. Throws 'conflict' for a Completed one, 'limited' when too many go on.
+ */
+export async function retryInvalidation(
+  service: StateService,
+  actor: Actor,
+  { id }: InvalidationRecord,
+): Promise<InvalidationRecord> {
+  await service.store.decide(async (queries) => {
+    const entry = await readCurrent(queries, id)
+    if (entry.outcome === invalidationStates.Completed)
+      throw ended(entry, 'every agent has done it')
+    if (entry.outcome === null) return
+    await requireInvalidationRoom(queries, entry.organization?.id ?? null)
+    const bad = new Set(entry.exceptions.filter(isBad).flatMap(({ agents }) => agents))
+    const members = (await readSets(queries, [entry.setId])).get(entry.setId) ?? []
+    const left = members.filter(({ agentId }) => bad.has(agentId))
+    const attemptSetId = await keepSet(queries, left)
+    const exceptions = entry.exceptions.filter((one) => !isBad(one))
+    await appendAgain(queries, entry, { attemptSetId, exceptions }, service.now())
+  })
+  tellInvalidationsRetried(service)
+  return readAgain(service, actor, id)
+}
+
+/** Throws 'conflict' for one that goes on. */
+export async function deleteInvalidation(
+  service: StateService,
+  { id }: InvalidationRecord,
+): Promise<void> {
+  await service.store.decide(async (queries) => {
+    const entry = await findInvalidation(queries, { kind: 'all' }, id)
+    if (entry?.outcome === null)
+      throw new FleetError('conflict', 'invalidation', 'it has not ended; cancel it first')
+    await deleteInvalidationRow(queries, id)
+  })
+}
+
+async function readCurrent(queries: Queries, id: number): Promise<InvalidationRecord> {
+  const entry = await findInvalidation(queries, { kind: 'all' }, id)
+  if (!entry) throw new FleetError('not-found', 'invalidation', `${id} was not found`)
+  return entry
+}
+
+async function readAgain(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<InvalidationRecord> {
+  const entry = await findVisible(service, actor, id)
+  if (!entry) throw new FleetError('not-found', 'invalidation', `${id} was not found`)
+  return entry
+}
+
+function ended({ outcome }: InvalidationRecord, why: string): FleetError {
+  const name = outcome === null ? 'Running' : invalidationStateName(outcome)
+  return new FleetError('conflict', 'invalidation', `it is ${name}: ${why}`)
+}

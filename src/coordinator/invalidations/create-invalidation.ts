@@ -1,0 +1,256 @@
+/** A new entry of the invalidation log: on disk when this resolves (choices: 5). */
+import type { Context } from '../../context.js'
+import { parseBanExpression } from '../../vcl/ban-expression.js'
+import { listOwnHeaders, warnOfBan, warnOfHeaders } from './ban-warnings.js'
+import {
+  contentLimitBytes,
+  defaultTtlSeconds,
+  invalidationStates,
+  memberLimit,
+  ttlLimitSeconds,
+  type InvalidationContent,
+} from './invalidation.js'
+import type { MemberProgress } from './invalidation-results.js'
+import type { Actor } from '../../resources/permission.js'
+import { parsePurgeUrl } from './purge-url.js'
+import { parsePurgeHeaders, parsePurgeMethod } from './purge-request.js'
+import { FleetError } from '../../errors.js'
+import { appendInvalidation, findInvalidation } from './invalidation-queries.js'
+import {
+  isAway,
+  keepSet,
+  readServedTexts,
+  type SetMember,
+  type TargetAgent,
+} from './target-queries.js'
+import { ownerOf, scopeOfOwner, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+import { chooseOwner, type OwnerReference } from '../api/find-references.js'
+import type { StateService } from '../service.js'
+import { tellInvalidationsLogged } from './invalidation-hints.js'
+import { requireInvalidationRoom } from './invalidation-room.js'
+import {
+  findMembers,
+  findTarget,
+  keepReached,
+  readAbleAgents,
+  type FoundTarget,
+  type Target,
+} from './invalidation-target.js'
+import { viewEntry, type InvalidationView } from './invalidation-view.js'
+
+/** As a body writes it. */
+export interface InvalidationRequest {
+  readonly type: 'ban' | 'purge'
+  readonly expression?: string | undefined
+  readonly expressions?: readonly string[] | undefined
+  readonly urls?: readonly string[] | undefined
+  readonly target: Target
+  readonly method?: string | null | undefined
+  readonly headers?: Readonly<Record<string, string>> | null | undefined
+  /** Seconds. */
+  readonly ttl?: number | null | undefined
+  /** Whose entry it is, and so whose objects it may name. */
+  readonly organization?: OwnerReference
+}
+
+/** Chosen by us: a cache takes some seconds for as many. */
+const bansPerAgentMost = 10_000
+/** Chosen by us: looking for a header takes a millisecond. */
+const sourcesLookedAt = { limit: 10, lengthMost: 100_000 }
+/** Chosen by us: warnings of one entry. */
+const warningsLimit = 20
+
+/** Throws FleetError 'invalid', and 'limited' when too many entries have not ended. */
+export async function createInvalidation(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  request: InvalidationRequest,
+): Promise<InvalidationView> {
+  const content = parseContent(request)
+  const ttlSeconds = parseTtl(request.ttl)
+  const view = await service.store.decide(async (queries) => {
+    const scope = await chooseScope(queries, actor, request.organization)
+    await requireInvalidationRoom(queries, ownerOf(scope))
+    const { target, agents, members, reached } = await findReached(queries, scope, request, content)
+    const setId = await keepSet(queries, members)
+    const id = await appendInvalidation(queries, {
+      content,
+      target: target.record,
+      warnings: await listWarnings(queries, scope, target, content),
+      account: actor.accountName,
+      traceId: context.traceId,
+      ttlSeconds,
+      createdAt: service.now(),
+      organizationId: ownerOf(scope),
+      setId,
+      attemptSetId: reached.length === members.length ? setId : await keepSet(queries, reached),
+      outcome: reached.length === 0 ? invalidationStates.Completed : null,
+    })
+    const entry = await findInvalidation(queries, scope, id)
+    if (!entry) throw new Error(`invalidation ${id} was written and is not there`)
+    return viewEntry(entry, agents.map(toUntold), new Set(reached.map(({ agentId }) => agentId)))
+  })
+  const { entry, summary } = view
+  tellInvalidationsLogged(service)
+  context.log.info(
+    { invalidationId: entry.id, type: content.type, agents: summary.total },
+    'invalidation logged',
+  )
+  return view
+}
+
+/** What an entry would be. */
+export interface InvalidationPreview {
+  /** Agents of the target that could do it. */
+  readonly total: number
+  /** Those that would have something to do. */
+  readonly reached: number
+  /** Of these, those that could not do it now. */
+  readonly away: number
+  readonly warnings: readonly string[]
+}
+
+/** As it would be made now; throws what making it would throw, and keeps nothing. */
+export async function previewInvalidation(
+  { store: { queries } }: StateService,
+  actor: Actor,
+  request: InvalidationRequest,
+): Promise<InvalidationPreview> {
+  const content = parseContent(request)
+  parseTtl(request.ttl)
+  const scope = await chooseScope(queries, actor, request.organization)
+  const { target, agents, reached } = await findReached(queries, scope, request, content)
+  const ids = new Set(reached.map(({ agentId }) => agentId))
+  return {
+    total: agents.length,
+    reached: reached.length,
+    away: agents.filter((agent) => ids.has(agent.id) && toUntold(agent).isAway).length,
+    warnings: await listWarnings(queries, scope, target, content),
+  }
+}
+
+/** The system administrator may make one for an organization: it reaches what that one's own would. */
+async function chooseScope(
+  queries: Queries,
+  actor: Actor,
+  organization: OwnerReference,
+): Promise<Scope> {
+  return scopeOfOwner(await chooseOwner(queries, actor, organization, 'invalidation'))
+}
+
+async function findReached(
+  queries: Queries,
+  scope: Scope,
+  request: InvalidationRequest,
+  content: InvalidationContent,
+) {
+  const target = await findTarget(queries, scope, request.target)
+  const agents = await readAbleAgents(queries, scope, target)
+  const members = await findMembers(queries, scope, { agents, target, content })
+  requireFewBans(content, members)
+  return { target, agents, members, reached: keepReached(members) }
+}
+
+/** An expression becomes a ban for each group that it is narrowed to. */
+function requireFewBans(content: InvalidationContent, members: readonly SetMember[]): void {
+  if (content.type !== 'ban') return
+  const groups = Math.max(
+    0,
+    ...members.map(({ reach }) => ('groups' in reach ? (reach.groups?.length ?? 1) : 0)),
+  )
+  const bans = groups * content.expressions.length
+  if (bans > bansPerAgentMost)
+    throw invalid(
+      `it would be ${bans} bans on one agent, ${groups} for each expression; at most ${bansPerAgentMost} are right`,
+    )
+}
+
+/** Of a new entry nobody has heard. */
+function toUntold({ id, name, state, capabilities }: TargetAgent): MemberProgress {
+  return {
+    agentId: id,
+    name,
+    isAway: isAway(state, capabilities),
+    position: null,
+    movedAt: null,
+    trouble: null,
+  }
+}
+
+function parseContent(request: InvalidationRequest): InvalidationContent {
+  const content = request.type === 'ban' ? parseBan(request) : parsePurge(request)
+  const bytes = Buffer.byteLength(JSON.stringify(content))
+  if (bytes > contentLimitBytes)
+    throw invalid(`it has ${bytes} bytes, at most ${contentLimitBytes} are right; make several`)
+  return content
+}
+
+function parseBan({
+  expression,
+  expressions,
+  urls,
+  ...rest
+}: InvalidationRequest): InvalidationContent {
+  if (urls !== undefined || rest.method != null || rest.headers != null)
+    throw invalid('urls, method and headers belong to a purge; a ban has expression or expressions')
+  if ((expression === undefined) === (expressions === undefined))
+    throw invalid('a ban has either expression or expressions')
+  const texts = expressions ?? [expression ?? '']
+  requireMembers('expressions', texts)
+  return { type: 'ban', expressions: texts.map((text, index) => parseMember(text, index, texts)) }
+}
+
+/** Of a batch the message says which one. */
+function parseMember(text: string, index: number, texts: readonly string[]) {
+  try {
+    return parseBanExpression(text)
+  } catch (error) {
+    if (!(error instanceof FleetError) || texts.length === 1) throw error
+    throw invalid(`expressions[${index}]: ${error.message}`)
+  }
+}
+
+function parsePurge(request: InvalidationRequest): InvalidationContent {
+  const { expression, expressions, urls = [], method, headers } = request
+  if (expression !== undefined || expressions !== undefined)
+    throw invalid('expression and expressions belong to a ban; a purge has urls')
+  requireMembers('urls', urls)
+  for (const url of urls) parsePurgeUrl(url)
+  return {
+    type: 'purge',
+    urls,
+    method: parsePurgeMethod(method ?? 'PURGE'),
+    headers: parsePurgeHeaders(headers ?? {}),
+  }
+}
+
+function requireMembers(key: string, members: readonly string[]): void {
+  if (members.length === 0 || members.length > memberLimit)
+    throw invalid(`${key} has ${members.length} members; 1 to ${memberLimit} are right`)
+}
+
+function parseTtl(ttl: number | null | undefined): number {
+  if (ttl == null) return defaultTtlSeconds
+  if (Number.isSafeInteger(ttl) && ttl > 0 && ttl <= ttlLimitSeconds) return ttl
+  throw invalid(`ttl is ${ttl}; whole seconds from 1 to ${ttlLimitSeconds} are right`)
+}
+
+async function listWarnings(
+  queries: Queries,
+  scope: Scope,
+  { by }: FoundTarget,
+  content: InvalidationContent,
+): Promise<readonly string[]> {
+  if (content.type === 'purge') return []
+  const headers = [...new Set(content.expressions.flatMap(listOwnHeaders))]
+  const sources =
+    headers.length === 0 ? [] : await readServedTexts(queries, scope, by, sourcesLookedAt)
+  const warnings = [...content.expressions.flatMap(warnOfBan), ...warnOfHeaders(headers, sources)]
+  return [...new Set(warnings)].slice(0, warningsLimit)
+}
+
+function invalid(message: string): FleetError {
+  return new FleetError('invalid', 'invalidation', message)
+}

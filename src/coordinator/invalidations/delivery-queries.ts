@@ -1,0 +1,211 @@
+/** What the log has for agents, and how far each of them is. */
+import { sql } from 'kysely'
+import type { InvalidationContent } from './invalidation.js'
+import type { Queries } from '../store/store.js'
+
+/** An entry as it is delivered. */
+export interface LogEntry {
+  readonly id: number
+  readonly position: number
+  readonly content: InvalidationContent
+  /** Of the content as JSON, about. */
+  readonly bytes: number
+  readonly attemptSetId: number
+  readonly createdAt: number
+  readonly traceId: string
+}
+
+const delivered = [
+  'invalidations.id',
+  'invalidations.position',
+  'invalidations.content',
+  'invalidations.attemptSetId',
+  'invalidations.createdAt',
+  'invalidations.traceId',
+] as const
+
+/** For whomever they are, in their order; those that ended are left out. */
+export async function readLogAfter(
+  queries: Queries,
+  position: number,
+  limit: number,
+): Promise<LogEntry[]> {
+  const rows = await queries
+    .selectFrom('invalidations')
+    .select(delivered)
+    .where('position', '>', position)
+    .where('outcome', 'is', null)
+    .orderBy('position')
+    .limit(limit)
+    .execute()
+  return rows.map(toEntry)
+}
+
+/** Those for one agent. */
+export async function readLogOfAgent(
+  queries: Queries,
+  agentId: number,
+  after: number,
+  limit: number,
+): Promise<LogEntry[]> {
+  const rows = await queries
+    .selectFrom('invalidations')
+    .innerJoin('invalidationMembers', (join) =>
+      join
+        .onRef('invalidationMembers.setId', '=', 'invalidations.attemptSetId')
+        .on('invalidationMembers.agentId', '=', agentId),
+    )
+    .select(delivered)
+    .where('invalidations.position', '>', after)
+    .where('invalidations.outcome', 'is', null)
+    .orderBy('invalidations.position')
+    .limit(limit)
+    .execute()
+  return rows.map(toEntry)
+}
+
+/** Whether the log has something that this agent has not done. */
+export async function hasMissedEntries(queries: Queries, agentId: number): Promise<boolean> {
+  const [cursor] = await readCursors(queries, [agentId])
+  const missed = await readLogOfAgent(queries, agentId, cursor?.position ?? 0, 1)
+  return missed.length > 0
+}
+
+/** The newest position. */
+export async function readLogEnd(queries: Queries): Promise<number> {
+  const { position } = await queries
+    .selectFrom('invalidationLog')
+    .select('position')
+    .executeTakeFirstOrThrow()
+  return position
+}
+
+export interface CursorRow {
+  readonly agentId: number
+  readonly position: number
+  readonly movedAt: number
+  readonly trouble: string | null
+}
+
+/** Of those that have one: nobody else was ever told of an entry. */
+export async function readCursors(
+  queries: Queries,
+  agentIds: readonly number[],
+): Promise<CursorRow[]> {
+  const rows: CursorRow[] = []
+  for (let start = 0; start < agentIds.length; start += rowsPerStatement)
+    rows.push(
+      ...(await queries
+        .selectFrom('invalidationCursors')
+        .selectAll()
+        .where('agentId', 'in', agentIds.slice(start, start + rowsPerStatement))
+        .execute()),
+    )
+  return rows
+}
+
+const rowsPerStatement = 1000
+
+export interface Progress {
+  readonly agentId: number
+  /** Done up to here; 0: nothing new. */
+  readonly position: number
+  readonly trouble: string | null
+}
+
+/**
+ * Rows a statement: each text is prepared once and kept, and a burst is written in a few of them. What is left over is
+ * filled up with rows of nobody.
+ */
+const movesPerStatement = [64, 16, 4, 1]
+const nobody: Progress = { agentId: 0, position: 0, trouble: null }
+
+/** Cursors never go back. Agents that are gone are left out. */
+export async function moveCursors(
+  queries: Queries,
+  progress: readonly Progress[],
+  now: number,
+): Promise<void> {
+  const [most = 1] = movesPerStatement
+  for (let start = 0; start < progress.length; start += most) {
+    const given = progress.slice(start, start + most)
+    const length = movesPerStatement.findLast((rows) => rows >= given.length) ?? most
+    const filled = Array.from({ length }, (_, index) => given[index] ?? nobody)
+    const rows = filled.map(({ agentId, position, trouble }, index) =>
+      // The first row tells the columns' types.
+      index === 0
+        ? sql`(cast(${agentId} as bigint), cast(${position} as bigint), cast(${trouble} as text))`
+        : sql`(${agentId}, ${position}, ${trouble})`,
+    )
+    await sql`
+      with given("agentId", position, trouble) as (values ${sql.join(rows)})
+      insert into "invalidationCursors" ("agentId", position, "movedAt", trouble)
+      select given."agentId", given.position, cast(${now} as bigint), given.trouble
+      from given inner join agents on agents.id = given."agentId" where true
+      on conflict ("agentId") do update set
+        "movedAt" = case when excluded.position > "invalidationCursors".position
+          then excluded."movedAt" else "invalidationCursors"."movedAt" end,
+        position = case when excluded.position > "invalidationCursors".position
+          then excluded.position else "invalidationCursors".position end,
+        trouble = excluded.trouble`.execute(queries)
+  }
+}
+
+export interface EndedEntry {
+  readonly id: number
+  readonly createdAt: number
+  /** An agent said that it could not. */
+  readonly hasFailed: boolean
+}
+
+/**
+ * Ends what all agents of these sets have done; answers these. An agent is done with an entry when its cursor passed it. For
+ * null it looks at all sets, also at those that have no agents any more.
+ */
+export async function endWhatIsDone(
+  queries: Queries,
+  setIds: readonly number[] | null,
+  now: number,
+): Promise<EndedEntry[]> {
+  if (setIds?.length === 0) return []
+  const open = setIds
+    ? sql`(select id as "setId" from "invalidationSets" where id in (${sql.join(setIds)}))`
+    : sql`(select distinct "attemptSetId" as "setId" from invalidations where outcome is null)`
+  const { rows } = await sql<{ id: number; createdAt: number; failed: 0 | 1 }>`
+    with reached("setId", position) as (
+      select open."setId", coalesce(
+        min(coalesce(cursor.position, case when member."agentId" is null then null else 0 end)), ${Number.MAX_SAFE_INTEGER})
+      from ${open} open
+      left join "invalidationMembers" member on member."setId" = open."setId"
+      left join "invalidationCursors" cursor on cursor."agentId" = member."agentId"
+      group by open."setId")
+    update invalidations set outcome = case when failed = 1 then 3 else 2 end,
+      "finishedAt" = ${now}, "updatedAt" = ${now}
+    from reached
+    where invalidations."attemptSetId" = reached."setId" and invalidations.outcome is null
+      and invalidations.position <= reached.position
+    returning invalidations.id, invalidations."createdAt", invalidations.failed`.execute(queries)
+  return rows.map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1 }))
+}
+
+/** Of groups, for purges: `purgeSecret` is made of it. */
+export async function readCacheKeys(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<Map<number, string>> {
+  if (groupIds.length === 0) return new Map()
+  const rows = await queries
+    .selectFrom('vclGroups')
+    .select(['id', 'cacheKey'])
+    .where('id', 'in', [...groupIds])
+    .execute()
+  return new Map(rows.map(({ id, cacheKey }) => [id, cacheKey]))
+}
+
+function toEntry({
+  content,
+  ...row
+}: Omit<LogEntry, 'content' | 'bytes'> & { content: string }): LogEntry {
+  // As appendInvalidation wrote it.
+  return { ...row, content: JSON.parse(content) as InvalidationContent, bytes: content.length }
+}

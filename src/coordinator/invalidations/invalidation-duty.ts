@@ -1,0 +1,104 @@
+/**
+ * What nobody reports: entries whose time is over, and those that wait for nobody any more because agents were deleted or
+ * two coordinators recorded their parts at once. Of several coordinators one does it.
+ */
+import type { Logger } from 'pino'
+import { endWhatIsDone } from './delivery-queries.js'
+import {
+  deleteEndedBefore,
+  findEndedBehind,
+  hasOpen,
+  readExpired,
+} from './invalidation-queries.js'
+import { deleteUnusedSet } from './target-queries.js'
+import { requireTerm } from '../store/leases.js'
+import type { StateService } from '../service.js'
+import { endPending } from './change-invalidation.js'
+import {
+  tellInvalidationsDone,
+  tellInvalidationsEnded,
+  tellInvalidationsLogged,
+} from './invalidation-hints.js'
+
+export interface InvalidationDuty {
+  stop(): Promise<void>
+}
+
+const lookEveryMs = 1000
+/** Chosen by us: entries that expire in one transaction. */
+const expiredAtOnce = 50
+/** Chosen by us: how long ended entries are kept, and how many. */
+const keptMs = 7 * 24 * 3600 * 1000
+const keptMost = 100_000
+const deletedAtOnce = 500
+
+export function startInvalidationDuty(service: StateService, log: Logger): InvalidationDuty {
+  let failing = false
+  let stopped = false
+  let looking: Promise<void> = Promise.resolve()
+  let timer = setTimeout(tick, lookEveryMs)
+
+  return {
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await looking
+    },
+  }
+
+  function tick(): void {
+    looking = look().then(() => {
+      if (!stopped) timer = setTimeout(tick, lookEveryMs)
+    })
+  }
+
+  /** Never rejects. */
+  async function look(): Promise<void> {
+    try {
+      await endOverdueInvalidations(service)
+      failing = false
+    } catch (error) {
+      if (!failing) log.error({ err: error }, 'overdue invalidations could not be ended')
+      failing = true
+    }
+  }
+}
+
+export async function endOverdueInvalidations(service: StateService): Promise<void> {
+  const now = service.now()
+  if (!(await hasOpen(service.store.queries, 1))) return
+  await service.leases.run('invalidations', async (term) => {
+    const done = await service.store.decide(
+      async (changes) => {
+        await requireTerm(changes, term)
+        return endWhatIsDone(changes, null, now)
+      },
+      { durable: false },
+    )
+    tellInvalidationsDone(service, done)
+    for (;;) {
+      const expired = await service.store.decide(async (changes) => {
+        await requireTerm(changes, term)
+        const entries = await readExpired(changes, now, expiredAtOnce)
+        for (const entry of entries) await endPending(changes, entry, 'expired', now)
+        return entries.map(({ id }) => id)
+      })
+      tellInvalidationsEnded(service, expired)
+      if (expired.length > 0) tellInvalidationsLogged(service, expired)
+      if (expired.length < expiredAtOnce) return
+    }
+  })
+}
+
+/** Hourly. */
+export async function removeOldInvalidations(service: StateService): Promise<void> {
+  const { store, now } = service
+  const behind = await findEndedBehind(store.queries, keptMost)
+  const before = Math.max(now() - keptMs, behind ?? 0)
+  let deleted = deletedAtOnce
+  while (deleted === deletedAtOnce)
+    deleted = await deleteEndedBefore(store.queries, before, deletedAtOnce)
+  // One by one: of a large fleet each has thousands of rows, and deploys wait for the lock.
+  let isLeft = true
+  while (isLeft) isLeft = await store.decide(deleteUnusedSet, { durable: false })
+}

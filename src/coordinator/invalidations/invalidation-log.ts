@@ -1,0 +1,135 @@
+/** The invalidation log as it is delivered: entries with whom they are for, and what an agent is told of one. */
+import { groupBy } from '../../group-by.js'
+import { rootHolder, type Reach } from './invalidation.js'
+import { purgeSecret } from '../../vcl/prologue.js'
+import { hostName, parsePurgeUrl } from './purge-url.js'
+import type { InvalidationOrder, PurgeRequest } from '../../messages/coordinator-to-agent.js'
+import { readSets } from './target-queries.js'
+import {
+  readCacheKeys,
+  readCursors,
+  readLogAfter,
+  readLogEnd,
+  readLogOfAgent,
+  type LogEntry,
+} from './delivery-queries.js'
+import type { StateService } from '../service.js'
+import { listHosts } from './invalidation-target.js'
+
+export interface DeliverableEntry extends LogEntry {
+  /** By agent. */
+  readonly reaches: ReadonlyMap<number, Reach>
+  /** Of groups that purges ask. */
+  readonly secrets: ReadonlyMap<number, string>
+}
+
+/** Reads the log; entries share what is known of their sets. */
+export interface InvalidationLog {
+  readEnd(): Promise<number>
+  readAfter(position: number, limit: number): Promise<readonly DeliverableEntry[]>
+  readOfAgent(agentId: number, after: number, limit: number): Promise<readonly DeliverableEntry[]>
+  /** How far the agent is; 0: it was never told of an entry. */
+  readCursor(agentId: number): Promise<number>
+}
+
+/** Chosen by us: members of sets that are kept in memory, some 100 bytes each. */
+const keptMembersMost = 200_000
+
+export function openInvalidationLog({ store }: StateService): InvalidationLog {
+  const sets = new Map<number, ReadonlyMap<number, Reach>>()
+  const { queries } = store
+  return {
+    readEnd: () => readLogEnd(queries),
+    readAfter: async (position, limit) => complete(await readLogAfter(queries, position, limit)),
+    readOfAgent: async (agentId, after, limit) =>
+      complete(await readLogOfAgent(queries, agentId, after, limit)),
+    readCursor: async (agentId) => (await readCursors(queries, [agentId]))[0]?.position ?? 0,
+  }
+
+  async function complete(entries: readonly LogEntry[]): Promise<readonly DeliverableEntry[]> {
+    const unknown = new Set(
+      entries.map(({ attemptSetId }) => attemptSetId).filter((id) => !sets.has(id)),
+    )
+    for (const [setId, members] of await readSets(queries, [...unknown]))
+      sets.set(setId, new Map(members.map(({ agentId, reach }) => [agentId, reach])))
+    const secrets = await readSecrets(entries)
+    const completed = entries.map((entry) => ({
+      ...entry,
+      secrets,
+      reaches: sets.get(entry.attemptSetId) ?? new Map<number, Reach>(),
+    }))
+    forgetOldest()
+    return completed
+  }
+
+  async function readSecrets(entries: readonly LogEntry[]): Promise<ReadonlyMap<number, string>> {
+    const purges = groupBy(
+      entries.filter(({ content }) => content.type === 'purge'),
+      ({ attemptSetId }) => attemptSetId,
+    )
+    const groupIds = new Set<number>()
+    for (const setId of purges.keys())
+      for (const reach of sets.get(setId)?.values() ?? [])
+        if ('holders' in reach)
+          for (const holder of reach.holders) if (holder !== null) groupIds.add(holder)
+    groupIds.delete(rootHolder)
+    const keys = await readCacheKeys(queries, [...groupIds])
+    return new Map([...keys].map(([id, key]) => [id, purgeSecret(key)]))
+  }
+
+  function forgetOldest(): void {
+    let members = 0
+    for (const { size } of sets.values()) members += size
+    for (const [setId, { size }] of sets) {
+      if (members <= keptMembersMost) return
+      sets.delete(setId)
+      members -= size
+    }
+  }
+}
+
+export interface ComposedOrder {
+  /** Its age is that of when it was composed. */
+  readonly order: InvalidationOrder
+  /** As JSON, about. */
+  readonly bytes: number
+}
+
+/** Agents on which an entry reaches alike are told the same. */
+const composed = new WeakMap<DeliverableEntry, Map<Reach, ComposedOrder>>()
+
+/** What this agent is told, the same object where the entry reaches alike; undefined when the entry is not for it. */
+export function composeOrder(entry: DeliverableEntry, agentId: number): ComposedOrder | undefined {
+  const reach = entry.reaches.get(agentId)
+  if (!reach) return undefined
+  const known = composed.get(entry) ?? new Map<Reach, ComposedOrder>()
+  composed.set(entry, known)
+  const found = known.get(reach)
+  if (found) return found
+  const order = toOrder(entry, reach)
+  const made = { order, bytes: Buffer.byteLength(JSON.stringify(order)) }
+  known.set(reach, made)
+  return made
+}
+
+function toOrder(
+  { position, content, secrets }: DeliverableEntry,
+  reach: Reach,
+): InvalidationOrder {
+  if (content.type === 'ban') {
+    const expressions = content.expressions.map((terms) =>
+      terms.map(({ field, operator, value }) => [field, operator, value] as const),
+    )
+    const groups = 'groups' in reach ? reach.groups : []
+    return { position, ageMs: 0, ban: { expressions, groups }, purge: null }
+  }
+  const { urls, method, headers } = content
+  const hosts = listHosts(urls)
+  const holders = 'holders' in reach ? reach.holders : []
+  const requests = urls.flatMap((text): PurgeRequest[] => {
+    const { host, path } = parsePurgeUrl(text)
+    const holder = holders[hosts.indexOf(hostName({ host }))] ?? null
+    return holder === null ? [] : [{ host, path, secret: secrets.get(holder) ?? null }]
+  })
+  return { position, ageMs: 0, ban: null, purge: { method, headers, requests } }
+}

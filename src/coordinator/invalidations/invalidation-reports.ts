@@ -1,0 +1,156 @@
+/**
+ * What agents report of the log becomes rows: what came while one transaction was written is written in the next. An agent is
+ * sent more only when that is done, so a coordinator that dies has at most a window unrecorded for each.
+ */
+import type { Logger } from 'pino'
+import { groupBy } from '../../group-by.js'
+import { addExceptions, type Exception } from './invalidation.js'
+import type { InvalidationResult } from '../../messages/agent-to-coordinator.js'
+import {
+  endWhatIsDone,
+  moveCursors,
+  type EndedEntry,
+  type Progress,
+} from './delivery-queries.js'
+import { readOpenAt, writeExceptions } from './invalidation-queries.js'
+import type { Queries } from '../store/store.js'
+import type { StateService } from '../service.js'
+import { tellInvalidationsDone } from './invalidation-hints.js'
+
+export interface ReportedTurn {
+  readonly agentId: number
+  readonly results: readonly InvalidationResult[]
+  readonly trouble: string | null
+  /** Of the entries that are reported. */
+  readonly setIds: ReadonlySet<number>
+}
+
+export interface InvalidationRecorder {
+  /** Never waits; `recorded` is called when it is in the store. */
+  record(turn: ReportedTurn): void
+  /** Writes what is waiting, once, and starts no timer any more. */
+  close(): Promise<void>
+}
+
+/**
+ * Chosen by us: a transaction is followed by a pause so many times as long, so that what a fleet says at once is written in
+ * few. One agent alone, which waits for room in its window, has no pause.
+ */
+const pausePerWriting = 3
+const longestPauseMs = 20
+const retryMs = 1000
+
+export function createInvalidationRecorder(
+  service: StateService,
+  log: Logger,
+  recorded: (agentId: number, position: number) => void,
+): InvalidationRecorder {
+  /** At most a window for each agent. */
+  let waiting: ReportedTurn[] = []
+  let flushing: Promise<void> | null = null
+  let timer: NodeJS.Timeout | null = null
+  let notBeforeMs = 0
+  let closed = false
+  let failing = false
+
+  return {
+    record: (turn) => {
+      waiting.push(turn)
+      schedule()
+    },
+    close: async () => {
+      closed = true
+      if (timer) clearTimeout(timer)
+      await flushing
+      await flush()
+    },
+  }
+
+  function schedule(): void {
+    if (timer || flushing || closed) return
+    const pauseMs = notBeforeMs - performance.now()
+    if (pauseMs <= 0) begin()
+    else timer = setTimeout(begin, pauseMs)
+  }
+
+  function begin(): void {
+    timer = null
+    const startedAtMs = performance.now()
+    const agents = new Set(waiting.map(({ agentId }) => agentId)).size
+    flushing = flush().finally(() => {
+      flushing = null
+      const endedAtMs = performance.now()
+      const tookMs = agents > 1 ? endedAtMs - startedAtMs : 0
+      const pauseMs = Math.min(pausePerWriting * tookMs, longestPauseMs)
+      notBeforeMs = endedAtMs + (failing ? retryMs : pauseMs)
+      if (waiting.length > 0) schedule()
+    })
+  }
+
+  /** Never rejects. */
+  async function flush(): Promise<void> {
+    const turns = waiting
+    if (turns.length === 0) return
+    waiting = []
+    try {
+      const done = await saveTurns(service, turns)
+      failing = false
+      tellInvalidationsDone(service, done)
+      for (const { agentId, results } of turns) recorded(agentId, results.at(-1)?.position ?? 0)
+    } catch (error) {
+      if (!failing)
+        log.error({ err: error, reports: turns.length }, 'invalidation reports cannot be written')
+      failing = true
+      waiting = [...turns, ...waiting]
+    }
+  }
+}
+
+/** Not on disk at once: what a power cut takes back is delivered again. Words of caches change rows that others change too. */
+async function saveTurns(
+  service: StateService,
+  turns: readonly ReportedTurn[],
+): Promise<readonly EndedEntry[]> {
+  const now = service.now()
+  const noted = turns.flatMap(({ agentId, results }) =>
+    results
+      .filter(({ result, error }) => result === 'failed' || error !== null)
+      .map((result) => ({ ...result, agentId })),
+  )
+  const save = async (queries: Queries): Promise<readonly EndedEntry[]> => {
+    await noteResults(queries, noted, now)
+    await moveCursors(queries, joinProgress(turns), now)
+    const setIds = new Set(turns.flatMap((turn) => [...turn.setIds]))
+    return endWhatIsDone(queries, [...setIds], now)
+  }
+  const { store } = service
+  return noted.length > 0
+    ? store.decide(save, { durable: false })
+    : store.transaction(save, { durable: false })
+}
+
+/** One row an agent: its newest position, and whether the last turn met a fault. */
+function joinProgress(turns: readonly ReportedTurn[]): readonly Progress[] {
+  const byAgent = new Map<number, Progress>()
+  for (const { agentId, results, trouble } of turns) {
+    const position = results.at(-1)?.position ?? byAgent.get(agentId)?.position ?? 0
+    byAgent.set(agentId, { agentId, position, trouble })
+  }
+  return [...byAgent.values()]
+}
+
+type NotedResult = InvalidationResult & { readonly agentId: number }
+
+async function noteResults(
+  queries: Queries,
+  noted: readonly NotedResult[],
+  at: number,
+): Promise<void> {
+  const byPosition = groupBy(noted, ({ position }) => position)
+  for (const entry of await readOpenAt(queries, [...byPosition.keys()])) {
+    const added = (byPosition.get(entry.position) ?? []).map(
+      ({ result: state, error, agentId }): Exception => ({ state, error, at, agents: [agentId] }),
+    )
+    await writeExceptions(queries, entry.id, addExceptions(entry.exceptions, added))
+  }
+}

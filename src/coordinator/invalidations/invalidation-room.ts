@@ -1,0 +1,35 @@
+/** How many invalidations may wait for agents: of one organization, and of all together. */
+import { describeFullQuota, describeFullShare, hasFairRoom } from '../../resources/quota.js'
+import { FleetError } from '../../errors.js'
+import { countOpenOf, hasOpen } from './invalidation-queries.js'
+import { readQuotas } from '../store/quotas.js'
+import type { Queries } from '../store/store.js'
+
+/** A store holds as many at some 10 kB. */
+const total = 100_000
+const shared = total * 0.9
+/** Entries end when agents have done them, or when their time is over. */
+const retryAfterSeconds = 60
+
+/** Under the decision lock, for one more. `owner` null: the system administrator's. Throws 'limited'. */
+export async function requireInvalidationRoom(
+  queries: Queries,
+  owner: number | null,
+): Promise<void> {
+  if (await hasOpen(queries, total))
+    throw limited(`${total} invalidations wait for agents already; cancel some`)
+  const organization = owner === null ? undefined : await readQuotas(queries, owner)
+  if (owner === null || !organization) return
+  const { name, quotas } = organization
+  const held = await countOpenOf(queries, owner)
+  if (held >= quotas.invalidations)
+    throw limited(describeFullQuota(name, 'invalidations', quotas.invalidations))
+  // Counted to the end only where it matters.
+  const used = (await hasOpen(queries, shared)) ? shared : 0
+  if (!hasFairRoom({ total, used, held, wanted: 1 }))
+    throw limited(describeFullShare(name, `the ${total} open invalidations of this store`))
+}
+
+function limited(message: string): FleetError {
+  return new FleetError('limited', 'invalidation', message, { retryAfterSeconds })
+}

@@ -1,0 +1,205 @@
+/** Whom an invalidation is for: a target becomes agents, each with how far the entry reaches there (choices: 5). */
+import { groupBy } from '../../group-by.js'
+import { isNothing, type InvalidationContent, type Reach } from './invalidation.js'
+import {
+  reachOfBan,
+  reachOfPurge,
+  reachOnMember,
+  type TouchableGroup,
+} from './invalidation-reach.js'
+import {
+  hostName,
+  listHoldingNames,
+  parsePurgeUrl,
+  type HeldName,
+} from './purge-url.js'
+import { selectDomains } from '../domains/domain-queries.js'
+import type { TargetRecord } from './invalidation-queries.js'
+import {
+  readGroupIdsWithDomains,
+  readGroupsOnAgents,
+  readNamesOnAgents,
+  readTargetAgents,
+  type SetMember,
+  type TargetAgent,
+  type TargetedBy,
+} from './target-queries.js'
+import type { Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+import { selectTags } from '../fleet/tag-queries.js'
+import { readGroups } from '../fleet/group-queries.js'
+import { requireChangeable } from '../agents/instruct.js'
+import { requireAll } from '../api/find-references.js'
+
+interface Reference {
+  readonly id: number
+}
+
+/** As a caller writes it: exactly one. */
+export interface Target {
+  readonly vclGroup?: Reference
+  readonly domains?: readonly Reference[]
+  readonly tags?: readonly Reference[]
+  readonly agents?: readonly Reference[]
+  readonly all?: true
+}
+
+export interface FoundTarget {
+  readonly record: TargetRecord
+  readonly by: TargetedBy
+}
+
+/** Throws FleetError: 'invalid' naming the key of what is not there, and what a named agent that takes no changes throws. */
+export async function findTarget(
+  queries: Queries,
+  scope: Scope,
+  target: Target,
+): Promise<FoundTarget> {
+  if (target.vclGroup) return findGroupTarget(queries, scope, target.vclGroup)
+  if (target.domains) return findDomainsTarget(queries, scope, target.domains)
+  if (target.tags) return findTagsTarget(queries, scope, target.tags)
+  if (target.agents) return findAgentsTarget(queries, scope, target.agents)
+  return { record: { all: true }, by: {} }
+}
+
+async function findGroupTarget(
+  queries: Queries,
+  scope: Scope,
+  given: Reference,
+): Promise<FoundTarget> {
+  const found = await readFound('vclGroup', [given], (ids) => readGroups(queries, scope, { ids }))
+  const { id, name, console } = found[0] ?? { id: given.id, name: '', console: false }
+  const by = { groupIds: [id], ...(console ? { memberOf: id } : {}) }
+  return { record: { vclGroup: { id, name } }, by }
+}
+
+async function findDomainsTarget(
+  queries: Queries,
+  scope: Scope,
+  given: readonly Reference[],
+): Promise<FoundTarget> {
+  const found = await readFound('domains', given, (ids) =>
+    selectDomains(queries, scope)
+      .where('domains.id', 'in', [...ids])
+      .execute(),
+  )
+  const domains = found.map(({ id, fqdn }) => ({ id, fqdn }))
+  const fqdns = domains.map(({ fqdn }) => fqdn)
+  const groupIds = await readGroupIdsWithDomains(queries, scope, fqdns)
+  return { record: { domains }, by: { groupIds } }
+}
+
+/** Chosen by us: an agent that has all of them, as for deployments and stages. */
+async function findTagsTarget(
+  queries: Queries,
+  scope: Scope,
+  given: readonly Reference[],
+): Promise<FoundTarget> {
+  const found = await readFound('tags', given, (ids) =>
+    selectTags(queries, scope)
+      .where('tags.id', 'in', [...ids])
+      .execute(),
+  )
+  const tags = found.map(({ id, name }) => ({ id, name }))
+  return { record: { tags }, by: { tagIds: tags.map(({ id }) => id) } }
+}
+
+async function findAgentsTarget(
+  queries: Queries,
+  scope: Scope,
+  given: readonly Reference[],
+): Promise<FoundTarget> {
+  const found = await readFound('agents', given, (agentIds) =>
+    readTargetAgents(queries, scope, { agentIds }),
+  )
+  for (const agent of found) requireChangeable(agent)
+  const agents = found.map(({ id, name }) => ({ id, name }))
+  return { record: { agents }, by: { agentIds: agents.map(({ id }) => id) } }
+}
+
+async function readFound<Row extends Reference>(
+  key: string,
+  given: readonly Reference[],
+  read: (ids: readonly number[]) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  let found: readonly Row[] = []
+  await requireAll(given, `target.${key}`, 'invalidation', async (ids) => {
+    found = await read(ids)
+    return found.map(({ id }) => id)
+  })
+  return found
+}
+
+/** By id. Chosen by us: read-only agents are passed over, as deploys do; they could never do it. */
+export async function readAbleAgents(
+  queries: Queries,
+  scope: Scope,
+  { by }: FoundTarget,
+): Promise<readonly TargetAgent[]> {
+  if (by.groupIds?.length === 0) return []
+  const agents = await readTargetAgents(queries, scope, by)
+  return agents.filter(({ capabilities }) => capabilities.includes('command'))
+}
+
+/** In the same order. */
+export async function findMembers(
+  queries: Queries,
+  scope: Scope,
+  of: {
+    readonly agents: readonly TargetAgent[]
+    readonly target: FoundTarget
+    readonly content: InvalidationContent
+  },
+): Promise<readonly SetMember[]> {
+  const { memberOf } = of.target.by
+  const reachOf =
+    memberOf !== undefined && of.content.type === 'ban'
+      ? await prepareMemberReach(queries, memberOf, of.agents)
+      : await prepareReach(queries, scope, of.target.by, of.content)
+  return of.agents.map(({ id }) => ({ agentId: id, reach: reachOf(id) }))
+}
+
+/** Those that have something to do. */
+export function keepReached(members: readonly SetMember[]): readonly SetMember[] {
+  return members.filter(({ reach }) => !isNothing(reach))
+}
+
+/** Whosoever groups stand there. */
+async function prepareMemberReach(
+  queries: Queries,
+  memberOf: number,
+  agents: readonly TargetAgent[],
+): Promise<(agentId: number) => Reach> {
+  const agentIds = agents.map(({ id }) => id)
+  const placed =
+    agentIds.length === 0 ? [] : await readGroupsOnAgents(queries, { kind: 'all' }, { agentIds })
+  const groups = groupBy(placed, ({ agentId }) => agentId)
+  return (agentId) => reachOnMember(memberOf, groups.get(agentId) ?? [])
+}
+
+async function prepareReach(
+  queries: Queries,
+  scope: Scope,
+  by: TargetedBy,
+  content: InvalidationContent,
+): Promise<(agentId: number) => Reach> {
+  const isNarrowed = scope.kind === 'organization' || by.groupIds !== undefined
+  if (content.type === 'ban' && !isNarrowed) {
+    const reach = reachOfBan(false, [])
+    return () => reach
+  }
+  if (by.groupIds?.length === 0) return () => ({ groups: [] })
+  const groups = groupBy(await readGroupsOnAgents(queries, scope, by), ({ agentId }) => agentId)
+  const groupsOn = (agentId: number): readonly TouchableGroup[] => groups.get(agentId) ?? []
+  if (content.type === 'ban') return (agentId) => reachOfBan(isNarrowed, groupsOn(agentId))
+  const hosts = listHosts(content.urls)
+  const names = await readNamesOnAgents(queries, hosts.flatMap(listHoldingNames))
+  const held = groupBy(names, ({ agentId }) => agentId)
+  const heldOn = (agentId: number): readonly HeldName[] => held.get(agentId) ?? []
+  return (agentId) => reachOfPurge(hosts, groupsOn(agentId), heldOn(agentId))
+}
+
+/** Of the URLs, each once, in the order in which they are named first: `holders` of a reach are in this order. */
+export function listHosts(urls: readonly string[]): readonly string[] {
+  return [...new Set(urls.map((url) => hostName(parsePurgeUrl(url))))]
+}

@@ -1,0 +1,189 @@
+/** Entries of the invalidation log as callers see them: with their state, "n of m", and the result of each agent. */
+import { groupBy } from '../../group-by.js'
+import {
+  listResults,
+  sortBySlowness,
+  summarize,
+  summarizeShared,
+  type AgentResult,
+  type EntryProgress,
+  type InvalidationSummary,
+  type MemberProgress,
+} from './invalidation-results.js'
+import { invalidationStateName } from './invalidation.js'
+import { parseListQuery } from '../../resources/list-query.js'
+import type { Actor } from '../../resources/permission.js'
+import {
+  findInvalidation as findInvalidationRow,
+  invalidationColumns,
+  selectInvalidations,
+  progressColumns,
+  toInvalidation,
+  toProgress,
+  type InvalidationRecord,
+  type ProgressRow,
+} from './invalidation-queries.js'
+import { readMembersProgress } from './target-queries.js'
+import { readList, readListed } from '../store/list-query.js'
+import type { Queries } from '../store/store.js'
+import {
+  splitQuery,
+  takeComputed,
+  type ListAnswer,
+  type ListParameters,
+  type SplitQuery,
+} from '../store/computed-list.js'
+import { readByIds, type LongListAnswer } from '../store/long-list.js'
+import { scopeOf, type StateService } from '../service.js'
+
+export type { InvalidationRecord } from './invalidation-queries.js'
+
+export interface InvalidationView {
+  readonly entry: InvalidationRecord
+  readonly summary: InvalidationSummary
+  /** By agent. */
+  readonly results: readonly AgentResult[]
+}
+
+const computedFields = { state: { type: 'number' }, stateName: { type: 'text' } } as const
+const fields = { ...invalidationColumns, ...computedFields } as const
+
+export const invalidationListFields = Object.keys(fields)
+
+export async function findInvalidation(
+  service: StateService,
+  actor: Actor,
+  id: number,
+): Promise<InvalidationRecord | undefined> {
+  return findInvalidationRow(service.store.queries, scopeOf(actor), id)
+}
+
+export async function viewInvalidation(
+  service: StateService,
+  entry: InvalidationRecord,
+): Promise<InvalidationView> {
+  const { queries } = service.store
+  const rows = await readMembersProgress(queries, [...new Set([entry.setId, entry.attemptSetId])])
+  const bySet = groupBy(rows, ({ setId }) => setId)
+  const attempted = bySet.get(entry.attemptSetId) ?? []
+  return viewEntry(
+    entry,
+    bySet.get(entry.setId) ?? [],
+    new Set(attempted.map(({ agentId }) => agentId)),
+  )
+}
+
+export function viewEntry(
+  entry: InvalidationRecord,
+  members: readonly MemberProgress[],
+  attempted: ReadonlySet<number>,
+): InvalidationView {
+  const results = listResults(entry, members, attempted)
+  return { entry, results, summary: summarize(entry, members, results) }
+}
+
+/** With the results of each agent where they are few. */
+export type ListedInvalidation = Omit<InvalidationView, 'results'> &
+  Partial<Pick<InvalidationView, 'results'>> & { readonly id: number }
+
+/** Chosen by us: of an entry for more agents a list, and the answer when it is made, tell the numbers only. */
+export const listedResultsMost = 100
+
+export function withFewResults(view: InvalidationView): Omit<ListedInvalidation, 'id'> {
+  const { entry, summary, results } = view
+  return results.length > listedResultsMost ? { entry, summary } : view
+}
+
+type EntryInSets = EntryProgress & { readonly setId: number; readonly attemptSetId: number }
+
+export async function listInvalidations(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+): Promise<LongListAnswer<ListedInvalidation>> {
+  const { queries } = service.store
+  const list = parseListQuery(query, fields, 'invalidation')
+  const split = splitQuery(list, (field) => field in computedFields)
+  const entries = selectInvalidations(queries, scopeOf(actor))
+  const progress = entries.clearSelect().select(progressColumns)
+  const found = await readList(progress, split.stored, invalidationColumns)
+  const chosen = split.computed === null ? found : await takeByState(queries, split, found)
+  const ids: number[] = []
+  for await (const { id } of chosen.rows) ids.push(id)
+  const rows = await readByIds(ids, async (piece) =>
+    summarizeAll(
+      queries,
+      (await readListed(entries, piece, invalidationColumns)).map(toInvalidation),
+      toListedWithResults,
+    ),
+  )
+  return { rows, total: chosen.total }
+}
+
+/** By id; of whomever. */
+export async function readListedInvalidations(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<ListedInvalidation[]> {
+  const rows = await selectInvalidations(queries, { kind: 'all' })
+    .where('invalidations.id', 'in', [...ids])
+    .orderBy('invalidations.id')
+    .execute()
+  return summarizeAll(queries, rows.map(toInvalidation), toListed)
+}
+
+function toListed(entry: InvalidationRecord, summary: InvalidationSummary): ListedInvalidation {
+  return { id: entry.id, entry, summary }
+}
+
+function toListedWithResults(
+  entry: InvalidationRecord,
+  summary: InvalidationSummary,
+  { members, attemptedIds }: EntrySets,
+): ListedInvalidation {
+  if (members.length > listedResultsMost) return toListed(entry, summary)
+  return { id: entry.id, ...viewEntry(entry, members, attemptedIds) }
+}
+
+async function takeByState(
+  queries: Queries,
+  split: SplitQuery,
+  { rows, total }: ListAnswer<ProgressRow>,
+): Promise<LongListAnswer<{ readonly id: number }>> {
+  const entries = rows.map(toProgress)
+  const states = await summarizeAll(queries, entries, ({ id }, { state }) => ({ id, state }))
+  return takeComputed(split, { rows: states, total }, ({ state }, field) =>
+    field === 'state' ? state : invalidationStateName(state),
+  )
+}
+
+interface EntrySets {
+  readonly members: readonly MemberProgress[]
+  readonly attemptedIds: ReadonlySet<number>
+}
+
+async function summarizeAll<Entry extends EntryInSets, Row>(
+  queries: Queries,
+  entries: readonly Entry[],
+  toRow: (entry: Entry, summary: InvalidationSummary, sets: EntrySets) => Row,
+): Promise<Row[]> {
+  const setIds = new Set(entries.flatMap(({ setId, attemptSetId }) => [setId, attemptSetId]))
+  const sets = groupBy(await readMembersProgress(queries, [...setIds]), ({ setId }) => setId)
+  const idsOf = new Map(
+    [...sets].map(([setId, members]) => [setId, new Set(members.map(({ agentId }) => agentId))]),
+  )
+  const slowest = new Map([...sets].map(([setId, members]) => [setId, sortBySlowness(members)]))
+  return entries.map((entry) =>
+    toRow(
+      entry,
+      summarizeShared(entry, {
+        memberIds: idsOf.get(entry.setId) ?? new Set(),
+        slowestFirst: slowest.get(entry.attemptSetId) ?? [],
+      }),
+      {
+        members: sets.get(entry.setId) ?? [],
+        attemptedIds: idsOf.get(entry.attemptSetId) ?? new Set(),
+      },
+    ),
+  )
+}

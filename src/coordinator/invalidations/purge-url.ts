@@ -1,0 +1,69 @@
+/** What a purge asks a cache for: the URL as it was sent, its host in lower case, and which group answers for it there. */
+import { FleetError } from '../../errors.js'
+import { wildcardBase } from '../../resources/domain-name.js'
+
+export interface PurgeUrl {
+  /** As the Host header, with a port where one was given. */
+  readonly host: string
+  /** Path and query, as given; begins with a slash. */
+  readonly path: string
+}
+
+/** Chosen by us: caches take request lines of 8 kB (http_req_size is larger). */
+export const urlLimitCharacters = 4096
+const form = /^https?:\/\/([^/?#]*)([^#]*)(#?)/i
+/** A name, an IPv4 or bracketed IPv6 address, maybe a port. */
+const hostForm = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/
+
+/** Throws FleetError 'invalid'. */
+export function parsePurgeUrl(text: string): PurgeUrl {
+  if (text.length > urlLimitCharacters)
+    throw refusal(text, `it has ${text.length} characters, at most ${urlLimitCharacters} are right`)
+  if (!/^[!-~]*$/.test(text))
+    throw refusal(
+      text,
+      'a URL holds no blanks, controls or letters outside of ASCII; write %XX for them',
+    )
+  const [, authority, path = '', fragment] = form.exec(text) ?? []
+  if (authority === undefined)
+    throw refusal(text, 'it is not absolute; https://www.example.com/path is')
+  if (fragment === '#') throw refusal(text, 'what follows # is never sent to a cache; leave it out')
+  const host = authority.toLowerCase()
+  if (!hostForm.test(host))
+    throw refusal(text, 'it has no host name, or one with other signs in it')
+  return { host, path: path.startsWith('/') ? path : `/${path}` }
+}
+
+/** As groups hold it: without port and last dot. */
+export function hostName({ host }: Pick<PurgeUrl, 'host'>): string {
+  return host.replace(/:[0-9]+$/, '').replace(/\.$/, '')
+}
+
+export interface HeldName {
+  readonly fqdn: string
+  readonly groupId: number
+}
+
+/** Of the names on one agent, as the routing VCL chooses: exact before wildcards, the longest wildcard first. */
+export function findHolder(name: string, held: readonly HeldName[]): number | null {
+  let best: HeldName | null = null
+  for (const one of held) {
+    const base = wildcardBase(one.fqdn)
+    if (base === null) {
+      if (one.fqdn === name) return one.groupId
+    } else if (name.endsWith(`.${base}`) && (best === null || one.fqdn.length > best.fqdn.length))
+      best = one
+  }
+  return best?.groupId ?? null
+}
+
+/** The names by which a group may hold this host: itself, and a wildcard for each of its ends. */
+export function listHoldingNames(name: string): readonly string[] {
+  const labels = name.split('.')
+  return [name, ...labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join('.')}`)]
+}
+
+function refusal(text: string, reason: string): FleetError {
+  const shown = JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+  return new FleetError('invalid', 'invalidation', `urls: ${shown}: ${reason}`)
+}

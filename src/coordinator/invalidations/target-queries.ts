@@ -1,0 +1,286 @@
+/** Whom an invalidation is for: the agents of a target, the groups on them, and the sets of agents that entries share. */
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Capability } from '../../resources/capability.js'
+import type { Reach } from './invalidation.js'
+import { agentStates, type AgentState } from '../../resources/agent-state.js'
+import type { MemberProgress } from './invalidation-results.js'
+import { visibleAgents, within, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+/** Which agents; every one that the scope may see when it names none. */
+export interface TargetedBy {
+  readonly agentIds?: readonly number[]
+  /** All of them. */
+  readonly tagIds?: readonly number[]
+  /** Where one of these stands. */
+  readonly groupIds?: readonly number[]
+  /** The caches of this group of the console, whether it stands there yet or not. */
+  readonly memberOf?: number
+}
+
+export interface TargetAgent {
+  readonly id: number
+  readonly name: string
+  readonly state: AgentState
+  readonly capabilities: readonly Capability[]
+  readonly lockedBecause: string | null
+}
+
+/** By id. */
+export async function readTargetAgents(
+  queries: Queries,
+  scope: Scope,
+  { agentIds, tagIds, groupIds, memberOf }: TargetedBy,
+): Promise<TargetAgent[]> {
+  let agents = queries
+    .selectFrom('agents')
+    .select(['id', 'name', 'state', 'capabilities', 'lockedBecause'])
+    .where(visibleAgents(scope))
+    .orderBy('id')
+  if (agentIds) agents = agents.where('id', 'in', [...agentIds])
+  if (memberOf !== undefined)
+    agents = agents.where('id', 'in', (e) =>
+      e
+        .selectFrom('agentTags')
+        .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+        .select('agentTags.agentId')
+        .where('tags.groupId', '=', memberOf),
+    )
+  else if (groupIds)
+    agents = agents.where('id', 'in', (e) =>
+      e
+        .selectFrom('placements')
+        .select('agentId')
+        .where('groupId', 'in', [...groupIds]),
+    )
+  for (const tagId of tagIds ?? [])
+    agents = agents.where('id', 'in', (e) =>
+      e.selectFrom('agentTags').select('agentId').where('tagId', '=', tagId),
+    )
+  const rows = await agents.execute()
+  // Written by the use cases only.
+  return rows.map(({ capabilities, ...row }) => ({
+    ...row,
+    state: row.state as AgentState,
+    capabilities: parseCapabilities(capabilities),
+  }))
+}
+
+/** A fleet has a handful of different ones. */
+const parsed = new Map<string, readonly Capability[]>()
+const parsedMost = 100
+
+function parseCapabilities(json: string): readonly Capability[] {
+  const known = parsed.get(json)
+  if (known) return known
+  if (parsed.size >= parsedMost) parsed.clear()
+  const capabilities = JSON.parse(json) as Capability[] // as registration writes it
+  parsed.set(json, capabilities)
+  return capabilities
+}
+
+export interface GroupOnAgent {
+  readonly agentId: number
+  readonly groupId: number
+  readonly isRoot: boolean
+}
+
+/** Groups that the scope may see, and their stages, where they stand. */
+export async function readGroupsOnAgents(
+  queries: Queries,
+  scope: Scope,
+  { groupIds, agentIds }: Pick<TargetedBy, 'groupIds' | 'agentIds'>,
+): Promise<GroupOnAgent[]> {
+  let places = queries
+    .selectFrom('placements')
+    .innerJoin('vclGroups', 'vclGroups.id', 'placements.groupId')
+    .select(['placements.agentId', 'placements.groupId', 'vclGroups.root'])
+    .distinct()
+    .where(within(scope, 'placements'))
+  if (groupIds) places = places.where('placements.groupId', 'in', [...groupIds])
+  if (agentIds) places = places.where('placements.agentId', 'in', [...agentIds])
+  const rows = await places.execute()
+  return rows.map(({ root, ...row }) => ({ ...row, isRoot: root === 1 }))
+}
+
+/** Texts that serve on these agents, of groups that the scope may see: at most `limit`, none longer than `lengthMost`. */
+export async function readServedTexts(
+  queries: Queries,
+  scope: Scope,
+  { groupIds, agentIds }: Pick<TargetedBy, 'groupIds' | 'agentIds'>,
+  { limit, lengthMost }: { readonly limit: number; readonly lengthMost: number },
+): Promise<string[]> {
+  let places = queries
+    .selectFrom('placements')
+    .innerJoin('sources', 'sources.sha', 'placements.currentSha')
+    .select('sources.text')
+    .distinct()
+    .where(within(scope, 'placements'))
+    .where(sql<number>`length(sources.text)`, '<=', lengthMost)
+    .limit(limit)
+  if (groupIds) places = places.where('placements.groupId', 'in', [...groupIds])
+  if (agentIds) places = places.where('placements.agentId', 'in', [...agentIds])
+  return (await places.execute()).map(({ text }) => text)
+}
+
+/** Who has these names on which agent, whosoever group it is. */
+export async function readNamesOnAgents(
+  queries: Queries,
+  fqdns: readonly string[],
+): Promise<{ agentId: number; groupId: number; fqdn: string }[]> {
+  if (fqdns.length === 0) return []
+  return queries
+    .selectFrom('placementDomains')
+    .select(['agentId', 'groupId', 'fqdn'])
+    .where('fqdn', 'in', [...new Set(fqdns)])
+    .execute()
+}
+
+/** Groups that stand somewhere with one of these domains. */
+export async function readGroupIdsWithDomains(
+  queries: Queries,
+  scope: Scope,
+  fqdns: readonly string[],
+): Promise<number[]> {
+  const rows = await queries
+    .selectFrom('placementDomains')
+    .innerJoin('vclGroups', 'vclGroups.id', 'placementDomains.groupId')
+    .select('vclGroups.id')
+    .distinct()
+    .where('placementDomains.fqdn', 'in', [...fqdns])
+    .where(within(scope, 'vclGroups'))
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export interface SetMember {
+  readonly agentId: number
+  readonly reach: Reach
+}
+
+const rowsPerStatement = 1000
+
+/** Answers the id of the set with these members, in the order of their ids; makes it when there is none. Under the decision lock. */
+export async function keepSet(queries: Queries, members: readonly SetMember[]): Promise<number> {
+  const rows = writeReaches(members)
+  const text = rows.map(({ agentId, reach }) => `${agentId} ${reach}\n`).join('')
+  const digest = createHash('sha256').update(text).digest('hex')
+  const found = await queries
+    .selectFrom('invalidationSets')
+    .select('id')
+    .where('digest', '=', digest)
+    .executeTakeFirst()
+  if (found) return found.id
+  const { id: setId } = await queries
+    .insertInto('invalidationSets')
+    .values({ digest })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  for (let start = 0; start < rows.length; start += rowsPerStatement)
+    await queries
+      .insertInto('invalidationMembers')
+      .values(rows.slice(start, start + rowsPerStatement).map((row) => ({ ...row, setId })))
+      .execute()
+  return setId
+}
+
+/** Reaches as JSON; members often share one. */
+function writeReaches(members: readonly SetMember[]): { agentId: number; reach: string }[] {
+  const written = new Map<Reach, string>()
+  return members.map(({ agentId, reach }) => {
+    const json = written.get(reach) ?? JSON.stringify(reach)
+    written.set(reach, json)
+    return { agentId, reach: json }
+  })
+}
+
+/** Those that are still there, by agent. Members with the same reach share one object. */
+export async function readSets(
+  queries: Queries,
+  setIds: readonly number[],
+): Promise<Map<number, SetMember[]>> {
+  const sets = new Map<number, SetMember[]>(setIds.map((id) => [id, []]))
+  if (setIds.length === 0) return sets
+  const rows = await queries
+    .selectFrom('invalidationMembers')
+    .selectAll()
+    .where('setId', 'in', [...setIds])
+    .orderBy('agentId')
+    .execute()
+  const reaches = new Map<string, Reach>()
+  for (const { setId, agentId, reach: json } of rows) {
+    const reach = reaches.get(json) ?? (JSON.parse(json) as Reach) // written above
+    reaches.set(json, reach)
+    sets.get(setId)?.push({ agentId, reach })
+  }
+  return sets
+}
+
+export interface MemberRow extends MemberProgress {
+  readonly setId: number
+}
+
+/** With how far they are; of each set by agent. */
+export async function readMembersProgress(
+  queries: Queries,
+  setIds: readonly number[],
+): Promise<MemberRow[]> {
+  const members: MemberRow[] = []
+  for (let start = 0; start < setIds.length; start += rowsPerStatement)
+    members.push(...(await readPiece(queries, setIds.slice(start, start + rowsPerStatement))))
+  return members
+}
+
+async function readPiece(queries: Queries, setIds: readonly number[]): Promise<MemberRow[]> {
+  const rows = await queries
+    .selectFrom('invalidationMembers')
+    .innerJoin('agents', 'agents.id', 'invalidationMembers.agentId')
+    .leftJoin('invalidationCursors', 'invalidationCursors.agentId', 'invalidationMembers.agentId')
+    .select(['invalidationMembers.setId', 'agents.id', 'agents.name', 'agents.state'])
+    .select(['agents.capabilities', 'invalidationCursors.position'])
+    .select(['invalidationCursors.movedAt', 'invalidationCursors.trouble'])
+    .where('invalidationMembers.setId', 'in', [...setIds])
+    .orderBy('agents.id')
+    .execute()
+  return rows.map(({ id, state, capabilities, ...row }) => ({
+    ...row,
+    agentId: id,
+    isAway: isAway(state as AgentState, parseCapabilities(capabilities)), // as TargetAgent
+  }))
+}
+
+/** Whether an agent in this state is told of entries. */
+export function isAway(state: AgentState, capabilities: readonly Capability[]): boolean {
+  const isThere = state === agentStates.Running || state === agentStates.Failing
+  return !isThere || !capabilities.includes('invalidate')
+}
+
+/** One that no entry uses; answers whether there was one. Under the decision lock: who finds it again is about to use it. */
+export async function deleteUnusedSet(queries: Queries): Promise<boolean> {
+  const { numDeletedRows } = await queries
+    .deleteFrom('invalidationSets')
+    .where('id', 'in', (e) =>
+      e
+        .selectFrom('invalidationSets')
+        .select('id')
+        .where((w) =>
+          w.not(
+            w.exists(
+              w
+                .selectFrom('invalidations')
+                .select('invalidations.id')
+                .where((u) =>
+                  u.or([
+                    u('invalidations.setId', '=', u.ref('invalidationSets.id')),
+                    u('invalidations.attemptSetId', '=', u.ref('invalidationSets.id')),
+                  ]),
+                ),
+            ),
+          ),
+        )
+        .limit(1),
+    )
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}

@@ -1,0 +1,55 @@
+/** Waits until an entry has ended: a hint says so, and it is looked at every second without one. */
+import { invalidationsEndedSubject } from '../bus/bus.js'
+import type { AgentResult } from './invalidation-results.js'
+import { findInvalidation } from './invalidation-queries.js'
+import type { StateService } from '../service.js'
+import { viewInvalidation, type InvalidationView } from './invalidation-view.js'
+
+const withoutHintMs = 1000
+
+/** Of each agent, by then; empty when the entry was deleted. */
+export async function waitForResults(
+  service: StateService,
+  id: number,
+  timeoutMs: number,
+): Promise<readonly AgentResult[]> {
+  return (await waitForEnd(service, id, timeoutMs))?.results ?? []
+}
+
+/** As it is by then; undefined when it was deleted. */
+export async function waitForEnd(
+  service: StateService,
+  id: number,
+  timeoutMs: number,
+): Promise<InvalidationView | undefined> {
+  const untilMs = performance.now() + timeoutMs
+  let wake: () => void = () => undefined
+  let isHinted = false
+  const subscription = service.bus.subscribe(invalidationsEndedSubject, () => {
+    isHinted = true
+    wake()
+  })
+  try {
+    for (;;) {
+      isHinted = false
+      const entry = await findInvalidation(service.store.queries, { kind: 'all' }, id)
+      if (!entry) return undefined
+      const leftMs = untilMs - performance.now()
+      if (entry.outcome !== null || leftMs <= 0) return await viewInvalidation(service, entry)
+      await new Promise<void>((resume) => {
+        const timer = setTimeout(resume, Math.min(leftMs, withoutHintMs))
+        wake = () => {
+          clearTimeout(timer)
+          resume()
+        }
+        if (wasHinted()) wake()
+      })
+    }
+  } finally {
+    subscription.close()
+  }
+
+  function wasHinted(): boolean {
+    return isHinted
+  }
+}

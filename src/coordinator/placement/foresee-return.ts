@@ -1,0 +1,100 @@
+/**
+ * What would be desired of a cache if its agent could be changed again: each group and stage that fits it is placed once
+ * more over the fleet as it is, in the order of a placement pass. Nothing is kept or changed.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { holderId, indexAgents, recordPlacement } from '../fleet/agent-index.js'
+import { agentStates } from '../../resources/agent-state.js'
+import { composeDesired, type DesiredEngine } from '../../vcl/desired-engine.js'
+import { groupBy } from '../../group-by.js'
+import { programOf } from '../fleet/vcl-group.js'
+import { readDeploymentsOf } from '../fleet/deployment-queries.js'
+import { readSettings } from '../fleet/setting-queries.js'
+import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { readStages } from '../fleet/stage-queries.js'
+import type { Queries } from '../store/store.js'
+import { readGroups } from '../fleet/group-queries.js'
+import { followedGroup, followedStage, indexByOwner, type Followed } from './placement-following.js'
+import { createPlacement, decideFollowing, switchPlacement, type PlacingInput } from './placing.js'
+
+/** `adopting`: what the cache runs would be adopted first, so that nothing new comes to it. */
+export async function foreseeReturn(
+  queries: Queries,
+  agentId: number,
+  { adopting }: { readonly adopting: boolean },
+): Promise<DesiredEngine> {
+  const fleet = (await readFleet(queries, { kind: 'all' })).map((agent) =>
+    agent.id === agentId ? { ...agent, state: agentStates.Running, adopting } : agent,
+  )
+  const agent = fleet.find(({ id }) => id === agentId)
+  const places = agent ? await foreseePlaces(queries, agent, fleet) : []
+  const settings = await readSettings(queries, [agentId], new Map([[agentId, places]]))
+  return { ...composeDesired(places).desired, ...settings.get(agentId) }
+}
+
+async function foreseePlaces(
+  queries: Queries,
+  agent: FleetAgent,
+  fleet: readonly FleetAgent[],
+): Promise<readonly PlacementRecord[]> {
+  const fitting = (await readFollowed(queries)).filter((one) => concerns(one, agent))
+  if (fitting.length === 0) return []
+  const groupIds = [...new Set(fitting.map(({ groupId }) => groupId))]
+  const placements = groupBy(await readPlacements(queries, { groupIds }), holderId)
+  const indexes = indexByOwner(fitting, fleet)
+  const places: PlacementRecord[] = []
+  for (const followed of fitting) {
+    const { organizationId, wish } = followed
+    const before = placements.get(holderId(followed)) ?? []
+    const program = programOf(wish)
+    const input: PlacingInput = {
+      group: { id: followed.groupId, domains: wish.domains, stage: wish.stage },
+      deployments: followed.deployments,
+      agents: indexes.get(organizationId) ?? indexAgents([]),
+      placements: before,
+      wanted: program,
+    }
+    const decision = await decideFollowing(queries, input)
+    if (followed.wishPending && decision.shortages.length > 0) continue
+    const placed = { id: holderId(followed), root: program.fqdns === null }
+    const { add, remove } = decision
+    for (const index of indexes.values())
+      recordPlacement(index, { ...placed, fqdns: program.fqdns ?? [] }, { add, remove })
+    const isKept = decision.keep.some(({ agentId }) => agentId === agent.id)
+    const held = before.find(({ agentId }) => agentId === agent.id)
+    const added = add.find(({ agentId }) => agentId === agent.id)
+    const { revision } = followed
+    if (isKept && held) places.push(switchPlacement(held, revision))
+    else if (added) {
+      const group = { id: followed.groupId, organizationId }
+      const place = createPlacement({ ...added, group, stage: followed.stage, revision, program })
+      places.push(switchPlacement(place, revision))
+    }
+    await setImmediate() // many groups over a large fleet
+  }
+  return places
+}
+
+/** In the order of a pass: what is only tried takes no place from groups. */
+async function readFollowed(queries: Queries): Promise<readonly Followed[]> {
+  const groups = await readGroups(queries, { kind: 'all' }, { deployed: true })
+  const ids = new Set(groups.flatMap(({ wish }) => wish?.deploymentIds ?? []))
+  const found = await readDeploymentsOf(queries, [...ids])
+  const deployments = new Map(found.map((deployment) => [deployment.id, deployment]))
+  const stages = await readStages(queries)
+  return [
+    ...groups.flatMap((group) => followedGroup({ deployments }, group) ?? []),
+    ...stages.map(followedStage),
+  ]
+}
+
+/** It is placed there, or may be: the agent is its owner's or shared, and has the tags. */
+function concerns(followed: Followed, agent: FleetAgent): boolean {
+  if (agent.groupIds.includes(holderId(followed))) return true
+  const { organizationId: owner, deployments } = followed
+  const isUsable = owner === null || agent.organizationId === null || agent.organizationId === owner
+  return (
+    isUsable && deployments.some(({ tags }) => tags.every(({ id }) => agent.tagIds.includes(id)))
+  )
+}

@@ -1,0 +1,180 @@
+/** What the API shows of a group beside its own fields: its state, and its place on each agent (choices: 2 and 3). */
+import { indexAgents } from '../fleet/agent-index.js'
+import { deploymentStateName, type DeploymentState } from '../fleet/deployment.js'
+import { groupBy } from '../../group-by.js'
+import { placeGroup } from './placement.js'
+import { explainPlacement } from './placement-reasons.js'
+import { programOf, stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
+import { readFittingDeployments } from '../fleet/deployment-places.js'
+import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
+import { readDeploys } from '../fleet/deploy-queries.js'
+import type { Actor } from '../../resources/permission.js'
+import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import { readGroupPlaces, type GroupPlace } from '../fleet/group-places.js'
+import type { NamedReference } from '../store/owner.js'
+import { readPlacements } from '../fleet/placement-queries.js'
+import { readReplaceable } from '../fleet/replaced-places.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
+import { noteOtherHolders, toPlacementInput } from './placing.js'
+import { readNamesOf } from './replacing.js'
+import { scopeOf, type StateService } from '../service.js'
+
+export interface GroupAgentState {
+  readonly agent: NamedReference
+  readonly state: PlacementState
+  /** What serves there; null before the first switch. */
+  readonly revision: number | null
+  readonly error: string | null
+  /** Milliseconds since 1970. */
+  readonly deployedAt: number | null
+}
+
+export interface GroupStatus {
+  readonly state: DeploymentState
+  readonly stateName: string
+  /** A deploy is in its first phase: the wish is there, and goes again if the deploy is refused. */
+  readonly deploying: boolean
+  readonly agentStates: readonly GroupAgentState[]
+}
+
+export interface PlacementExplanation {
+  readonly agent: NamedReference
+  readonly deployment: NamedReference | null
+  readonly chosen: boolean
+  readonly reason: string
+}
+
+/** A constant number of queries, however many groups. */
+export async function readGroupStatuses(
+  service: StateService,
+  groups: readonly GroupRecord[],
+): Promise<Map<number, GroupStatus>> {
+  if (groups.length === 0) return new Map()
+  const { queries } = service.store
+  const ids = groups.map(({ id }) => id)
+  const places = groupBy(await readGroupPlaces(queries, ids), (place) => place.groupId)
+  const deploys = (await readDeploys(queries, ids)).filter(({ action }) => action !== 'stage')
+  const deploying = new Set(deploys.map(({ groupId }) => groupId))
+  const deploymentIds = [...new Set(groups.flatMap(deploymentIdsOf))]
+  const deployments = new Map(
+    (await readDeploymentsOf(queries, deploymentIds)).map((deployment) => [
+      deployment.id,
+      deployment,
+    ]),
+  )
+  // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place by the wish.
+  const empty = groups.filter((group) => {
+    const wished = deploymentIdsOf(group)
+    const isPlaced = places.get(group.id)?.some((place) => wished.includes(place.deploymentId))
+    return group.deployed && isPlaced !== true
+  })
+  const fitting = new Set(await readFittingDeployments(queries, empty.flatMap(deploymentIdsOf)))
+  return new Map(
+    groups.map((group) => [
+      group.id,
+      toStatus(group, {
+        deploying: deploying.has(group.id),
+        places: places.get(group.id) ?? [],
+        deployments: deploymentIdsOf(group).flatMap((id) => deployments.get(id) ?? []),
+        fitting,
+      }),
+    ]),
+  )
+}
+
+/**
+ * One row for each agent that the caller may see, by what is deployed; else by what a deploy would do now. `replace`: by what
+ * a deploy that replaces would do.
+ */
+export async function explainGroupPlacement(
+  service: StateService,
+  actor: Actor,
+  group: GroupRecord,
+  { replace = false }: { readonly replace?: boolean } = {},
+): Promise<PlacementExplanation[]> {
+  const { queries } = service.store
+  const owner = group.organizationId
+  const seen = await readFleet(queries, scopeOf(actor))
+  const fleet = seen.filter((agent) => isUsableBy(owner, agent))
+  const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
+  const kept = placements.filter(({ keptDown }) => keptDown)
+  const agents = indexAgents(fleet)
+  const shown = replace ? { ...group, wish: null } : group
+  const replaces = replace ? await readReplaceable(queries, group) : undefined
+  const target = { id: group.id, domains: shown.wish?.domains ?? group.domains, replaces }
+  await noteOtherHolders(queries, { group: target, agents })
+  const deployments = await readDeploymentsOf(queries, deploymentIdsOf(shown))
+  const input = toPlacementInput({
+    group: target,
+    deployments,
+    agents,
+    placements,
+    wanted: group.wish ? programOf(group.wish) : undefined,
+    keepDown: new Set(kept.map(({ agentId }) => agentId)),
+    nameOf: await readNamesOf(queries, owner),
+  })
+  const names = new Map(fleet.map(({ id, name }) => [id, name]))
+  const listed = deployments.filter(({ groupId }) => groupId === null)
+  const named = new Map(listed.map(({ id, name }) => [id, { id, name }]))
+  const chosenBy = group.console ? 'names' : 'tags'
+  const rows = explainPlacement(input, placeGroup(input), chosenBy).map((row) => ({
+    agent: { id: row.agentId, name: names.get(row.agentId) ?? '' },
+    deployment: row.deploymentId === null ? null : (named.get(row.deploymentId) ?? null),
+    chosen: row.chosen,
+    reason: row.reason,
+  }))
+  const foreign = seen
+    .filter((agent) => !isUsableBy(owner, agent))
+    .map(({ id, name }) => ({
+      ...{ agent: { id, name }, deployment: null, chosen: false },
+      reason: 'the agent belongs to another organization',
+    }))
+  return [...rows, ...foreign].toSorted((a, b) => a.agent.id - b.agent.id)
+}
+
+/** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
+function isUsableBy(owner: number | null, agent: Pick<FleetAgent, 'organizationId'>): boolean {
+  return owner === null || agent.organizationId === null || agent.organizationId === owner
+}
+
+/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
+function deploymentIdsOf({ wish, deployments }: GroupRecord): readonly number[] {
+  return wish?.deploymentIds ?? deployments.map(({ id }) => id)
+}
+
+interface StatusInput {
+  readonly deploying: boolean
+  readonly places: readonly GroupPlace[]
+  readonly deployments: readonly DeploymentRecord[]
+  readonly fitting: ReadonlySet<number>
+}
+
+function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
+  const state = stateOfGroup({
+    deployed: group.deployed,
+    deploying: input.deploying,
+    deployments: input.deployments.map(({ id, min }) => ({
+      id,
+      min,
+      anyAgentFits: input.fitting.has(id),
+    })),
+    placements: input.places.map((place) => ({ ...place, state: shownState(place) })),
+  })
+  return {
+    state,
+    stateName: deploymentStateName(state),
+    deploying: input.deploying,
+    agentStates: input.places.map((place) => ({
+      agent: { id: place.agentId, name: place.agentName },
+      state: shownState(place),
+      revision: place.appliedRevision,
+      error: place.error,
+      deployedAt: place.deployedAt,
+    })),
+  }
+}
+
+/** A candidate on its way shows, whatever serves meanwhile. */
+function shownState(place: GroupPlace): PlacementState {
+  return place.candidateState === 'pending' ? 'applying' : place.state
+}

@@ -1,0 +1,86 @@
+/**
+ * Whether agents went Down one by one, or most of the fleet at once: then it is the network, a building or the coordinator
+ * itself that is away, and moving everything to the few that are left would make it worse (choices: 3, Placement).
+ */
+import { agentStates, type AgentState } from '../../resources/agent-state.js'
+
+export interface WatchedAgent {
+  readonly id: number
+  readonly state: AgentState
+  /** Milliseconds since 1970; of a Down agent, when it became Down. */
+  readonly lastStateChangeAt: number
+  readonly lastHeartbeatAt: number
+}
+
+export interface LossInput {
+  /** All of the fleet, whomever they belong to. */
+  readonly agents: Iterable<WatchedAgent>
+  readonly now: number
+  readonly heartbeatMs: number
+  /** Nobody is moved for being Down before: after its own start a coordinator waits for those that come back to it. */
+  readonly patientUntil: number
+}
+
+export interface LossJudgement {
+  /** Down together with most of the fleet: their places stay until they return, or a group is deployed again. */
+  readonly lost: ReadonlySet<number>
+  /** Down for less than a heartbeat: others may follow, so nothing is moved yet. */
+  readonly settling: ReadonlySet<number>
+  /** When to look again, if nothing happens before; null: no need. */
+  readonly againAt: number | null
+}
+
+/** choices: 3, Placement. */
+const smallestFleet = 5
+const togetherHeartbeats = 3
+/** Chosen by us: an agent from which nothing came for longer than that counts as one that is about to be Down. */
+const overdueHeartbeats = 2.5
+
+export function judgeLoss({ agents, now, heartbeatMs, patientUntil }: LossInput): LossJudgement {
+  const down: WatchedAgent[] = []
+  let fleet = 0
+  let overdue = 0
+  for (const agent of agents) {
+    fleet++
+    if (agent.state === agentStates.Down) down.push(agent)
+    else if (now - agent.lastHeartbeatAt > overdueHeartbeats * heartbeatMs) overdue++
+  }
+  const settling = new Set<number>()
+  let againAt: number | null = null
+  for (const { id, lastStateChangeAt } of down) {
+    const settledAt = Math.max(lastStateChangeAt + heartbeatMs, patientUntil)
+    if (settledAt <= now) continue
+    settling.add(id)
+    againAt = Math.min(againAt ?? settledAt, settledAt)
+  }
+  const limit = fleet >= smallestFleet ? fleet / 2 : Number.POSITIVE_INFINITY
+  const lost = findTogether(down, {
+    overdue,
+    now,
+    limit,
+    withinMs: togetherHeartbeats * heartbeatMs,
+  })
+  return { lost, settling, againAt }
+}
+
+/** Every agent that is in some window of `withinMs` with more than `limit`; who is overdue counts as Down now. */
+function findTogether(
+  down: readonly WatchedAgent[],
+  window: {
+    readonly overdue: number
+    readonly now: number
+    readonly limit: number
+    readonly withinMs: number
+  },
+): ReadonlySet<number> {
+  const { overdue, now, limit, withinMs } = window
+  const sorted = down.toSorted((a, b) => a.lastStateChangeAt - b.lastStateChangeAt)
+  const lost = new Set<number>()
+  let end = 0
+  for (const [start, { lastStateChangeAt: from }] of sorted.entries()) {
+    while ((sorted[end]?.lastStateChangeAt ?? Number.POSITIVE_INFINITY) <= from + withinMs) end++
+    const count = end - start + (now <= from + withinMs ? overdue : 0)
+    if (count > limit) for (const { id } of sorted.slice(start, end)) lost.add(id)
+  }
+  return lost
+}

@@ -1,0 +1,260 @@
+/**
+ * Where groups would be placed by a change that nobody has made yet: groups and deployments as they are to be, whether they
+ * exist or not, one after the other over the fleet as it is now. Nothing is kept or changed.
+ */
+import { domainToASCII } from 'node:url'
+import { setImmediate } from 'node:timers/promises'
+import {
+  indexAgents,
+  noteDomains,
+  recordPlacement,
+  type AgentIndex,
+} from '../fleet/agent-index.js'
+import { parseDomainName } from '../../resources/domain-name.js'
+import { groupBy } from '../../group-by.js'
+import type { Actor } from '../../resources/permission.js'
+import { placeGroup, type Place, type PlacementDecision } from './placement.js'
+import { programOf, type WishedDomain } from '../fleet/vcl-group.js'
+import { FleetError } from '../../errors.js'
+import { readFleet } from '../fleet/fleet.js'
+import { readUsableIds, type NamedReference } from '../store/owner.js'
+import { readOtherHolders } from '../fleet/placement-domains.js'
+import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { readReplaceable } from '../fleet/replaced-places.js'
+import { scopeOfOwner } from '../store/scope.js'
+import { readUsableTagIds } from '../fleet/tag-queries.js'
+import { readGroups, readNewestGroupId, type GroupRecord } from '../fleet/group-queries.js'
+import { notThere, requireAll } from '../api/find-references.js'
+import { scopeOf, type StateService } from '../service.js'
+import { holdsPlace, toPlacementInput, type GroupToPlace } from './placing.js'
+import { readNamesOf, takePlaces } from './replacing.js'
+import { describeShortages } from './shortage.js'
+
+export interface PlannedDeployment {
+  /** Left out: it is to be made. */
+  readonly id?: number | undefined
+  readonly name: string
+  readonly min: number
+  readonly max: number
+  /** A tag without an id is to be made: no agent bears it yet. */
+  readonly tags: readonly { readonly id?: number | undefined }[]
+}
+
+export interface PlannedGroup {
+  /** Left out: it is to be made. */
+  readonly id?: number | undefined
+  readonly name: string
+  readonly domains: readonly string[]
+  /** Names of planned deployments. */
+  readonly deployments: readonly string[]
+  /** It takes the places of other groups. */
+  readonly replace?: boolean | undefined
+}
+
+export interface PlacementPlan {
+  /** In the order of their deploys. */
+  readonly groups: readonly PlannedGroup[]
+  readonly deployments: readonly PlannedDeployment[]
+  /** They leave their agents first. */
+  readonly undeployed: readonly { readonly id: number }[]
+}
+
+export interface PlannedPlace {
+  readonly agent: NamedReference
+  /** Null: the group leaves this agent. */
+  readonly deployment: string | null
+  /** The group has been there before. */
+  readonly held: boolean
+  readonly reason: string | null
+  /** The groups that make way for it there. */
+  readonly replaces: readonly NamedReference[]
+}
+
+export interface ForeseenGroup {
+  readonly name: string
+  readonly agents: readonly PlannedPlace[]
+  /** Why a deploy would be refused or wait now; null: it would not. */
+  readonly shortage: string | null
+}
+
+/** Throws 'invalid' for what the caller's organization does not have. */
+export async function planPlacement(
+  service: StateService,
+  actor: Actor,
+  plan: PlacementPlan,
+): Promise<ForeseenGroup[]> {
+  const { queries } = service.store
+  const present = await readOwnGroups(service, actor, plan)
+  const places = groupBy(
+    present.size === 0
+      ? []
+      : await readPlacements(queries, { groupIds: [...present.keys()], stage: false }),
+    ({ groupId }) => groupId,
+  )
+  const fleet = await readFleet(queries, scopeOfOwner(actor.organizationId))
+  const agents = indexAgents(fleet)
+  const groups = toWanted(plan, await readNewestGroupId(queries))
+  const fqdns = [...new Set(groups.flatMap(({ domains }) => domains.map(({ fqdn }) => fqdn)))]
+  // Group 0 is nobody: what a planned group has itself is no conflict to it.
+  noteDomains(agents, await readOtherHolders(queries, { groupId: 0, stage: false }, fqdns))
+  for (const { id } of plan.undeployed)
+    recordPlacement(agents, { id, root: false }, { add: [], remove: places.get(id) ?? [] })
+  const deployments = await numberDeployments(service, actor, plan.deployments)
+  const names = new Map(fleet.map(({ id, name }) => [id, name]))
+  const nameOf = await readNamesOf(queries, actor.organizationId)
+  const others = await readReplaceable(queries, { id: 0, organizationId: actor.organizationId })
+  const foreseen: ForeseenGroup[] = []
+  for (const group of groups) {
+    const targets = group.deployments.map((name) => findByName(deployments, name))
+    const wish = present.get(group.id)?.wish
+    const input = toPlacementInput({
+      group: withReplaces(group, others),
+      deployments: targets,
+      agents,
+      placements: places.get(group.id) ?? [],
+      wanted: wish ? programOf(wish) : undefined,
+      nameOf,
+    })
+    const decision = placeGroup(input)
+    leavePlaces(agents, group, places.get(group.id) ?? [])
+    takePlaces(agents, group, decision)
+    foreseen.push({
+      name: group.name,
+      agents: describePlaces(decision, targets, { agents: names, nameOf }),
+      shortage: describeShortages(decision, targets, { agents: fleet, nameOf })?.message ?? null,
+    })
+    await setImmediate() // many groups over a large fleet
+  }
+  return foreseen
+}
+
+async function readOwnGroups(
+  service: StateService,
+  actor: Actor,
+  { groups, undeployed }: PlacementPlan,
+): Promise<ReadonlyMap<number, GroupRecord>> {
+  const planned = groups.flatMap(({ id }) => id ?? [])
+  const leaving = undeployed.map(({ id }) => id)
+  const ids = [...new Set([...planned, ...leaving])]
+  if (ids.length === 0) return new Map()
+  const found = await readGroups(service.store.queries, scopeOf(actor), { ids })
+  const own = new Map(
+    found
+      .filter(({ organizationId }) => organizationId === actor.organizationId)
+      .map((group) => [group.id, group]),
+  )
+  for (const [key, named] of Object.entries({ groups: planned, undeployed: leaving })) {
+    const missing = named.filter((id) => !own.has(id))
+    if (missing.length > 0) throw notThere(key, missing, 'vclgroup')
+  }
+  return own
+}
+
+interface WantedGroup extends Omit<PlannedGroup, 'domains'> {
+  readonly id: number
+  readonly domains: readonly WishedDomain[]
+}
+
+/**
+ * Chosen by us: groups to be made get the ids that they will have if nobody else makes one meanwhile. The order among agents
+ * with equally many groups hangs on it.
+ */
+function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedGroup[] {
+  let nextId = newestId
+  return groups.map((group) => ({
+    ...group,
+    id: group.id ?? ++nextId,
+    domains: group.domains.map((name) => ({ id: 0, fqdn: parseDomainName(name, domainToASCII) })),
+  }))
+}
+
+interface NumberedDeployment extends Omit<PlannedDeployment, 'tags'> {
+  readonly id: number
+  readonly tags: readonly { readonly id: number }[]
+}
+
+/** No agent has this tag: ids are from 1. */
+const unknownTag = { id: 0 }
+/** Chosen by us: they are looked up by one statement (SQLite takes 32,766 parameters). */
+const tagsMost = 10_000
+/** Beyond all ids: what is made next is the newest. */
+const newIds = 2 ** 50
+
+async function numberDeployments(
+  service: StateService,
+  { organizationId }: Actor,
+  deployments: readonly PlannedDeployment[],
+): Promise<NumberedDeployment[]> {
+  const { queries } = service.store
+  await requireAll(deployments.flatMap(takeKnown), 'deployments', 'vclgroup', (ids) =>
+    readUsableIds(queries, 'deployments', organizationId, ids),
+  )
+  const tags = deployments.flatMap((one) => one.tags.flatMap(takeKnown))
+  if (tags.length > tagsMost)
+    throw new FleetError('invalid', 'vclgroup', `deployments: over ${tagsMost} tags in all`)
+  await requireAll(tags, 'deployments.tags', 'vclgroup', (ids) =>
+    readUsableTagIds(queries, organizationId, ids),
+  )
+  return deployments.map((deployment, index) => ({
+    ...deployment,
+    id: deployment.id ?? newIds + index,
+    tags: deployment.tags.map(({ id }) => (id === undefined ? unknownTag : { id })),
+  }))
+}
+
+/** What is to be made has no id yet. */
+function takeKnown({ id }: { readonly id?: number | undefined }): { readonly id: number }[] {
+  return id === undefined ? [] : [{ id }]
+}
+
+function findByName(deployments: readonly NumberedDeployment[], name: string): NumberedDeployment {
+  const found = deployments.find((deployment) => deployment.name === name)
+  if (found) return found
+  throw new FleetError(
+    'invalid',
+    'vclgroup',
+    `deployments: ${JSON.stringify(name)} is named by a group and not among them`,
+  )
+}
+
+function withReplaces(group: WantedGroup, others: ReadonlySet<number>): GroupToPlace {
+  return group.replace === true ? { ...group, replaces: others } : group
+}
+
+/** Those that come later in the plan see what this one left, and took. */
+function leavePlaces(
+  agents: AgentIndex,
+  { id }: WantedGroup,
+  before: readonly PlacementRecord[],
+): void {
+  recordPlacement(agents, { id, root: false }, { add: [], remove: before.filter(holdsPlace) })
+}
+
+function describePlaces(
+  { keep, add, remove, replaced }: PlacementDecision,
+  deployments: readonly NumberedDeployment[],
+  names: {
+    readonly agents: ReadonlyMap<number, string>
+    readonly nameOf: (holder: number) => string | undefined
+  },
+): PlannedPlace[] {
+  const nameOf = new Map(deployments.map(({ id, name }) => [id, name]))
+  const describe = (place: Place, held: boolean): PlannedPlace => ({
+    agent: { id: place.agentId, name: names.agents.get(place.agentId) ?? '' },
+    deployment: nameOf.get(place.deploymentId) ?? null,
+    held,
+    reason: null,
+    replaces: replaced
+      .filter(({ agentId }) => agentId === place.agentId)
+      .map(({ holder }) => ({ id: holder, name: names.nameOf(holder) ?? '' })),
+  })
+  return [
+    ...keep.map((place) => describe(place, true)),
+    ...add.map((place) => describe(place, false)),
+    ...remove.map((place) => ({
+      ...describe(place, true),
+      deployment: null,
+      reason: place.reason,
+    })),
+  ]
+}

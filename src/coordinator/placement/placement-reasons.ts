@@ -1,0 +1,103 @@
+/** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (choices: 3). */
+import { isFitting, type IndexedAgent } from '../fleet/agent-index.js'
+import { agentStateName, agentStates } from '../../resources/agent-state.js'
+import { findConflict } from '../fleet/placement-conflict.js'
+import { groupBy } from '../../group-by.js'
+import {
+  unfitReason,
+  type HeldPlace,
+  type PlacementDecision,
+  type PlacementInput,
+} from './placement.js'
+
+export interface PlacementRow {
+  readonly agentId: number
+  /** Of a chosen agent its own; otherwise the first that it fits, null for none. */
+  readonly deploymentId: number | null
+  readonly chosen: boolean
+  readonly reason: string
+}
+
+/** How a group's agents are chosen: by the tags of its deployments, or named one by one, as in the console. */
+export type ChosenBy = 'tags' | 'names'
+
+interface Words {
+  readonly chosen: string
+  readonly left: string
+  readonly unfit: string
+}
+
+const words: Readonly<Record<ChosenBy, Words>> = {
+  tags: {
+    /** Chosen by us: without a number: on a shared agent it would tell how many groups others have there. */
+    chosen:
+      'it has all tags: of the agents that have, those with the fewest groups are taken first',
+    left: unfitReason,
+    unfit: 'it does not have all tags of any deployment',
+  },
+  names: {
+    chosen: 'it is in the group',
+    left: 'it is no longer in the group',
+    unfit: 'it is not in the group',
+  },
+}
+
+/** One row for each agent of the index, by id. */
+export function explainPlacement(
+  input: PlacementInput,
+  decision: PlacementDecision,
+  chosenBy: ChosenBy = 'tags',
+): PlacementRow[] {
+  const { chosen, left, unfit } = words[chosenBy]
+  const kept = new Map(decision.keep.map((place) => [place.agentId, place.deploymentId]))
+  const added = new Map(decision.add.map((place) => [place.agentId, place.deploymentId]))
+  const removed = new Map(
+    decision.remove.map(({ agentId, reason }) => [agentId, reason === unfitReason ? left : reason]),
+  )
+  for (const { agentId } of decision.waiting)
+    removed.set(agentId, 'the agent is Down; its place waits for it until another takes it')
+  const replaced = groupBy(decision.replaced, ({ agentId }) => agentId)
+  const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
+  return [...input.agents.byId.values()]
+    .toSorted((a, b) => a.id - b.id)
+    .map((agent) => {
+      const agentId = agent.id
+      const deploymentId = kept.get(agentId) ?? added.get(agentId)
+      if (deploymentId !== undefined) {
+        const reason =
+          describeTaking(input, replaced.get(agentId)) ??
+          (kept.has(agentId) ? describeStay(input, agent) : chosen)
+        return { agentId, deploymentId, chosen: true, reason }
+      }
+      const fitting = deployments.find(({ tagIds }) => isFitting(agent, tagIds))?.id ?? null
+      const reason =
+        removed.get(agentId) ?? describeRefusal(input, agent, fitting !== null) ?? unfit
+      return { agentId, deploymentId: fitting, chosen: false, reason }
+    })
+}
+
+/** Undefined where nobody makes way. */
+function describeTaking(
+  { nameOf }: PlacementInput,
+  replaced: readonly HeldPlace[] | undefined,
+): string | undefined {
+  if (replaced === undefined) return undefined
+  const names = replaced.map(({ holder }) => JSON.stringify(nameOf?.(holder) ?? String(holder)))
+  return `it takes the place of group ${names.join(' and ')} there`
+}
+
+function describeStay({ failed }: PlacementInput, { id, state }: IndexedAgent): string {
+  if (failed?.has(id) === true)
+    return 'what is deployed failed there: it serves its old VCL, and another may fill its place'
+  return state === agentStates.Down
+    ? 'the agent went Down with most of the fleet; its place stays until it returns or the group is deployed again'
+    : 'it keeps its place'
+}
+
+/** Null: it fits no deployment. */
+function describeRefusal(input: PlacementInput, agent: IndexedAgent, fits: boolean): string | null {
+  if (input.exclude?.has(agent.id) === true) return 'it is passed over in this deploy'
+  if (!fits) return null
+  if (agent.state !== agentStates.Running) return `the agent is ${agentStateName(agent.state)}`
+  return findConflict(input, agent) ?? 'the deployments it fits have their max'
+}

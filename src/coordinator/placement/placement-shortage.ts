@@ -1,0 +1,58 @@
+/** Which deployments of a group stay below their min, and what is with the agents that have their tags. */
+import { findFitting, type IndexedAgent } from '../fleet/agent-index.js'
+import { agentStates, type AgentState } from '../../resources/agent-state.js'
+import { describeConflict, type Conflict } from '../fleet/placement-conflict.js'
+import type { PlacementInput } from './placement.js'
+
+export interface Shortage {
+  readonly deploymentId: number
+  readonly min: number
+  readonly placed: number
+  /** The agents that were passed over for a conflict would fill it: 409 rather than 503. */
+  readonly wouldReachWithConflicting: boolean
+  /** How many agents have its tags, whatever their state. */
+  readonly fitting: number
+  /** How many of them are in which state other than Running. */
+  readonly states: readonly { readonly state: AgentState; readonly count: number }[]
+  /** The Running ones that cannot be used, and why. */
+  readonly conflicts: readonly (Conflict & { readonly agentId: number })[]
+}
+
+interface FilledSlot {
+  readonly id: number
+  readonly min: number
+  readonly tagIds: readonly number[]
+  readonly chosen: readonly unknown[]
+}
+
+export function findShortages(
+  input: PlacementInput,
+  slots: readonly FilledSlot[],
+  taken: ReadonlySet<number>,
+): Shortage[] {
+  return slots
+    .filter(({ chosen, min }) => chosen.length < min)
+    .map(({ id, min, tagIds, chosen }) => {
+      const fitting = findFitting(input.agents, tagIds).toSorted((a, b) => a.id - b.id)
+      const conflicts = fitting.flatMap((agent) => {
+        const isOpen = agent.state === agentStates.Running && !taken.has(agent.id)
+        if (!isOpen || input.exclude?.has(agent.id) === true) return []
+        const conflict = describeConflict(input, agent)
+        return conflict === null ? [] : [{ agentId: agent.id, ...conflict }]
+      })
+      return {
+        ...{ deploymentId: id, min, placed: chosen.length, fitting: fitting.length, conflicts },
+        wouldReachWithConflicting: chosen.length + conflicts.length >= min,
+        states: countStates(fitting),
+      }
+    })
+}
+
+function countStates(agents: readonly IndexedAgent[]): Shortage['states'] {
+  const counts = new Map<AgentState, number>()
+  for (const { state } of agents)
+    if (state !== agentStates.Running) counts.set(state, (counts.get(state) ?? 0) + 1)
+  return [...counts]
+    .map(([state, count]) => ({ state, count }))
+    .toSorted((a, b) => b.count - a.count || a.state - b.state)
+}

@@ -1,0 +1,302 @@
+/**
+ * Which agents hold a group (choices: 3, Placement). An agent holds a group once, for one of its deployments.
+ *
+ * Who is there stays as long as it fits; new ones are Running agents, those with the fewest groups first. A deployment
+ * gets its min before any gets more, and passes an agent that another needs on to it.
+ */
+import { findBearers, isFitting, type AgentIndex, type IndexedAgent } from '../fleet/agent-index.js'
+import { agentStateName, agentStates } from '../../resources/agent-state.js'
+import { findConflict, findReplaced } from '../fleet/placement-conflict.js'
+import { chooseBest } from './placement-rank.js'
+import { findShortages, type Shortage } from './placement-shortage.js'
+
+export interface PlacementDeployment {
+  readonly id: number
+  readonly min: number
+  readonly max: number
+  /** All of them are needed. */
+  readonly tagIds: readonly number[]
+}
+
+export interface PlacementGroup {
+  readonly id: number
+  readonly root: boolean
+  /** What it answers for; none of a root group. */
+  readonly fqdns?: readonly string[]
+  readonly deployments: readonly PlacementDeployment[]
+  /** Where this one is, it makes way: the stage that is promoted. */
+  readonly supersedes?: number
+  /** Those whose places it may take, where too few agents are free: they make way for it (`holderId`). */
+  readonly replaces?: ReadonlySet<number> | undefined
+  /** Never on an agent with this one, whatever domains they have: a stage and its group. */
+  readonly apartFrom?: number
+}
+
+export interface Place {
+  readonly agentId: number
+  readonly deploymentId: number
+  /** Order of placement in the group; the highest leaves first. */
+  readonly position: number
+}
+
+export interface PlacementInput {
+  readonly group: PlacementGroup
+  readonly agents: AgentIndex
+  readonly placed: readonly Place[]
+  /** Passed over: not placed, and those that are placed are neither counted nor touched. */
+  readonly exclude?: ReadonlySet<number>
+  /**
+   * Placed agents where what is wanted did not load: they keep what they serve, and others fill their places up to max
+   * (choices: 3, Deploy). They count again where nobody else is there.
+   */
+  readonly failed?: ReadonlySet<number>
+  /** Down agents that keep their places: it is not known yet what they went with, or more than half of the fleet did. */
+  readonly keepDown?: ReadonlySet<number>
+  /** For reasons: the name of a group or stage that the reader may know of, by `holderId`. */
+  readonly nameOf?: ((holder: number) => string | undefined) | undefined
+}
+
+export interface PlacementDecision {
+  /** Places that stay, maybe for another deployment of the group. */
+  readonly keep: readonly Place[]
+  /** In the order in which they were chosen. */
+  readonly add: readonly Place[]
+  /**
+   * Chosen by us: Down and Locked holders whose place nobody takes have it when they return, so that a coordinator or a
+   * network that was away, or an unlock, never takes a site down. They count for no min; whoever comes later may take the place.
+   */
+  readonly waiting: readonly Place[]
+  /** The one that was placed last goes first. */
+  readonly remove: readonly (Place & { readonly reason: string })[]
+  readonly shortages: readonly Shortage[]
+  /** Whose places on which of its agents the group takes. */
+  readonly replaced: readonly HeldPlace[]
+}
+
+/** The place of a group, or of a stage (`holderId`), on an agent. */
+export interface HeldPlace {
+  readonly agentId: number
+  readonly holder: number
+}
+
+export function placeGroup(input: PlacementInput): PlacementDecision {
+  const work = beginPlacement(input)
+  for (const slot of work.slots)
+    while (slot.chosen.length < slot.min && gainAgent(work, slot)) continue
+  for (const slot of work.slots)
+    while (slot.chosen.length < slot.max && takeFree(work, slot)) continue
+  return toDecision(work)
+}
+
+/** A deployment while it is being filled. */
+interface Slot extends PlacementDeployment {
+  readonly chosen: Chosen[]
+  /** Who may come: holders that lost their place first, then new ones, best first. */
+  readonly candidates: readonly Chosen[]
+  /** Candidates before this one are taken. */
+  next: number
+  /** Those that failed here: they stay, whoever is chosen. */
+  readonly failed: readonly Chosen[]
+}
+
+interface Chosen {
+  readonly agent: IndexedAgent
+  /** Null: it does not hold the group yet. */
+  readonly position: number | null
+}
+
+interface PlacementWork {
+  readonly input: PlacementInput
+  readonly slots: readonly Slot[]
+  readonly taken: Set<number>
+  /** Who cannot stay, and why. */
+  readonly leaving: ReadonlyMap<number, string>
+}
+
+function beginPlacement(input: PlacementInput): PlacementWork {
+  const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
+  const leaving = new Map<number, string>()
+  const keeping = new Map<number, Chosen[]>(deployments.map(({ id }) => [id, []]))
+  const spare: Chosen[] = []
+  const failed = new Map<number, Chosen[]>(deployments.map(({ id }) => [id, []]))
+  for (const { place, agent } of findHolders(input, leaving)) {
+    const own = deployments.find(({ id }) => id === place.deploymentId)
+    const hasFailed = input.failed?.has(agent.id) === true
+    const kept = (hasFailed ? failed : keeping).get(place.deploymentId) ?? spare
+    const stays = own && (hasFailed || kept.length < own.max) && isFitting(agent, own.tagIds)
+    const list = stays ? kept : spare
+    list.push({ agent, position: place.position })
+  }
+  const taken = new Set([...keeping.values()].flat().map(({ agent }) => agent.id))
+  const slots = deployments.map((deployment): Slot => {
+    const chosen = keeping.get(deployment.id) ?? []
+    const returning = spare.filter(({ agent }) => isFitting(agent, deployment.tagIds))
+    const open = countOpen(deployments, keeping)
+    const free = { ...input, group: { ...input.group, replaces: undefined } }
+    const fresh = findNewAgents(free, deployment, open)
+    // Where another makes way: after those that are free.
+    const held = input.group.replaces ? findNewAgents(input, deployment, open) : []
+    const own = failed.get(deployment.id) ?? []
+    const last = [...failed.values()]
+      .flat()
+      .filter(({ agent }) => isFitting(agent, deployment.tagIds))
+    const candidates = [...returning, ...fresh, ...held, ...last]
+    return { ...deployment, chosen, candidates, next: 0, failed: own }
+  })
+  return { input, slots, taken, leaving }
+}
+
+/** Those that may stay, in their order; why the others may not goes into `leaving`. */
+function findHolders(
+  input: PlacementInput,
+  leaving: Map<number, string>,
+): { readonly place: Place; readonly agent: IndexedAgent }[] {
+  const { placed, exclude, agents } = input
+  const holders: { place: Place; agent: IndexedAgent }[] = []
+  for (const place of placed.toSorted((a, b) => a.position - b.position || a.agentId - b.agentId)) {
+    if (exclude?.has(place.agentId) === true) continue
+    const agent = agents.byId.get(place.agentId)
+    const reason = agent ? findReasonToLeave(input, agent) : 'the agent is no more'
+    if (reason !== null) leaving.set(place.agentId, reason)
+    else if (agent) holders.push({ place, agent })
+  }
+  return holders
+}
+
+/** How many new agents the group can take at most; others may take what one deployment would have liked. */
+function countOpen(
+  deployments: readonly PlacementDeployment[],
+  keeping: ReadonlyMap<number, readonly Chosen[]>,
+): number {
+  return deployments.reduce((sum, { id, max }) => sum + max - (keeping.get(id)?.length ?? 0), 0)
+}
+
+/** Chosen by us: Failing agents keep their places, ReadOnly and Locked ones do not, since nothing can be deployed to them. */
+function findReasonToLeave(input: PlacementInput, agent: IndexedAgent): string | null {
+  const { Running, Failing, Down } = agentStates
+  const mayStay = [Running, Failing, ...(input.keepDown?.has(agent.id) === true ? [Down] : [])]
+  if (!mayStay.some((state) => state === agent.state))
+    return `the agent is ${agentStateName(agent.state)}`
+  return findConflict(input, agent)
+}
+
+/** At most `count`, the best first: fewest groups, then the stable hash. */
+function findNewAgents(
+  input: PlacementInput,
+  deployment: PlacementDeployment,
+  count: number,
+): Chosen[] {
+  const { group, agents, exclude, placed } = input
+  const holders = new Set(placed.map(({ agentId }) => agentId))
+  const best = chooseBest(
+    agents,
+    findBearers(agents, deployment.tagIds),
+    { groupId: group.id, limit: count },
+    (agent) =>
+      agent.state === agentStates.Running &&
+      isFitting(agent, deployment.tagIds) &&
+      !holders.has(agent.id) &&
+      exclude?.has(agent.id) !== true &&
+      findConflict(input, agent) === null,
+  )
+  return best.map((agent) => ({ agent, position: null }))
+}
+
+function takeFree(work: PlacementWork, slot: Slot): boolean {
+  for (;;) {
+    const candidate = slot.candidates[slot.next]
+    if (!candidate) return false
+    slot.next++
+    if (work.taken.has(candidate.agent.id)) continue
+    work.taken.add(candidate.agent.id)
+    slot.chosen.push(candidate)
+    return true
+  }
+}
+
+/** One more agent for a slot: a free one, or one that another slot can spare or replace (an augmenting path). */
+function gainAgent(work: PlacementWork, slot: Slot, asked = new Set<Slot>()): boolean {
+  if (takeFree(work, slot)) return true
+  asked.add(slot)
+  for (const giver of work.slots) {
+    if (asked.has(giver)) continue
+    const at = giver.chosen.findLastIndex(({ agent }) => isFitting(agent, slot.tagIds))
+    if (at < 0) continue
+    if (giver.chosen.length <= giver.min && !gainAgent(work, giver, asked)) continue
+    slot.chosen.push(...giver.chosen.splice(at, 1))
+    return true
+  }
+  return false
+}
+
+function toDecision(work: PlacementWork): PlacementDecision {
+  const { input, slots, taken, leaving } = work
+  let position = input.placed.reduce((last, place) => Math.max(last, place.position), 0)
+  const keep: Place[] = []
+  const add: Place[] = []
+  for (const { id, chosen } of slots)
+    for (const { agent, position: held } of chosen) {
+      const place = { agentId: agent.id, deploymentId: id }
+      if (held === null) add.push({ ...place, position: ++position })
+      else keep.push({ ...place, position: held })
+    }
+  const apart = slots.flatMap(({ id, failed }) =>
+    failed
+      .filter(({ agent }) => !taken.has(agent.id))
+      .map(({ agent, position }) => ({
+        agentId: agent.id,
+        deploymentId: id,
+        position: position ?? 0,
+      })),
+  )
+  keep.push(...apart)
+  const stays = new Set([...taken, ...apart.map(({ agentId }) => agentId)])
+  const gone = input.placed.filter(
+    ({ agentId }) => !stays.has(agentId) && input.exclude?.has(agentId) !== true,
+  )
+  const waiting = findWaiting(work, gone)
+  const remove = gone
+    .filter((place) => !waiting.includes(place))
+    .map((place) => ({ ...place, reason: leaving.get(place.agentId) ?? reasonToGo(work, place) }))
+    .toSorted((a, b) => b.position - a.position)
+  keep.sort((a, b) => a.position - b.position)
+  const replaced = findAllReplaced(input, [...keep, ...add])
+  return { keep, add, waiting, remove, shortages: findShortages(input, slots, taken), replaced }
+}
+
+/** The earliest first, as many as the deployment has room for. */
+function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): Place[] {
+  const room = new Map(slots.map(({ id, max, chosen }) => [id, max - chosen.length]))
+  return gone
+    .toSorted((a, b) => a.position - b.position || a.agentId - b.agentId)
+    .filter(({ agentId, deploymentId }) => {
+      const agent = input.agents.byId.get(agentId)
+      const slot = slots.find(({ id }) => id === deploymentId)
+      const left = room.get(deploymentId) ?? 0
+      const isAway = agent?.state === agentStates.Down || agent?.state === agentStates.Locked
+      if (!isAway || !slot || left === 0) return false
+      if (!isFitting(agent, slot.tagIds) || findConflict(input, agent) !== null) return false
+      room.set(deploymentId, left - 1)
+      return true
+    })
+}
+
+/** Why an agent leaves that fits no more. */
+export const unfitReason = 'it no longer has the tags of a deployment'
+
+/** Why an agent leaves that would fit. */
+export const fullReason = 'its deployment has its max'
+
+function reasonToGo({ input, slots }: PlacementWork, place: Place): string {
+  const agent = input.agents.byId.get(place.agentId)
+  const fits = agent && slots.some(({ tagIds }) => isFitting(agent, tagIds))
+  return fits === true ? fullReason : unfitReason
+}
+
+function findAllReplaced({ group, agents }: PlacementInput, chosen: readonly Place[]): HeldPlace[] {
+  if (group.replaces === undefined) return []
+  return chosen.flatMap(({ agentId }) => {
+    const agent = agents.byId.get(agentId)
+    return agent ? findReplaced(group, agent).map((holder) => ({ agentId, holder })) : []
+  })
+}

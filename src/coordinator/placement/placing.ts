@@ -1,0 +1,220 @@
+/** From rows to the placement decision and back: what `placeGroup` is given, and what a new place looks like. */
+import {
+  holderId,
+  noteDomains,
+  type AgentIndex,
+  type PlaceHolder,
+} from '../fleet/agent-index.js'
+import {
+  placeGroup,
+  type PlacementDecision,
+  type PlacementInput,
+} from './placement.js'
+import { isSameLoad, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
+import type { StageTarget, WishedDomain } from '../fleet/vcl-group.js'
+import type { DeploymentRecord } from '../fleet/deployment-queries.js'
+import { readOtherHolders } from '../fleet/placement-domains.js'
+import type { PlacementRecord } from '../fleet/placement-queries.js'
+import type { Queries } from '../store/store.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
+
+export interface GroupToPlace {
+  readonly id: number
+  readonly domains: readonly WishedDomain[]
+  /** What is staged of it, not the group itself. */
+  readonly stage?: StageTarget | undefined
+  /** Its stage makes way for it. */
+  readonly promoting?: boolean
+  /** Groups whose places it may take. */
+  readonly replaces?: ReadonlySet<number> | undefined
+}
+
+type PlacedDeployment = Pick<DeploymentRecord, 'id' | 'min' | 'max'> & {
+  readonly tags: readonly { readonly id: number }[]
+}
+
+export interface PlacingInput {
+  /** What is deployed, or is to be: a group's own fields take effect at its next deploy only. */
+  readonly group: GroupToPlace
+  readonly deployments: readonly PlacedDeployment[]
+  readonly agents: AgentIndex
+  readonly placements: readonly PlacementRecord[]
+  /** Agents that are not to be chosen: they failed or went away. */
+  readonly exclude?: ReadonlySet<number>
+  /** What is deployed: places that serve another VCL because this one failed there are filled by others. */
+  readonly wanted?: PlacedProgram | undefined
+  /** Down agents whose places are not given to others. */
+  readonly keepDown?: ReadonlySet<number>
+  /** For reasons: groups and stages that the reader may know of, by `holderId`. */
+  readonly nameOf?: ((holder: number) => string | undefined) | undefined
+}
+
+/** A group with domains passes over agents where another group has one of them. */
+export async function decidePlacement(
+  queries: Queries,
+  input: PlacingInput,
+): Promise<PlacementDecision> {
+  await noteOtherHolders(queries, input)
+  return placeGroup(toPlacementInput(input))
+}
+
+/** The same for a group that keeps its domains: where nobody is added, nothing is read. */
+export async function decideFollowing(
+  queries: Queries,
+  input: PlacingInput,
+): Promise<PlacementDecision> {
+  const decision = placeGroup(toPlacementInput(input))
+  return decision.add.length === 0 || input.group.domains.length === 0
+    ? decision
+    : decidePlacement(queries, input)
+}
+
+/** Into the index, for `placeGroup`. */
+export async function noteOtherHolders(
+  queries: Queries,
+  { group, agents }: Pick<PlacingInput, 'group' | 'agents'>,
+): Promise<void> {
+  const fqdns = group.domains.map(({ fqdn }) => fqdn)
+  noteDomains(agents, await readOtherHolders(queries, toHolder(group), fqdns))
+}
+
+export function toPlacementInput(input: PlacingInput): PlacementInput {
+  const { group, deployments, agents, placements, wanted, keepDown, nameOf } = input
+  // A place that another group takes is neither to be counted on nor to be given up.
+  const replaced = placements.filter(({ replacedBy }) => replacedBy !== null)
+  const exclude =
+    replaced.length === 0
+      ? input.exclude
+      : new Set([...(input.exclude ?? []), ...replaced.map(({ agentId }) => agentId)])
+  return {
+    group: {
+      id: holderId(toHolder(group)),
+      root: group.domains.length === 0,
+      fqdns: group.domains.map(({ fqdn }) => fqdn),
+      ...(group.stage?.ownDomains === false ? { apartFrom: group.id } : {}),
+      ...(group.promoting === true
+        ? { supersedes: holderId({ groupId: group.id, stage: true }) }
+        : {}),
+      ...(group.replaces && { replaces: group.replaces }),
+      deployments: deployments.map(({ id, min, max, tags }) => ({
+        id,
+        min,
+        max,
+        tagIds: tags.map((tag) => tag.id),
+      })),
+    },
+    agents,
+    placed: placements.filter(holdsPlace),
+    ...(exclude ? { exclude } : {}),
+    ...(wanted ? { failed: findFailed(placements, wanted) } : {}),
+    ...(keepDown ? { keepDown } : {}),
+    ...(nameOf && { nameOf }),
+  }
+}
+
+function toHolder({ id, stage }: GroupToPlace): PlaceHolder {
+  return { groupId: id, stage: stage !== undefined }
+}
+
+/** They serve their old VCL; what failed to switch, or is loading once more, is not among them. */
+function findFailed(
+  placements: readonly PlacementRecord[],
+  wanted: PlacedProgram,
+): ReadonlySet<number> {
+  const failed = placements.filter(
+    ({ state, current, candidate }) =>
+      state === 'failed' && current && !candidate && !isSameProgram(current, wanted),
+  )
+  return new Set(failed.map(({ agentId }) => agentId))
+}
+
+/** What failed before it ever served holds no place. */
+export function holdsPlace(placement: PlacementRecord): boolean {
+  return placement.current !== null || placement.candidate !== null
+}
+
+export interface NewPlace {
+  readonly group: Pick<GroupRecord, 'id' | 'organizationId'>
+  readonly agentId: number
+  readonly deploymentId: number
+  readonly position: number
+  readonly revision: number
+  readonly program: PlacedProgram
+  /** It is its stage's. */
+  readonly stage?: boolean
+}
+
+export function createPlacement(place: NewPlace): PlacementRecord {
+  return {
+    groupId: place.group.id,
+    organizationId: place.group.organizationId,
+    agentId: place.agentId,
+    deploymentId: place.deploymentId,
+    position: place.position,
+    state: 'wanted',
+    wantedRevision: place.revision,
+    appliedRevision: null,
+    current: null,
+    candidate: place.program,
+    candidateState: 'pending',
+    previous: null,
+    error: null,
+    deployedAt: null,
+    keptDown: false,
+    stage: place.stage ?? false,
+    leaving: false,
+    replacedBy: null,
+  }
+}
+
+/** A cache that holds it already, since it was adopted there, has it under a name of its own. */
+export function nameAsHeld(
+  { current, previous }: Pick<PlacementRecord, 'current' | 'previous'>,
+  program: PlacedProgram,
+): PlacedProgram {
+  const held = [current, previous].find((one) => isSameLoad(one, program))
+  return held ? { ...program, name: held.name } : program
+}
+
+/** The candidate serves from now on; what served stays loaded as the previous one. */
+export function switchPlacement(placement: PlacementRecord, revision: number): PlacementRecord {
+  const { candidate, current } = placement
+  if (candidate === null) return placement
+  const isServing = isSameProgram(current, candidate)
+  return {
+    ...placement,
+    state: isServing ? 'applied' : 'applying',
+    wantedRevision: revision,
+    appliedRevision: isServing ? revision : placement.appliedRevision,
+    current: candidate,
+    previous: isServing ? placement.previous : (current ?? placement.previous),
+    candidate: null,
+    candidateState: null,
+    error: null,
+  }
+}
+
+/** The candidate failed here: the old VCL serves on, or the place is given up (keepOnFailure false, or none served). */
+export function failPlacement(placement: PlacementRecord, keepOld: boolean): PlacementRecord {
+  return {
+    ...placement,
+    state: 'failed',
+    candidate: null,
+    candidateState: null,
+    error: placement.error ?? 'the VCL was not loaded',
+    ...(keepOld ? {} : { current: null, previous: null, appliedRevision: null }),
+  }
+}
+
+/** The cache was not there to load it: it does when it is back, unlike one that refused (choices: 3, Deploy). */
+export function awaitCandidate(placement: PlacementRecord): PlacementRecord {
+  return placement.candidateState === 'failed'
+    ? { ...placement, candidateState: 'pending' }
+    : placement
+}
+
+/** The deploy was given up before the switch: nothing has changed here. */
+export function dropCandidate(placement: PlacementRecord): PlacementRecord {
+  const error = placement.state === 'failed' ? placement.error : null
+  return { ...placement, candidate: null, candidateState: null, error }
+}

@@ -1,0 +1,145 @@
+/**
+ * A deploy that replaces: where other groups of the same owner hold an agent that it chooses, its VCL is loaded beside theirs
+ * and takes their places with the switch. They keep their other agents; who has none left is undeployed.
+ */
+import { recordPlacement, type AgentIndex } from '../fleet/agent-index.js'
+import type { PlacementDecision } from './placement.js'
+import type { WishedDomain } from '../fleet/vcl-group.js'
+import { readDeploys } from '../fleet/deploy-queries.js'
+import { readDeploymentsOf } from '../fleet/deployment-queries.js'
+import { addHistory } from '../fleet/history-queries.js'
+import type { NamedReference } from '../store/owner.js'
+import { readPlacements } from '../fleet/placement-queries.js'
+import { findPlaceless, readBeingReplaced, readGroupNames } from '../fleet/replaced-places.js'
+import type { Queries } from '../store/store.js'
+import { readGroups, writeWish, type GroupRecord } from '../fleet/group-queries.js'
+import { decidePlacement, holdsPlace } from './placing.js'
+
+/** Whether the deploy of a group must wait: one of its own runs, or one that takes a place of it. */
+export async function isInDeploy(queries: Queries, groupId: number): Promise<boolean> {
+  if ((await readDeploys(queries, [groupId])).length > 0) return true
+  return (await readBeingReplaced(queries, [groupId])).length > 0
+}
+
+export interface JudgedReplacing {
+  readonly group: { readonly id: number; readonly domains: readonly WishedDomain[] }
+  readonly decision: PlacementDecision
+  /** As the decision was made; it is changed to what the switch makes of it. */
+  readonly agents: AgentIndex
+  readonly force: boolean
+}
+
+/** Why the others' places are not to be taken now; undefined: they may be. A group that loses all of them has no min to keep. */
+export async function judgeReplacing(
+  queries: Queries,
+  { group, decision, agents, force }: JudgedReplacing,
+): Promise<string | undefined> {
+  const ids = [...new Set(decision.replaced.map(({ holder }) => holder))]
+  if (ids.length === 0) return undefined
+  const others = await readGroups(queries, { kind: 'all' }, { ids })
+  const busy = new Set([
+    ...(await readDeploys(queries, ids)).map(({ groupId }) => groupId),
+    ...(await readBeingReplaced(queries, ids)),
+  ])
+  const moving = others.filter(({ id }) => busy.has(id))
+  if (moving.length > 0)
+    return `a deploy is changing ${nameGroups(moving)}, whose places this one would take; deploy it again when that has ended`
+  if (force) return undefined
+  const before = await findShort(queries, others, { agents, decision })
+  takePlaces(agents, group, decision)
+  const after = await findShort(queries, others, { agents, decision, without: true })
+  const fallen = others.filter(({ id }) =>
+    [...(after.get(id) ?? [])].some((deploymentId) => before.get(id)?.has(deploymentId) !== true),
+  )
+  return fallen.length === 0
+    ? undefined
+    : `by taking their places this deploy brings ${nameGroups(fallen)} below min; ?force=true deploys it all the same`
+}
+
+/** So that whoever is placed next sees what the switch makes of it. */
+export function takePlaces(
+  agents: AgentIndex,
+  { id, domains }: JudgedReplacing['group'],
+  { replaced, keep, add }: PlacementDecision,
+): void {
+  for (const { holder, agentId } of replaced)
+    recordPlacement(agents, { id: holder, root: false }, { add: [], remove: [{ agentId }] })
+  const fqdns = domains.map(({ fqdn }) => fqdn)
+  const placed = { id, root: fqdns.length === 0, fqdns }
+  recordPlacement(agents, placed, { add: [...keep, ...add], remove: [] })
+}
+
+interface Short extends Pick<JudgedReplacing, 'agents' | 'decision'> {
+  /** As the groups are without the places that are taken. */
+  readonly without?: boolean
+}
+
+/** By group, the deployments below their min; of groups that keep a place. */
+async function findShort(
+  queries: Queries,
+  groups: readonly GroupRecord[],
+  { agents, decision, without = false }: Short,
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  const short = new Map<number, ReadonlySet<number>>()
+  const all = await readPlacements(queries, { groupIds: groups.map(({ id }) => id), stage: false })
+  for (const { id, wish } of groups) {
+    const taken = new Set(
+      decision.replaced.filter(({ holder }) => holder === id).map(({ agentId }) => agentId),
+    )
+    const own = all.filter(({ groupId }) => groupId === id)
+    const left = own.filter((place) => !taken.has(place.agentId))
+    if (wish === null || !left.some(holdsPlace)) continue
+    const { shortages } = await decidePlacement(queries, {
+      group: { id, domains: wish.domains },
+      deployments: await readDeploymentsOf(queries, wish.deploymentIds),
+      agents,
+      placements: without ? left : own,
+      ...(without && { exclude: taken }),
+    })
+    short.set(id, new Set(shortages.map(({ deploymentId }) => deploymentId)))
+  }
+  return short
+}
+
+/** Groups that a message names. */
+const groupsNamed = 10
+
+function nameGroups(groups: readonly Pick<GroupRecord, 'name'>[]): string {
+  const named = groups.slice(0, groupsNamed).map(({ name }) => JSON.stringify(name))
+  const more = groups.length - named.length
+  const what = groups.length === 1 ? 'group' : 'groups'
+  return `${what} ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+export interface Replacement {
+  /** Groups that lost a place. */
+  readonly ids: readonly number[]
+  readonly by: NamedReference
+  readonly account: string
+  readonly now: number
+}
+
+/** Who has no place left is deployed no longer. */
+export async function undeployPlaceless(
+  queries: Queries,
+  { ids, by, account, now }: Replacement,
+): Promise<void> {
+  const placeless = await findPlaceless(queries, ids)
+  if (placeless.length === 0) return
+  for (const group of await readGroups(queries, { kind: 'all' }, { ids: placeless })) {
+    const { id: groupId, organizationId, revision, wish } = group
+    if (wish === null) continue
+    await writeWish(queries, groupId, { sources: null, pending: false, revision })
+    const entry = { groupId, organizationId, revision, account, at: now, sources: wish }
+    await addHistory(queries, { ...entry, action: 'undeploy', result: 'ok', replacedBy: by })
+  }
+}
+
+/** What a message to the owner's people may name, by `holderId`. */
+export async function readNamesOf(
+  queries: Queries,
+  organizationId: number | null,
+): Promise<(holder: number) => string | undefined> {
+  const names = await readGroupNames(queries, organizationId)
+  return (holder) => names.get(Math.abs(holder))
+}

@@ -1,0 +1,79 @@
+/** Too few agents for a deployment, in words (choices: 3, Placement: 409 when conflicting agents would do, else 503). */
+import { agentStateName } from '../../resources/agent-state.js'
+import type { PlacementDecision } from './placement.js'
+import type { Shortage as PlacementShortage } from './placement-shortage.js'
+import type { DeploymentRecord } from '../fleet/deployment-queries.js'
+
+export interface Shortage {
+  readonly kind: 'conflict' | 'unavailable'
+  readonly message: string
+}
+
+/** The hidden one of a group of the console has its caches named one by one. */
+type NamedDeployment = Pick<DeploymentRecord, 'id' | 'name'> &
+  Partial<Pick<DeploymentRecord, 'groupId'>>
+
+/** What may be named to those who read the message. */
+export interface ShortageNames {
+  readonly agents: Iterable<{ readonly id: number; readonly name: string }>
+  /** A group or a stage, by `holderId`; undefined: it is somebody else's. */
+  readonly nameOf?: ((holder: number) => string | undefined) | undefined
+}
+
+/** Agents that a message names. */
+const agentsNamed = 10
+
+/** Undefined when every deployment reaches its min. */
+export function describeShortages(
+  decision: PlacementDecision,
+  deployments: readonly NamedDeployment[],
+  names: ShortageNames,
+): Shortage | undefined {
+  if (deployments.length === 0) return { kind: 'conflict', message: noDeployments }
+  if (decision.shortages.length === 0) return undefined
+  const isConflict = decision.shortages.some((shortage) => shortage.wouldReachWithConflicting)
+  const agents = new Map([...names.agents].map(({ id, name }) => [id, name]))
+  const texts = decision.shortages.map((shortage) => {
+    const { deploymentId, min, placed, wouldReachWithConflicting } = shortage
+    const deployment = deployments.find(({ id }) => id === deploymentId)
+    const held = describeHeld(shortage, agents, names)
+    const why = wouldReachWithConflicting
+      ? `; other groups hold the agents it would need: ${held}`
+      : `: ${describeFitting(shortage, held)}`
+    if (typeof deployment?.groupId === 'number')
+      return `the group needs ${min} running cache, ${placed} of its caches can be used${why}`
+    const name = JSON.stringify(deployment?.name ?? String(deploymentId))
+    return `deployment ${name} needs ${min} running agents with all of its tags, ${placed} can be used${why}`
+  })
+  return { kind: isConflict ? 'conflict' : 'unavailable', message: texts.join('. ') }
+}
+
+/** `20 have its tags, 12 are Locked, 5 Down, 3 cannot be used: …` */
+function describeFitting({ fitting, states, conflicts }: PlacementShortage, held: string): string {
+  if (fitting === 0) return 'no agent has them'
+  const parts = states.map(
+    ({ state, count }, index) =>
+      `${count} ${index > 0 ? '' : count === 1 ? 'is ' : 'are '}${agentStateName(state)}`,
+  )
+  if (conflicts.length > 0) parts.push(`${conflicts.length} cannot be used: ${held}`)
+  return [`${fitting} ${fitting === 1 ? 'has' : 'have'} its tags`, ...parts].join(', ')
+}
+
+function describeHeld(
+  { conflicts }: PlacementShortage,
+  agents: ReadonlyMap<number, string>,
+  { nameOf }: ShortageNames,
+): string {
+  const shown = conflicts.slice(0, agentsNamed).map(({ agentId, holder, reason }) => {
+    const agent = `agent ${JSON.stringify(agents.get(agentId) ?? String(agentId))}`
+    if (holder === null) return `${agent}: ${reason}`
+    const name = nameOf?.(holder)
+    if (name === undefined) return `another group holds ${agent}`
+    return `${holder < 0 ? 'the stage of ' : ''}group ${JSON.stringify(name)} holds ${agent}`
+  })
+  const more = conflicts.length - shown.length
+  return `${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}`
+}
+
+/** Chosen by us: nobody can come late for it, so there is no wish to keep, and a deploy to nowhere is no success. */
+const noDeployments = 'the group has no deployments; give it one, and it is placed by its tags'

@@ -1,0 +1,95 @@
+/**
+ * A change of tags, min or max by which a deployed group would fall below min needs `force` (choices: 3, Placement).
+ * The change is made inside the transaction, judged by what placement would now decide, and rolled back if refused.
+ */
+import { placementInputsSubject } from '../bus/bus.js'
+import { indexAgents, type AgentIndex } from '../fleet/agent-index.js'
+import type { Actor } from '../../resources/permission.js'
+import { FleetError, type ErrorKey } from '../../errors.js'
+import { readDeploymentsOf } from '../fleet/deployment-queries.js'
+import { readFleet } from '../fleet/fleet.js'
+import { readPlacements } from '../fleet/placement-queries.js'
+import { scopeOfOwner } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
+import { decidePlacement } from './placing.js'
+import type { StateService } from '../service.js'
+
+export interface Change {
+  /** Who makes it: groups of others are not named. */
+  readonly actor: Pick<Actor, 'organizationId'>
+  readonly errorKey: ErrorKey
+  /** The deployed groups that it concerns. */
+  readonly readGroupIds: (queries: Queries) => Promise<readonly number[]>
+  readonly write: (queries: Queries) => Promise<void>
+  readonly force: boolean
+}
+
+/** Throws 'conflict' that names the caller's groups. Afterwards placement follows by itself. */
+export async function changeTargets(service: StateService, change: Change): Promise<void> {
+  await service.store.decide(async (queries) => {
+    const groups = change.force
+      ? []
+      : await readDeployed(queries, await change.readGroupIds(queries))
+    const before = await findShort(queries, groups)
+    await change.write(queries)
+    const after = await findShort(queries, groups)
+    const fallen = groups.filter(({ id }) =>
+      [...(after.get(id) ?? [])].some((deploymentId) => before.get(id)?.has(deploymentId) !== true),
+    )
+    if (fallen.length > 0) throw describeShortfall(fallen, change)
+  })
+  service.bus.publish(placementInputsSubject, {})
+}
+
+async function readDeployed(queries: Queries, ids: readonly number[]): Promise<GroupRecord[]> {
+  return ids.length === 0 ? [] : readGroups(queries, { kind: 'all' }, { ids, deployed: true })
+}
+
+/** By group, the deployments that placement would now leave below their min. */
+async function findShort(
+  queries: Queries,
+  groups: readonly GroupRecord[],
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  const short = new Map<number, ReadonlySet<number>>()
+  if (groups.length === 0) return short
+  const placements = await readPlacements(queries, {
+    groupIds: groups.map(({ id }) => id),
+    stage: false,
+  })
+  const fleets = new Map<number | null, AgentIndex>()
+  for (const group of groups) {
+    const owner = group.organizationId
+    const agents = fleets.get(owner) ?? indexAgents(await readFleet(queries, scopeOfOwner(owner)))
+    fleets.set(owner, agents)
+    const { deploymentIds = [], domains = [] } = group.wish ?? {}
+    const decision = await decidePlacement(queries, {
+      group: { id: group.id, domains },
+      deployments: await readDeploymentsOf(queries, deploymentIds),
+      agents,
+      placements: placements.filter(({ groupId }) => groupId === group.id),
+    })
+    short.set(group.id, new Set(decision.shortages.map(({ deploymentId }) => deploymentId)))
+  }
+  return short
+}
+
+/** An agent of an organization that bears a shared tag may hold a group of the system administrator. */
+function describeShortfall(
+  groups: readonly GroupRecord[],
+  { actor, errorKey }: Pick<Change, 'actor' | 'errorKey'>,
+): FleetError {
+  const { organizationId } = actor
+  const names = groups
+    .map((group) =>
+      organizationId === null || group.organizationId === organizationId
+        ? JSON.stringify(group.name)
+        : "one of the system administrator's",
+    )
+    .join(', ')
+  return new FleetError(
+    'conflict',
+    errorKey,
+    `by this change a deployed group falls below its min: ${names}; ?force=true makes it all the same`,
+  )
+}

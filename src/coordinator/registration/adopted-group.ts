@@ -1,0 +1,161 @@
+/** The group that is made of what a cache runs: its files, tag, deployment and first revision, which serves already. */
+import { randomBytes } from 'node:crypto'
+import { programName } from '../../vcl/desired-engine.js'
+import type { VclText } from '../../vcl/bundle.js'
+import { defaultContentType, fileTypes, readFileContent } from '../../vcl/file.js'
+import type { WishedFile, WishedSources } from '../fleet/vcl-group.js'
+import { rebuildVcl, type RebuiltVcl, type VclPart } from '../../vcl/running-vcl.js'
+import { adoptedPrefix, addStaticTag, isAdoptedNameTaken } from '../fleet/adoption-queries.js'
+import type { RegisteredRow } from '../fleet/agent-rows.js'
+import { keepTags } from '../fleet/agent-tags.js'
+import { insertDeployment } from '../fleet/deployment-queries.js'
+import { insertFile } from '../files/file-queries.js'
+import { addHistory } from '../fleet/history-queries.js'
+import type { NamedReference } from '../store/owner.js'
+import { savePlacements } from '../fleet/placement-queries.js'
+import { keepSource } from '../fleet/sources.js'
+import type { Queries } from '../store/store.js'
+import { insertGroup, writeWish } from '../fleet/group-queries.js'
+import { createPlacement, switchPlacement, type NewPlace } from '../placement/placing.js'
+
+/** Whose name stands in versions and history. */
+const adoptionAccount = 'takeover'
+/** Names with a number behind them that are tried when those of a group are taken. */
+const nameTries = 100
+
+export interface AdoptedVcl {
+  readonly parts: readonly VclPart[]
+  /** Its name on the cache. */
+  readonly program: string
+}
+
+export interface WantedGroup {
+  readonly name: string
+  /** The static tag that the group's deployment asks for. */
+  readonly tag: string
+  /** Another name will do where this one is taken. */
+  readonly mayBeRenamed: boolean
+}
+
+export interface MadeGroup extends NamedReference {
+  /** Static on the agent from now on; null: none. */
+  readonly tag: string | null
+}
+
+/** Whose cache it is, and when. */
+export interface Adopter {
+  readonly queries: Queries
+  readonly agent: RegisteredRow
+  readonly now: number
+}
+
+/** Call under the decision lock. A reason when no files can be made of the text, or all names for them are taken. */
+export async function makeAdoptedGroup(
+  { queries, agent, now }: Adopter,
+  { parts, program }: AdoptedVcl,
+  wanted: WantedGroup,
+): Promise<MadeGroup | { readonly reason: string }> {
+  const { organizationId } = agent
+  const rebuilt = await rebuild(queries, organizationId, parts, wanted.name)
+  if (!rebuilt.ok) return rebuilt
+  const { bundle, main: mainText } = rebuilt
+  const [tagId = 0] = await keepTags(queries, organizationId, [wanted.tag], now)
+  await addStaticTag(queries, agent.id, tagId)
+  const one = { name: rebuilt.name, min: 1, max: 1, tagIds: [tagId], managedBy: null }
+  const deploymentId = await insertDeployment(queries, organizationId, one, now)
+  const main = await makeFile(queries, agent, { ...mainText, fileType: fileTypes.main }, now)
+  const includes: WishedFile[] = []
+  for (const file of rebuilt.includes)
+    includes.push(await makeFile(queries, agent, { ...file, fileType: fileTypes.include }, now))
+  const name = wanted.mayBeRenamed ? rebuilt.name : wanted.name
+  const groupId = await insertGroup(
+    queries,
+    { organizationId, cacheKey: randomBytes(16).toString('hex') },
+    {
+      ...{ name, root: true, keepOnFailure: true, mainFileId: main.id, mainFileVersion: null },
+      ...{ includeIds: includes.map(({ id }) => id), domainIds: [], deploymentIds: [deploymentId] },
+      managedBy: null,
+    },
+    now,
+  )
+  await keepSource(queries, bundle, now)
+  const sources: WishedSources = {
+    ...{
+      mainVCL: main,
+      includes,
+      sha: bundle.sha,
+      programName: programName(groupId, bundle.sha, 0),
+    },
+    ...{ deploymentIds: [deploymentId], domains: [] },
+  }
+  const revision = 1
+  await writeWish(queries, groupId, { sources, pending: false, revision })
+  await saveServingPlace(
+    queries,
+    {
+      ...{ group: { id: groupId, organizationId }, agentId: agent.id, deploymentId },
+      ...{ position: 1, revision, program: { name: program, sha: bundle.sha, fqdns: null } },
+    },
+    now,
+  )
+  const account = adoptionAccount
+  const entry = { groupId, organizationId, revision, at: now, account, result: 'ok', sources }
+  await addHistory(queries, { ...entry, action: 'adopt' })
+  return { id: groupId, name, tag: wanted.tag }
+}
+
+/** The cache serves it already, under the name that it has there. */
+export async function saveServingPlace(
+  queries: Queries,
+  place: NewPlace,
+  now: number,
+): Promise<void> {
+  const { revision } = place
+  const switched = switchPlacement(createPlacement(place), revision)
+  await savePlacements(queries, [
+    { ...switched, state: 'applied', appliedRevision: revision, deployedAt: now },
+  ])
+}
+
+/** As the agent's own tag is called, and the group that is made for it alone. */
+export function adoptedName(name: string): string {
+  return `${adoptedPrefix}${name}`
+}
+
+/** With names for deployment and files that are free in the agent's organization. */
+async function rebuild(
+  queries: Queries,
+  organizationId: number | null,
+  parts: readonly VclPart[],
+  wanted: string,
+): Promise<(RebuiltVcl & { readonly name: string }) | { readonly ok: false; reason: string }> {
+  for (let count = 1; count <= nameTries; count++) {
+    const name = count === 1 ? wanted : `${wanted}-${count}`
+    const rebuilt = rebuildVcl(parts, name)
+    if (!rebuilt.ok) return rebuilt
+    const files = [rebuilt.main, ...rebuilt.includes].map((file) => file.name)
+    if (!(await isAdoptedNameTaken(queries, organizationId, { object: name, files })))
+      return { ...rebuilt, name }
+  }
+  return { ok: false, reason: 'all names for it are taken' }
+}
+
+async function makeFile(
+  queries: Queries,
+  { organizationId }: RegisteredRow,
+  { name, text, fileType }: VclText & { readonly fileType: number },
+  now: number,
+): Promise<WishedFile> {
+  const read = readFileContent({ source: text, encoded: false })
+  if (!read.ok) throw new Error(`the text of ${name} was flattened and cannot be a file`)
+  const contentType = defaultContentType(false)
+  const version = { source: text, encoded: false, contentType, sha: read.content.sha }
+  const made = { ...version, account: adoptionAccount, createdAt: now }
+  const id = await insertFile(
+    queries,
+    organizationId,
+    { name, contentType, fileType, managedBy: null },
+    made,
+  )
+  return { id, name, version: 1 }
+}

@@ -1,0 +1,91 @@
+/** Who knocks: an agent with its own key, or a new one with a join token. Both are kept as SHA-256 digests only. */
+import { createHash } from 'node:crypto'
+import { agentStates } from '../../resources/agent-state.js'
+import { findAgentNameProblem, linkedAgentNameLimit } from '../../resources/names.js'
+import { FleetError } from '../../errors.js'
+import { findAgentByKey, findAgentByName } from '../fleet/agent-rows.js'
+import { findUsableJoinToken } from './join-token-queries.js'
+import type { StateService } from '../service.js'
+
+export interface KnownAgent {
+  readonly kind: 'known'
+  readonly agentId: number
+  readonly name: string
+  readonly keyDigest: string
+  /** The link that counted when it knocked. */
+  readonly linkId: string | null
+}
+
+export interface JoiningAgent {
+  readonly kind: 'joining'
+  readonly name: string
+  readonly tokenId: number
+  /** Null: an agent that all organizations share. */
+  readonly organizationId: number | null
+  readonly tagIds: readonly number[]
+  /** The Down agent whose name, id and place it would take over; null when the name is free. */
+  readonly takesOver: number | null
+  /** Of the agent that it would take over: the link that counted when it knocked. */
+  readonly linkId: string | null
+}
+
+export type Credential = KnownAgent | JoiningAgent
+
+/** The digest is looked up whole, so that no comparison of secrets can be timed. */
+export function digestSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+/** Throws FleetError 'unauthenticated' for a key that is nobody's, or no longer anybody's. */
+export async function recognizeKey(service: StateService, key: string): Promise<KnownAgent> {
+  const keyDigest = digestSecret(key)
+  const agent = await findAgentByKey(service.store.queries, keyDigest)
+  if (!agent) throw new FleetError('unauthenticated', 'auth', 'this key is not that of an agent')
+  const { id: agentId, name, linkId } = agent
+  return { kind: 'known', agentId, name, keyDigest, linkId }
+}
+
+/** Throws FleetError 'unauthenticated' for the token, 'invalid' or 'conflict' for the name. The use is counted at hello. */
+export async function recognizeJoinToken(
+  service: StateService,
+  token: string,
+  name: string,
+): Promise<JoiningAgent> {
+  const { queries } = service.store
+  const found = await findUsableJoinToken(queries, digestSecret(token), service.now())
+  if (!found)
+    throw new FleetError(
+      'unauthenticated',
+      'auth',
+      'this join token is unknown, used up, expired or revoked',
+    )
+  const problem = findAgentNameProblem(name, linkedAgentNameLimit)
+  if (problem !== null) throw new FleetError('invalid', 'agent', `X-Cachefleet-Name: ${problem}`)
+  const agent = await findAgentByName(queries, name)
+  if (agent && !mayTakeOver(agent, found.organizationId)) throw nameTaken(name)
+  return {
+    kind: 'joining',
+    name,
+    tokenId: found.id,
+    organizationId: found.organizationId,
+    tagIds: found.tagIds,
+    takesOver: agent?.id ?? null,
+    linkId: agent?.linkId ?? null,
+  }
+}
+
+/** A Down name is taken over by a token of the same organization: a reinstalled host (choices: 4). */
+export function mayTakeOver(
+  agent: { readonly state: number; readonly organizationId: number | null },
+  organizationId: number | null,
+): boolean {
+  return agent.state === agentStates.Down && agent.organizationId === organizationId
+}
+
+export function nameTaken(name: string): FleetError {
+  return new FleetError(
+    'conflict',
+    'agent',
+    `the name ${name} is another agent's; one that is Down is taken over by a join token of its organization`,
+  )
+}

@@ -1,0 +1,115 @@
+/**
+ * `--adopt-group`: a cache whose text is that of a deployed root group gets a place in it, and is not touched: what it
+ * runs keeps its name. Another text keeps a group of its own, and how it differs is told.
+ */
+import { rebuildVcl } from '../../vcl/running-vcl.js'
+import { FleetError } from '../../errors.js'
+import { adoptedPrefix, addStaticTag } from '../fleet/adoption-queries.js'
+import type { RegisteredRow } from '../fleet/agent-rows.js'
+import { addAssignedTags, readTagsOfAgent } from '../fleet/agent-tags.js'
+import { raiseMax, readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
+import { readDeploys } from '../fleet/deploy-queries.js'
+import { readPlacements } from '../fleet/placement-queries.js'
+import { findSource } from '../fleet/sources.js'
+import type { Queries } from '../store/store.js'
+import { findGroupNamed, type GroupRecord } from '../fleet/group-queries.js'
+import { compareTexts } from '../files/compare-texts.js'
+import { saveServingPlace, type AdoptedVcl, type Adopter, type MadeGroup } from './adopted-group.js'
+
+/** A text against that of the group; made before the decision, which takes it only while the group has that text. */
+export interface Comparison {
+  readonly sha: string
+  readonly difference: string | null
+}
+
+/** In characters; what is more is cut. */
+const differenceLimit = 64 * 1024
+const cutNote = '\n(cut: the difference is over 64 KiB)\n'
+
+/** Null where there is nothing to compare with. */
+export async function compareWithGroup(
+  queries: Queries,
+  { organizationId, name: agentName }: Pick<RegisteredRow, 'organizationId' | 'name'>,
+  { parts }: Pick<AdoptedVcl, 'parts'>,
+  groupName: string,
+): Promise<Comparison | null> {
+  const rebuilt = rebuildVcl(parts, 'running')
+  const wish = (await findGroupNamed(queries, organizationId, groupName))?.wish
+  if (!rebuilt.ok || !wish) return null
+  const { sha } = wish
+  const source = sha === rebuilt.bundle.sha ? undefined : await findSource(queries, sha)
+  if (!source) return { sha, difference: null }
+  const patch = await compareTexts(
+    { name: `VCL group ${groupName}`, text: source.text },
+    { name: `agent ${agentName}`, text: rebuilt.bundle.text },
+  )
+  return { sha, difference: patch === null ? 'they differ too much to be compared\n' : cut(patch) }
+}
+
+/** Bytes are at most four a character. */
+function cut(patch: string): string {
+  const bytes = Buffer.from(patch)
+  if (bytes.length <= differenceLimit) return patch
+  // A character that is cut in two becomes a replacement character.
+  const start = bytes.subarray(0, differenceLimit - cutNote.length).toString('utf8')
+  return start.replace(/\uFFFD+$/, '') + cutNote
+}
+
+/** Why nobody can join the group, whatever the text; null when one can. Throws 'unavailable' while a deploy of it runs. */
+export async function findObstacle(queries: Queries, group: GroupRecord): Promise<string | null> {
+  if ((await readDeploys(queries, [group.id])).length > 0)
+    throw new FleetError(
+      'unavailable',
+      'agent',
+      `VCL group ${JSON.stringify(group.name)}, which it is to join, is being deployed`,
+    )
+  if (group.console) return 'is a group of the console'
+  if (!group.wish || group.wishPending) return 'is not deployed'
+  if (group.wish.domains.length > 0) return 'is no root group'
+  return (await readDeploymentsOf(queries, group.wish.deploymentIds)).length === 0
+    ? 'has no deployment'
+    : null
+}
+
+/** Call under the decision lock, for a text that is the group's. The deployment makes room, and the agent gets its tags. */
+export async function joinGroup(
+  { queries, agent, now }: Adopter,
+  { group, program }: { readonly group: GroupRecord; readonly program: string },
+): Promise<MadeGroup> {
+  const { wish, organizationId, revision } = group
+  if (!wish) throw new Error(`group ${group.id} is joined and has no wish`)
+  const borne = new Set((await readTagsOfAgent(queries, agent.id)).map(({ id }) => id))
+  const deployments = await readDeploymentsOf(queries, wish.deploymentIds)
+  const deployment = deployments.toSorted(
+    (a, b) => countMissing(a, borne) - countMissing(b, borne) || a.id - b.id,
+  )[0]
+  if (!deployment) throw new Error(`group ${group.id} is joined and has no deployment`)
+  const missing = deployment.tags.filter(({ id }) => !borne.has(id))
+  // As the first host of an adopted group bears it: an edit of the agent's tags must not take the group from it.
+  const adopted = missing.find(({ name }) => name.startsWith(adoptedPrefix))
+  if (adopted) await addStaticTag(queries, agent.id, adopted.id)
+  const assigned = missing.filter((tag) => tag !== adopted)
+  await addAssignedTags(
+    queries,
+    agent.id,
+    assigned.map(({ id }) => id),
+  )
+  const places = await readPlacements(queries, { groupIds: [group.id], stage: false })
+  const held = places.filter(({ deploymentId }) => deploymentId === deployment.id)
+  await raiseMax(queries, deployment.id, held.length + 1, now)
+  await saveServingPlace(
+    queries,
+    {
+      ...{ group: { id: group.id, organizationId }, agentId: agent.id },
+      ...{ deploymentId: deployment.id, revision },
+      position: Math.max(0, ...places.map(({ position }) => position)) + 1,
+      program: { name: program, sha: wish.sha, fqdns: null },
+    },
+    now,
+  )
+  return { id: group.id, name: group.name, tag: adopted?.name ?? null }
+}
+
+function countMissing({ tags }: DeploymentRecord, borne: ReadonlySet<number>): number {
+  return tags.filter(({ id }) => !borne.has(id)).length
+}

@@ -1,0 +1,172 @@
+/**
+ * Reports become rows: collected for some milliseconds, then judged and written in one transaction under the decision
+ * lock, because deploys change the same placements. Hints follow, so that whoever waits reads again.
+ */
+import type { Logger } from 'pino'
+import { holderId } from '../fleet/agent-index.js'
+import type { PlacedProgram } from '../../vcl/desired-engine.js'
+import { groupBy } from '../../group-by.js'
+import { programOf } from '../fleet/vcl-group.js'
+import type { Drift } from '../../messages/agent-to-coordinator.js'
+import { readAttempts, writeAttempts, writeDrift } from '../fleet/condition-queries.js'
+import { readPlacements, savePlacementStates } from '../fleet/placement-queries.js'
+import { readStages } from '../fleet/stage-queries.js'
+import type { Queries } from '../store/store.js'
+import { readGroups } from '../fleet/group-queries.js'
+import { tellAgentsChanged } from '../agents/agent-hints.js'
+import { judgeReport, type ReportedAgent, type ReportedApply } from './report-outcome.js'
+import type { StateService } from '../service.js'
+
+export interface ReportRecorder {
+  /** Never waits; reports of one agent are judged in the order of these calls. */
+  recordApply(agentId: number, report: ReportedApply): void
+  recordDrift(agentId: number, drift: Drift, traceId: string): void
+  /** Writes what is waiting. Never rejects: what could not be written waits for the next time. */
+  flush(): Promise<void>
+  /** Writes what is waiting, once, and starts no timer any more. */
+  close(): Promise<void>
+}
+
+type Waiting =
+  | { readonly agentId: number; readonly apply: ReportedApply }
+  | { readonly agentId: number; readonly drift: Drift; readonly traceId: string }
+
+/** Chosen by us: reports of a fleet that finishes together share a transaction. */
+const batchMs = 10
+const batchSize = 200
+const retryMs = 1000
+/** Chosen by us: while the store is away; what is dropped is asked for again, for the revisions still differ. */
+const waitingLimit = 20_000
+
+export function createReportRecorder(service: StateService, log: Logger): ReportRecorder {
+  let waiting: Waiting[] = []
+  let flushing: Promise<void> | null = null
+  let timer: NodeJS.Timeout | null = null
+  let closed = false
+  let failing = false
+
+  return {
+    recordApply: (agentId, apply) => {
+      add({ agentId, apply })
+    },
+    recordDrift: (agentId, drift, traceId) => {
+      add({ agentId, drift, traceId })
+    },
+    flush,
+    close: async () => {
+      closed = true
+      if (timer) clearTimeout(timer)
+      await flush()
+    },
+  }
+
+  function add(entry: Waiting): void {
+    if (waiting.length >= waitingLimit) waiting.shift()
+    waiting.push(entry)
+    if (waiting.length === batchSize && !failing && !closed) void flush() // never rejects
+    schedule(batchMs)
+  }
+
+  function schedule(delayMs: number): void {
+    if (timer || closed) return
+    timer = setTimeout(() => {
+      timer = null
+      void flush() // never rejects
+    }, delayMs)
+  }
+
+  async function flush(): Promise<void> {
+    while (flushing) await flushing
+    if (waiting.length === 0) return
+    flushing = writeAll().finally(() => (flushing = null))
+    await flushing
+  }
+
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchSize)
+      try {
+        await writeBatch(service, batch)
+      } catch (error) {
+        if (!failing) log.error({ err: error, reports: batch.length }, 'reports cannot be written')
+        failing = true
+        schedule(retryMs)
+        return
+      }
+      failing = false
+      // Nobody else takes from the front while this flush runs, but the limit may have.
+      const left = new Set(batch)
+      waiting = waiting.filter((entry) => !left.has(entry))
+      tellAgentsChanged(service, [...new Set(batch.map(({ agentId }) => agentId))])
+    }
+  }
+}
+
+/** Not on disk at once: an agent whose report the store does not know is asked again (agent-gateway/apply-offer.ts). */
+async function writeBatch(service: StateService, batch: readonly Waiting[]): Promise<void> {
+  const now = service.now()
+  await service.store.decide(
+    async (queries) => {
+      await judgeAndSave(queries, batch, now)
+      for (const entry of batch)
+        if ('drift' in entry)
+          await writeDrift(queries, entry.agentId, entry.drift, { traceId: entry.traceId, at: now })
+    },
+    { durable: false },
+  )
+}
+
+async function judgeAndSave(
+  queries: Queries,
+  batch: readonly Waiting[],
+  now: number,
+): Promise<void> {
+  const applies = batch.flatMap((entry) => ('apply' in entry ? [entry] : []))
+  const known = await readReported(queries, [...new Set(applies.map(({ agentId }) => agentId))])
+  const judged = new Map(known)
+  for (const { agentId, apply } of applies) {
+    const reported = judged.get(agentId)
+    if (reported) judged.set(agentId, judgeReport(reported, apply, now))
+  }
+  const changed = [...judged.values()].filter((now) => now !== known.get(now.agent.id))
+  await writeAttempts(
+    queries,
+    changed.map(({ agent }) => agent),
+  )
+  const before = new Set([...known.values()].flatMap(({ placements }) => placements))
+  const placements = changed.flatMap((reported) => reported.placements)
+  await savePlacementStates(
+    queries,
+    placements.filter((placement) => !before.has(placement)),
+  )
+}
+
+async function readReported(
+  queries: Queries,
+  agentIds: readonly number[],
+): Promise<Map<number, ReportedAgent>> {
+  if (agentIds.length === 0) return new Map()
+  const placements = await readPlacements(queries, { agentIds })
+  const placed = groupBy(placements, ({ agentId }) => agentId)
+  const failed = placements.filter(({ state }) => state === 'failed')
+  const wished = await readWishedPrograms(queries, [...new Set(failed.map((one) => one.groupId))])
+  const agents = await readAttempts(queries, agentIds)
+  return new Map(
+    agents.map((agent) => [agent.id, { agent, placements: placed.get(agent.id) ?? [], wished }]),
+  )
+}
+
+async function readWishedPrograms(
+  queries: Queries,
+  ids: readonly number[],
+): Promise<Map<number, PlacedProgram>> {
+  if (ids.length === 0) return new Map()
+  const groups = await readGroups(queries, { kind: 'all' }, { ids })
+  const stages = await readStages(queries, ids)
+  return new Map([
+    ...groups.flatMap(({ id, wish }) => (wish ? [[id, programOf(wish)] as const] : [])),
+    ...stages.map(
+      ({ groupId, sources }) => [holderId({ groupId, stage: true }), programOf(sources)] as const,
+    ),
+  ])
+}

@@ -1,0 +1,176 @@
+/**
+ * Heartbeats become rows: collected, and written for all agents in one transaction a second; one that changes
+ * something is written within milliseconds. And the opposite: agents that fell silent become Down.
+ */
+import type { Logger } from 'pino'
+import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
+import {
+  markSilentDown,
+  writeConditions,
+  writeHeartbeats,
+  type HeardRow,
+  type HeartbeatRow,
+} from '../fleet/condition-queries.js'
+import type { ConditionColumns } from '../fleet/agent-rows.js'
+import { tellAgentsChanged } from '../agents/agent-hints.js'
+import { requireTerm } from '../store/leases.js'
+import { toCondition } from '../registration/registration.js'
+import type { StateService } from '../service.js'
+
+export type HeardAgent = HeardRow
+
+export interface HeartbeatRecorder {
+  /** Keeps the newest of each agent until it is written; never waits. */
+  record(agent: LiveAgent, condition: EngineCondition): void
+  /** The session of this agent ended: what it said last is still written. */
+  forget(agentId: number): void
+  /** Writes what is waiting. Rejects never: what could not be written waits for the next time. */
+  flush(): Promise<void>
+  /** Writes what is waiting, once, and starts no timer any more. */
+  close(): Promise<void>
+}
+
+export interface LiveAgent {
+  readonly agentId: number
+  readonly readOnly: boolean
+}
+
+/** Told after each write. */
+export interface HeartbeatListener {
+  /** What the store says of these agents now. */
+  heard(agents: readonly HeardAgent[]): void
+  /** These are in the store no longer. */
+  gone(agentIds: readonly number[]): void
+}
+
+/** Chosen by us: how long a heartbeat that changes nothing may wait for company. */
+const batchMs = 1000
+/** Chosen by us: a change waits for those that come with it, when a whole fleet changes. */
+const changeMs = 20
+
+export function createHeartbeatRecorder(
+  service: StateService,
+  log: Logger,
+  listener: HeartbeatListener,
+): HeartbeatRecorder {
+  /** By agent, one entry each: what its row holds, as far as this process wrote it. */
+  const written = new Map<number, ConditionColumns>()
+  let waiting = new Map<number, HeartbeatRow>()
+  let flushing: Promise<void> | null = null
+  let timer: { readonly handle: NodeJS.Timeout; readonly dueAt: number } | null = null
+  let closed = false
+  let failing = false
+
+  return { record, forget, flush, close }
+
+  function record(agent: LiveAgent, condition: EngineCondition): void {
+    const row = { id: agent.agentId, at: service.now(), ...toCondition(condition, agent) }
+    waiting.set(row.id, row)
+    schedule(isWritten(row) ? batchMs : changeMs)
+  }
+
+  function forget(agentId: number): void {
+    if (waiting.has(agentId)) schedule(changeMs)
+    written.delete(agentId)
+  }
+
+  async function flush(): Promise<void> {
+    while (flushing) await flushing
+    if (waiting.size === 0) return
+    flushing = write().finally(() => (flushing = null))
+    await flushing
+  }
+
+  async function close(): Promise<void> {
+    closed = true
+    if (timer) clearTimeout(timer.handle)
+    await flush()
+  }
+
+  function schedule(delayMs: number): void {
+    if (closed) return
+    const dueAt = performance.now() + delayMs
+    if (timer && timer.dueAt <= dueAt) return
+    if (timer) clearTimeout(timer.handle)
+    const handle = setTimeout(() => {
+      timer = null
+      void flush() // never rejects
+    }, delayMs)
+    timer = { handle, dueAt }
+  }
+
+  async function write(): Promise<void> {
+    const rows = waiting
+    waiting = new Map()
+    try {
+      tell(rows, await save([...rows.values()]))
+      failing = false
+    } catch (error) {
+      if (!failing) log.error({ err: error, agents: rows.size }, 'heartbeats cannot be written')
+      failing = true
+      // What came meanwhile is newer.
+      for (const [id, row] of rows) if (!waiting.has(id)) waiting.set(id, row)
+      schedule(batchMs)
+    }
+  }
+
+  async function save(rows: readonly HeartbeatRow[]): Promise<HeardRow[]> {
+    const changed = rows.filter((row) => !isWritten(row))
+    const same = rows.filter((row) => isWritten(row))
+    return service.store.transaction(
+      async (queries) => [
+        ...(await writeConditions(queries, changed)),
+        ...(await writeHeartbeats(queries, same)),
+      ],
+      { durable: false },
+    )
+  }
+
+  function tell(rows: ReadonlyMap<number, HeartbeatRow>, heard: readonly HeardRow[]): void {
+    const changed: number[] = []
+    const gone = new Set(rows.keys())
+    for (const agent of heard) {
+      const row = rows.get(agent.id)
+      if (!row) continue
+      gone.delete(agent.id)
+      if (!isWritten(row) || agent.lastStateChangeAt === row.at) changed.push(agent.id)
+      written.set(agent.id, row)
+    }
+    for (const id of gone) written.delete(id)
+    tellAgentsChanged(service, changed)
+    listener.heard(heard)
+    if (gone.size > 0) listener.gone([...gone])
+  }
+
+  function isWritten(row: HeartbeatRow): boolean {
+    const last = written.get(row.id)
+    return (
+      last?.state === row.state &&
+      last.engineState === row.engineState &&
+      last.engineError === row.engineError &&
+      last.effectiveRevision === row.effectiveRevision &&
+      last.lockedBecause === row.lockedBecause &&
+      last.cachePid === row.cachePid
+    )
+  }
+}
+
+/** Down after this many missed heartbeats (choices: 3, Placement). */
+export const missedHeartbeats = 3
+
+/**
+ * Judged by the time in the store, so that the agents of a crashed coordinator are seen too. Of several coordinators one
+ * does it. Answers who became Down.
+ */
+export async function markSilentAgentsDown(service: StateService): Promise<readonly number[]> {
+  const now = service.now()
+  const silentSince = now - missedHeartbeats * service.settings.heartbeatMs
+  const ids = await service.leases.run('liveness', (term) =>
+    service.store.decide(async (queries) => {
+      await requireTerm(queries, term)
+      return markSilentDown(queries, silentSince, now)
+    }),
+  )
+  tellAgentsChanged(service, ids ?? [])
+  return ids ?? []
+}

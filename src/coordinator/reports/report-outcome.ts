@@ -1,0 +1,213 @@
+/**
+ * What a report of an agent means for its row and its placements. Pure.
+ *
+ * Programs have names of their own for every load, so a name that is loaded means the same whatever the revision;
+ * what says "all of it" counts only for the revision that is wanted now. Groups that share the agent are judged each by
+ * its own VCL: what is wrong with one is no failure of another.
+ */
+import { holderId } from '../fleet/agent-index.js'
+import {
+  composeNextRouting,
+  composeRouting,
+  isSameLoad,
+  type DesiredProgram,
+} from '../../vcl/desired-engine.js'
+import type { ApplyReport } from '../../messages/agent-to-coordinator.js'
+import type { AttemptRow } from '../fleet/condition-queries.js'
+import type { AttemptRecord } from '../fleet/agent-queries.js'
+import type { PlacementRecord } from '../fleet/placement-queries.js'
+
+export interface ReportedAgent {
+  readonly agent: AttemptRow
+  /** Those of this agent, of all groups. */
+  readonly placements: readonly PlacementRecord[]
+  /** The program that each of these groups and stages wants, by `holderId`: what served before an attempt bears another name. */
+  readonly wished: ReadonlyMap<number, DesiredProgram>
+}
+
+export type ReportedApply = Pick<
+  ApplyReport,
+  | 'revision'
+  | 'result'
+  | 'error'
+  | 'loaded'
+  | 'failures'
+  | 'postponed'
+  | 'interrupted'
+  | 'changed'
+  | 'serving'
+>
+
+/** Answers the same object when the report says nothing new: it is older than what is known, or of no revision of ours. */
+export function judgeReport(
+  known: ReportedAgent,
+  report: ReportedApply,
+  now: number,
+): ReportedAgent {
+  const { agent } = known
+  if (report.revision > agent.desiredRevision) return known
+  if (report.revision < Math.max(agent.attempted?.revision ?? 0, agent.recordedRevision ?? 0))
+    return known
+  const evidence = toEvidence(known, report, now)
+  const isApplied = report.result === 'applied'
+  const placements = known.placements.map((placement) =>
+    judgeCurrent(judgeCandidate(placement, evidence), evidence),
+  )
+  const hasFailed = placements.some(({ state }) => state === 'failed')
+  return {
+    ...known,
+    agent: {
+      ...agent,
+      attempted: judgeAttempt(agent.attempted, report, { hasFailed, now }),
+      effectiveRevision: isApplied ? report.revision : agent.effectiveRevision,
+      recordedRevision: isApplied ? report.revision : agent.recordedRevision,
+    },
+    placements,
+  }
+}
+
+interface Evidence {
+  readonly isNewest: boolean
+  /** The VCL that routes to what serves, and the one of phase two; null: no group has domains. */
+  readonly routing: string | null
+  readonly nextRouting: string | null
+  readonly loaded: ReadonlySet<string>
+  /** Null: not told. */
+  readonly serving: ReadonlySet<string> | null
+  readonly failures: ReadonlyMap<string, string>
+  readonly wished: ReadonlyMap<number, DesiredProgram>
+  readonly report: ReportedApply
+  readonly now: number
+}
+
+function toEvidence(known: ReportedAgent, report: ReportedApply, now: number): Evidence {
+  const { agent, placements, wished } = known
+  return {
+    routing: composeRouting(placements)?.name ?? null,
+    nextRouting: composeNextRouting(placements)?.name ?? null,
+    isNewest: report.revision === agent.desiredRevision,
+    loaded: new Set(report.loaded),
+    serving: report.serving ? new Set(report.serving) : null,
+    failures: new Map(report.failures.map(({ program, error }) => [program, error])),
+    ...{ wished, report, now },
+  }
+}
+
+/**
+ * The time moves only when something was done on the cache. What failed stays the last attempt where the agent only went back to
+ * what it held before, and as long as one of its groups is without what failed to load.
+ */
+function judgeAttempt(
+  last: AttemptRecord | null,
+  report: ReportedApply,
+  { hasFailed, now }: { readonly hasFailed: boolean; readonly now: number },
+): AttemptRecord {
+  const { revision, result, changed } = report
+  if (last !== null && isWithoutFailed(last, report, hasFailed)) return last
+  const firstFailure = report.failures[0]?.error ?? null
+  // Of what is applied, the settings that the cache refuses.
+  const error = report.error ?? (result === 'applied' ? null : firstFailure)
+  const isDone = changed || result === 'failed'
+  return { revision, result, error, at: last === null || isDone ? now : last.at }
+}
+
+/** It holds all that is wanted of it since the attempt failed. */
+function isWithoutFailed(last: AttemptRecord, report: ReportedApply, hasFailed: boolean): boolean {
+  if (last.result === 'applied' || report.result !== 'applied' || report.error !== null)
+    return false
+  return report.revision > last.revision && (hasFailed || !report.changed)
+}
+
+function judgeCandidate(placement: PlacementRecord, evidence: Evidence): PlacementRecord {
+  const { candidate, state } = placement
+  if (candidate === null) return placement
+  const routing = candidate.fqdns === null ? null : evidence.nextRouting
+  const isRouted = routing === null || evidence.loaded.has(routing)
+  if (evidence.loaded.has(candidate.name) && isRouted)
+    return {
+      ...placement,
+      candidateState: 'loaded',
+      error: state === 'failed' ? placement.error : null,
+    }
+  const error = findFailure(candidate.name, routing, evidence) ?? reasonOfAll(placement, evidence)
+  if (error !== null) return { ...placement, candidateState: 'failed', error }
+  const delay = reasonOfDelay(candidate.name, evidence)
+  return delay === null ? placement : { ...placement, error: delay }
+}
+
+/** Why the agent cannot load it for now, though the VCL may be right: its disk, or the way to the source. */
+function reasonOfDelay(name: string, { isNewest, report }: Evidence): string | null {
+  if (!isNewest) return null
+  if (report.result === 'refused') return report.error
+  return report.postponed?.find(({ program }) => program === name)?.error ?? null
+}
+
+function judgeCurrent(placement: PlacementRecord, evidence: Evidence): PlacementRecord {
+  const { current, state } = placement
+  if (current === null) return placement
+  const failure = findFailure(current.name, null, evidence)
+  if (failure !== undefined) return { ...placement, state: 'failed', error: failure }
+  if (!evidence.isNewest) return placement
+  if (isServing(placement, evidence))
+    return isWanted(placement, evidence) ? asApplied(placement, evidence) : placement
+  // What served before this attempt serves on: only a switch that was wanted has failed.
+  const routing = current.fqdns === null ? null : evidence.routing
+  const error =
+    state === 'applying'
+      ? (findFailure(current.name, routing, evidence) ?? reasonOfAll(placement, evidence))
+      : null
+  if (error === null) return placement
+  const candidateError = placement.candidateState === 'failed' ? placement.error : null
+  return { ...placement, state: 'failed', error: candidateError ?? error }
+}
+
+/** The reason of the group's own VCL, or that the routing VCL which it needs is not there. */
+function findFailure(name: string, routing: string | null, { failures }: Evidence) {
+  const own = failures.get(name)
+  if (own !== undefined || routing === null || !failures.has(routing)) return own
+  return 'the VCL that routes requests to the groups of this cache was not loaded'
+}
+
+/** It is loaded, active or behind its label, and what routes to it is active. */
+function isServing({ current }: PlacementRecord, evidence: Evidence): boolean {
+  const { loaded, serving, routing, report } = evidence
+  if (current === null || !loaded.has(current.name)) return false
+  if (report.result === 'applied' || serving === null) return report.result === 'applied'
+  if (!serving.has(current.name)) return false
+  return current.fqdns === null || routing === null || serving.has(routing)
+}
+
+/** Not while it is the old one that serves on: beside a candidate that still loads, or in place of one that failed. */
+function isWanted(placement: PlacementRecord, evidence: Evidence): boolean {
+  const { state, candidate, current } = placement
+  if (state === 'wanted') return candidate === null
+  return state !== 'failed' || isSameLoad(evidence.wished.get(holderId(placement)) ?? null, current)
+}
+
+function asApplied(placement: PlacementRecord, { report, now }: Evidence): PlacementRecord {
+  const { state, appliedRevision, wantedRevision, deployedAt, candidateState } = placement
+  const isUnloaded = candidateState === 'failed' || candidateState === 'pending'
+  const isDone = appliedRevision !== wantedRevision || (report.changed && state !== 'applied')
+  return {
+    ...placement,
+    state: 'applied',
+    appliedRevision: wantedRevision,
+    error: isUnloaded ? placement.error : null,
+    deployedAt: isDone || deployedAt === null ? now : deployedAt,
+  }
+}
+
+/** Why nothing more of the wanted revision comes of this attempt; null when that is not said. */
+function reasonOfAll(
+  { candidate, current }: PlacementRecord,
+  { isNewest, report }: Evidence,
+): string | null {
+  // Refused: nothing was tried; it is asked again, or the agent is locked and no longer counts.
+  if (!isNewest || report.result !== 'failed') return null
+  // It says nothing about this VCL; another attempt follows by itself.
+  if (report.interrupted === true) return null
+  // A root group is alone there: whatever failed is its own.
+  const isAlone = (candidate ?? current)?.fqdns === null
+  const first = isAlone ? report.failures[0]?.error : undefined
+  return report.error ?? first ?? 'the cache did not take it over; its last attempt tells why'
+}

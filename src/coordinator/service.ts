@@ -1,0 +1,49 @@
+/** What every use case is given. The use cases are the only writers of the store. */
+import type { Bus } from './bus/bus.js'
+import type { Actor } from '../resources/permission.js'
+import type { Scope } from './store/scope.js'
+import type { StatisticsArchive } from './statistics/store/statistics-archive.js'
+import type { Store } from './store/store.js'
+import type { BackgroundWork } from './background.js'
+import type { Leases } from './store/leases.js'
+import type { LiveSamples } from './statistics/live-samples.js'
+
+export interface StateService {
+  readonly store: Store
+  readonly bus: Bus
+  readonly statistics: StatisticsArchive
+  readonly liveSamples: LiveSamples
+  /** Milliseconds since 1970; tests give their own. */
+  readonly now: () => number
+  /** Lives as long as the store: agents take the word of this coordinator only (choices: 4). */
+  readonly coordinatorId: string
+  readonly settings: ServiceSettings
+  readonly background: BackgroundWork
+  /** The periodic duties of this process among the coordinators of the store. */
+  readonly leases: Leases
+  /** Told when a deploy ended: `ok`, or the kind of its error. */
+  readonly observeDeploy: (result: string, durationSeconds: number) => void
+  /** Told when all agents of an invalidation had done it, since it was made. */
+  readonly observeInvalidation: (durationSeconds: number) => void
+}
+
+export interface ServiceSettings {
+  /** Told to agents; Down after three missed. */
+  readonly heartbeatMs: number
+  /** Told to agents: between samples of counters. */
+  readonly statsIntervalMs: number
+  /** Access and refresh token lifetimes of the system administrator. */
+  readonly accessTtlSeconds: number
+  readonly refreshTtlSeconds: number
+  readonly apiLogDays: number
+  /** Names of the cache's own VCL that groups may include. */
+  readonly allowedIncludes: ReadonlySet<string>
+  /** Modules that VCL of organizations may import. */
+  readonly allowedModules: ReadonlySet<string>
+}
+
+export function scopeOf(actor: Actor): Scope {
+  return actor.organizationId === null
+    ? { kind: 'all' }
+    : { kind: 'organization', organizationId: actor.organizationId }
+}

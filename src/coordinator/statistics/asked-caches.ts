@@ -1,0 +1,51 @@
+/** Whose statistics are asked for: one agent's cache, those of a group, all that a caller may see; both APIs ask by these. */
+import type { Actor } from '../../resources/permission.js'
+import { readAgentOwners, type AgentOwner } from '../fleet/agent-queries.js'
+import { readGroupAgents } from '../fleet/group-agents.js'
+import { inPieces } from '../store/in-pieces.js'
+import type { AskedCache } from './store/statistics-archive.js'
+import { findVisibleAgents, type OwnedAgent } from '../agents/agents.js'
+import { scopeOf, type StateService } from '../service.js'
+
+export type { AskedCache } from './store/statistics-archive.js'
+
+/** Chosen by us: on a shared cache backends may be another organization's, and their names are nobody else's business. */
+const ofBackends = 'VBE.'
+
+export function askCache(actor: Actor, agent: OwnedAgent): AskedCache {
+  return askOwned(actor, { id: agent.id, organizationId: agent.organization?.id ?? null })
+}
+
+/** Of those that there are. */
+export async function askCaches(
+  service: StateService,
+  actor: Actor,
+  agentIds: readonly number[],
+): Promise<readonly AskedCache[]> {
+  const agents = await inPieces(agentIds, (ids) => findVisibleAgents(service, actor, ids))
+  return agents.map((agent) => askCache(actor, agent))
+}
+
+/** Of all that the caller may see, by id. */
+export async function askVisibleCaches(
+  { store }: StateService,
+  actor: Actor,
+): Promise<readonly AskedCache[]> {
+  const agents = await readAgentOwners(store.queries, scopeOf(actor))
+  return agents.map((agent) => askOwned(actor, agent))
+}
+
+/** Chosen by us: where the group is placed now; a cache that it left counts no longer, for earlier times either. */
+export async function askGroupCaches(
+  service: StateService,
+  actor: Actor,
+  groupId: number,
+): Promise<readonly AskedCache[]> {
+  const agents = await readGroupAgents(service.store.queries, groupId)
+  return agents.map((agent) => askOwned(actor, agent))
+}
+
+function askOwned(actor: Actor, { id, organizationId }: AgentOwner): AskedCache {
+  const isOwn = actor.organizationId === null || organizationId === actor.organizationId
+  return { agentId: id, hidden: isOwn ? null : ofBackends }
+}

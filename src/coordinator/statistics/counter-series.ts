@@ -1,0 +1,138 @@
+/** Series of counters and named graphs over a range of time, of one cache or summed over several. */
+import type { Consolidation } from './archive/consolidation.js'
+import {
+  findGraph,
+  functionOfMember,
+  graphNames,
+  toGraphValue,
+} from './archive/graphs.js'
+import type { TimeRange } from './archive/time-range.js'
+import { defaultCounters, findMemoryCounters, resolveCounter } from '../../resources/counters.js'
+import { groupBy } from '../../group-by.js'
+import { FleetError, type ErrorKey } from '../../errors.js'
+import type { AskedCache, Series } from './store/statistics-archive.js'
+import type { StateService } from '../service.js'
+
+/** What is asked, of whom, and in whose words an error is told. */
+export interface SeriesRequest {
+  readonly caches: readonly AskedCache[]
+  readonly consolidation: Consolidation
+  readonly range: TimeRange
+  readonly errorKey: ErrorKey
+}
+
+interface CounterSeries {
+  /** As it was asked for. */
+  readonly counter: string
+  /** `time`: the end of a row, seconds since 1970. */
+  readonly values: readonly { readonly time: number; readonly value: number }[]
+}
+
+/** By key of the member; a member that no cache has is left out. */
+type GraphRow = Readonly<Record<string, number>>
+
+/** Chosen by us: with 600 rows each, what one answer holds. */
+const countersMost = 50
+
+const kept = new Set(defaultCounters.map(({ name }) => name))
+
+/** The answers to one question, for the calls of both APIs. */
+export function openSeries(service: StateService, request: SeriesRequest) {
+  return {
+    readCounters: (names: readonly string[]) => readCounterSeries(service, request, names),
+    readUsual: () => readUsualSeries(service, request),
+    readGraph: (name: string) => readGraph(service, request, name),
+  }
+}
+
+/** Throws FleetError: not-found for a name that no cache has, invalid for too many, unavailable. */
+async function readCounterSeries(
+  service: StateService,
+  request: SeriesRequest,
+  names: readonly string[],
+): Promise<readonly CounterSeries[]> {
+  const { errorKey } = request
+  if (names.length > countersMost)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `counters: ${names.length} are too many for one call; ${countersMost} is the most`,
+    )
+  const current = names.map((name) => resolveCounter(name) ?? '')
+  const found = await readSeries(service, request, current, findMemoryCounters(current))
+  return names.map((counter, at) => {
+    const series = found[at]
+    if (!series || !(series.isKnown || kept.has(current[at] ?? '')))
+      throw new FleetError(
+        'not-found',
+        errorKey,
+        `counter ${counter.slice(0, 100)} was not found: it is none of the usual ones, and no cache that was asked for has it`,
+      )
+    return { counter, values: toPoints(series) }
+  })
+}
+
+/** The usual counters, as far as a cache has them. */
+async function readUsualSeries(
+  service: StateService,
+  request: SeriesRequest,
+): Promise<readonly CounterSeries[]> {
+  const names = [...kept]
+  const found = await readSeries(service, request, names)
+  return names.flatMap((counter, at) => {
+    const series = found[at]
+    return series?.isKnown ? [{ counter, values: toPoints(series) }] : []
+  })
+}
+
+/** Throws FleetError: not-found for another graph, unavailable. */
+async function readGraph(
+  service: StateService,
+  request: SeriesRequest,
+  name: string,
+): Promise<readonly GraphRow[]> {
+  const members = findGraph(name)
+  if (!members)
+    throw new FleetError(
+      'not-found',
+      request.errorKey,
+      `graph ${name.slice(0, 100)} was not found; there are ${graphNames.join(', ')}`,
+    )
+  const nowMs = service.now()
+  const rows = new Map<number, Record<string, number>>()
+  for (const [consolidation, some] of groupBy(members, ({ counter }) =>
+    functionOfMember(counter, request.consolidation),
+  )) {
+    // All members by the same moment: another one may be another archive's.
+    const found = await readSeries(
+      service,
+      { ...request, consolidation, nowMs },
+      some.map(({ counter }) => counter),
+    )
+    for (const [at, { key, counter }] of some.entries())
+      for (const { time, value } of toPoints(found[at])) {
+        const row = rows.get(time) ?? {}
+        row[key] = toGraphValue(counter, value)
+        rows.set(time, row)
+      }
+  }
+  return [...rows].sort(([a], [b]) => a - b).map(([time, values]) => ({ ...values, time }))
+}
+
+async function readSeries(
+  service: StateService,
+  { caches, consolidation, range, nowMs = service.now() }: SeriesRequest & { nowMs?: number },
+  names: readonly string[],
+  alternatives: ReadonlyMap<string, string> = new Map(),
+): Promise<readonly Series[]> {
+  const query = { caches, names, alternatives, consolidation, ...range, nowMs }
+  return (await service.statistics.readSeries(query)).series
+}
+
+function toPoints(series: Series | undefined): CounterSeries['values'] {
+  if (!series) return []
+  return Array.from(series.endsAt, (endsAt, at) => ({
+    time: endsAt / 1000,
+    value: series.values[at] ?? 0,
+  }))
+}

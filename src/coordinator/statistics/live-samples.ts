@@ -1,0 +1,130 @@
+/**
+ * Looking at agents: they send a sample each second while somebody does, and stop by themselves half a minute after nobody
+ * does any more. Wherever in the fleet of coordinators the agent is linked.
+ */
+import {
+  agentWatchSubject,
+  liveSampleSubject,
+  type Bus,
+  type Subscription,
+} from '../bus/bus.js'
+import { FleetError } from '../../errors.js'
+
+export interface LiveSample {
+  readonly agentId: number
+  /** Milliseconds since 1970, by the clock of the coordinator that the agent is linked to. */
+  readonly at: number
+  readonly names: readonly string[]
+  /** Events per second, or a level; null: not known. */
+  readonly values: readonly (number | null)[]
+}
+
+export interface LiveSamples {
+  /** Throws FleetError 'limited' when too much is looked at already. */
+  requireRoom(agentIds: readonly number[]): void
+  /** What there is in all, how much of it is taken, and how much these would take beside it. */
+  foresee(agentIds: readonly number[]): {
+    readonly total: number
+    readonly used: number
+    readonly wanted: number
+  }
+  /**
+   * Until the answered function is called. Whether the caller may see these agents is for the caller to know. Throws as
+   * `requireRoom`.
+   */
+  watch(agentIds: readonly number[], onSample: (sample: LiveSample) => void): () => void
+  close(): void
+}
+
+/** What an agent is told, and how often again: one lost message ends nothing. */
+export const watchForMs = 30_000
+const renewEveryMs = 15_000
+/** Chosen by us: agents that are looked at through one coordinator. */
+const watchedMost = 1000
+
+interface Watched {
+  readonly listeners: Set<(sample: LiveSample) => void>
+  readonly subscription: Subscription
+}
+
+export function createLiveSamples(bus: Bus): LiveSamples {
+  const watched = new Map<number, Watched>()
+  let timer: NodeJS.Timeout | null = null
+
+  return {
+    requireRoom,
+    foresee: (agentIds) => ({
+      total: watchedMost,
+      used: watched.size,
+      wanted: listUnwatched(agentIds).length,
+    }),
+    watch: (agentIds, listener) => {
+      // Of its own, so that the same function may look twice.
+      const onSample = (sample: LiveSample): void => {
+        listener(sample)
+      }
+      requireRoom(agentIds)
+      const ids = [...new Set(agentIds)]
+      const fresh = listUnwatched(ids)
+      for (const agentId of ids) {
+        const { listeners } = watched.get(agentId) ?? begin(agentId)
+        listeners.add(onSample)
+      }
+      tell(fresh)
+      timer ??= setInterval(() => {
+        tell([...watched.keys()])
+      }, renewEveryMs)
+      return () => {
+        for (const agentId of ids) leave(agentId, onSample)
+      }
+    },
+    close: () => {
+      for (const { subscription } of watched.values()) subscription.close()
+      watched.clear()
+      stopTimer()
+    },
+  }
+
+  function listUnwatched(agentIds: readonly number[]): readonly number[] {
+    return [...new Set(agentIds)].filter((agentId) => !watched.has(agentId))
+  }
+
+  function requireRoom(agentIds: readonly number[]): void {
+    if (watched.size + listUnwatched(agentIds).length <= watchedMost) return
+    throw new FleetError(
+      'limited',
+      'agent',
+      `${watched.size} agents are looked at live already; ${watchedMost} is the most`,
+      { retryAfterSeconds: 30 },
+    )
+  }
+
+  function begin(agentId: number): Watched {
+    const listeners = new Set<(sample: LiveSample) => void>()
+    const subscription = bus.subscribe(liveSampleSubject(agentId), (sample) => {
+      // Only sessions publish there.
+      for (const listener of [...listeners]) listener(sample as LiveSample)
+    })
+    const begun = { listeners, subscription }
+    watched.set(agentId, begun)
+    return begun
+  }
+
+  function leave(agentId: number, onSample: (sample: LiveSample) => void): void {
+    const one = watched.get(agentId)
+    one?.listeners.delete(onSample)
+    if (!one || one.listeners.size > 0) return
+    one.subscription.close()
+    watched.delete(agentId)
+    if (watched.size === 0) stopTimer()
+  }
+
+  function tell(agentIds: readonly number[]): void {
+    if (agentIds.length > 0) bus.publish(agentWatchSubject, { agentIds })
+  }
+
+  function stopTimer(): void {
+    if (timer) clearInterval(timer)
+    timer = null
+  }
+}

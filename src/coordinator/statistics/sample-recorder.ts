@@ -1,0 +1,55 @@
+/** Samples of the agents that are linked here: into the archive, and the live ones to whoever looks. */
+import { liveSampleSubject } from '../bus/bus.js'
+import { alignClock } from './archive/sample-clock.js'
+import { resolveCounter } from '../../resources/counters.js'
+import type { Samples } from '../../messages/agent-to-coordinator.js'
+import { MalformedMessage } from '../../messages/codec.js'
+import type { StateService } from '../service.js'
+import type { LiveSample } from './live-samples.js'
+
+export interface SampleRecorder {
+  /** Never waits. Throws MalformedMessage for values without names. */
+  take(agentId: number, samples: Samples): void
+  /** The link ended. */
+  forget(agentId: number): void
+}
+
+interface Link {
+  readonly names: readonly string[]
+  /** How much later our clock is than the agent's. */
+  readonly offsetMs: number
+  /** When the newest sample for the archive was taken, by the agent's clock; null: none came on this link. */
+  readonly sampledAt: number | null
+}
+
+export function createSampleRecorder(service: StateService): SampleRecorder {
+  const links = new Map<number, Link>()
+  return {
+    take: (agentId, samples) => {
+      const { at, live, values } = samples
+      const link = links.get(agentId)
+      const names = findNames(samples, link)
+      const offsetMs = alignClock(link?.offsetMs ?? null, { at, receivedAt: service.now() })
+      const before = link?.sampledAt ?? null
+      links.set(agentId, { names, offsetMs, sampledAt: live ? before : at })
+      const sample: LiveSample = { agentId, at: at + offsetMs, names, values }
+      // On one link nothing is lost: rates hold since the sample before, however late it is.
+      const spanMs = before === null ? null : at - before
+      if (live) service.bus.publish(liveSampleSubject(agentId), sample)
+      else service.statistics.record({ ...sample, spanMs })
+    },
+    forget: (agentId) => {
+      if (links.delete(agentId)) service.statistics.release(agentId)
+    },
+  }
+}
+
+/** What is stored and shown has the form of a counter's name, whatever the agent says. */
+function findNames({ names: sent, values }: Samples, link: Link | undefined): readonly string[] {
+  const odd = sent?.find((name) => resolveCounter(name) === null)
+  if (odd !== undefined)
+    throw new MalformedMessage(`${JSON.stringify(odd.slice(0, 80))} is no name of a counter`)
+  const names = sent ?? link?.names ?? []
+  if (names.length === values.length) return names
+  throw new MalformedMessage(`${values.length} values came for ${names.length} names of counters`)
+}

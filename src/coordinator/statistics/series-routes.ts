@@ -1,0 +1,127 @@
+/**
+ * The calls for series of counters (choices: 7): one counter, several, a named graph. Both APIs serve them, of one cache or
+ * summed over a group; whose they are and where they are read is the subject's matter.
+ */
+import { Type, type Static } from 'typebox'
+import type { Consolidation } from './archive/consolidation.js'
+import {
+  requireConsolidation,
+  requireRange,
+  type TimeRange,
+} from './archive/time-range.js'
+import type { Actor } from '../../resources/permission.js'
+import type { ErrorKey } from '../../errors.js'
+import { route, type Route } from '../http/route.js'
+
+const closed = { additionalProperties: false }
+
+/** `time` of all answers. */
+export const secondsSchema = Type.Integer({ description: 'End of a row, seconds since 1970' })
+const seriesSchema = Type.Object(
+  {
+    counter: Type.String({ description: 'As it was asked for' }),
+    values: Type.Array(Type.Object({ time: secondsSchema, value: Type.Number() }, closed)),
+  },
+  closed,
+)
+const countersQuery = Type.Object({
+  counters: Type.Optional(
+    Type.String({ description: 'Names separated by commas; without it the usual ones' }),
+  ),
+})
+const graphSchema = Type.Record(
+  Type.String({ description: "The graph's name" }),
+  Type.Array(Type.Record(Type.String(), Type.Number())),
+)
+
+export interface SeriesQuestion {
+  readonly consolidation: Consolidation
+  readonly range: TimeRange
+  readonly errorKey: ErrorKey
+}
+
+/** Where a question is answered: of the caches of a subject. */
+export interface SeriesSource {
+  readCounters(names: readonly string[]): Promise<readonly object[]>
+  readUsual(): Promise<readonly object[]>
+  readGraph(name: string): Promise<readonly object[]>
+}
+
+/** What has statistics. */
+export interface SeriesSubject<Found> extends Pick<Route, 'errorKey' | 'permission'> {
+  readonly path: string
+  /** In operation ids. */
+  readonly noun: string
+  /** In summaries, behind "One counter". */
+  readonly what: string
+  readonly readId?: (text: string) => number | undefined
+  readonly find: (actor: Actor, id: number) => Promise<Found | undefined>
+  readonly open: (actor: Actor, found: Found, question: SeriesQuestion) => Promise<SeriesSource>
+}
+
+export function seriesRoutes<Found>(subject: SeriesSubject<Found>): readonly Route[] {
+  const { path, noun, errorKey, permission, readId, what } = subject
+  const common = {
+    ...({ method: 'GET', errorKey, permission } as const),
+    ...(readId ? { readId } : {}),
+    find: (_: unknown, actor: Actor, id: number) => subject.find(actor, id),
+  }
+  const open = (
+    actor: Actor,
+    object: Found,
+    { consolfunc = '', start = '', end = '' }: Readonly<Record<string, string>>,
+  ): Promise<SeriesSource> =>
+    subject.open(actor, object, {
+      consolidation: requireConsolidation(consolfunc, errorKey),
+      range: requireRange({ start, end }, errorKey),
+      errorKey,
+    })
+  return [
+    route({
+      ...common,
+      path: `${path}/stats/{counter}/{consolfunc}/{start}/{end}`,
+      operationId: `get${noun}Counter`,
+      summary: `One counter ${what}, by AVERAGE, MIN, MAX, LAST or TOTAL, from the finest archive that has all of the range`,
+      answers: { 200: seriesSchema },
+      handle: async ({ actor, object, params }) => {
+        const source = await open(actor, object, params)
+        const [series] = await source.readCounters([params['counter'] ?? ''])
+        return { status: 200, body: series }
+      },
+    }),
+    route({
+      ...common,
+      path: `${path}/stats/{consolfunc}/{start}/{end}`,
+      operationId: `get${noun}Stats`,
+      summary: `Several counters ${what}`,
+      query: countersQuery,
+      answers: { 200: Type.Object({ stats: Type.Array(seriesSchema) }, closed) },
+      handle: async ({ actor, object, params, query }) => {
+        const stats = await readSeveral(await open(actor, object, params), query)
+        return { status: 200, body: { stats } }
+      },
+    }),
+    route({
+      ...common,
+      path: `${path}/graph/{name}/{consolfunc}/{start}/{end}`,
+      operationId: `get${noun}Graph`,
+      summary: `A named graph ${what}: avghitratio, traffic, backend, threads or storage`,
+      answers: { 200: graphSchema },
+      handle: async ({ actor, object, params }) => {
+        const { name = '' } = params
+        const rows = await (await open(actor, object, params)).readGraph(name)
+        return { status: 200, body: { [name]: rows } }
+      },
+    }),
+  ]
+}
+
+function readSeveral(source: SeriesSource, { counters }: Static<typeof countersQuery>) {
+  if (counters === undefined) return source.readUsual()
+  return source.readCounters(readNames(counters))
+}
+
+/** Separated by commas. */
+export function readNames(counters: string): readonly string[] {
+  return counters.split(',').map((name) => name.trim())
+}

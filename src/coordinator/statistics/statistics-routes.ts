@@ -1,0 +1,134 @@
+/**
+ * `/agents/{id}/stats`, `/vclgroups/{id}/stats`, the graphs of both, `/stats` of all caches now, and `/counters`: from the archive
+ * (choices: 7).
+ */
+import { Type } from 'typebox'
+import { defaultCounters } from '../../resources/counters.js'
+import { route, type Route } from '../http/route.js'
+import {
+  readNames,
+  secondsSchema,
+  seriesRoutes,
+  type SeriesSubject,
+} from './series-routes.js'
+import { findAgent, type AgentRecord } from '../agents/agents.js'
+import { findGroup } from '../groups/groups.js'
+import type { StateService } from '../service.js'
+import { askCache, askGroupCaches } from './asked-caches.js'
+import { openSeries } from './counter-series.js'
+import { readNewestOfEach, readNewestValues } from './newest-values.js'
+import { orNull } from '../api/references.js'
+
+const read = { type: 'stats', access: 'read' } as const
+const ofAgent = { ...read, alsoReads: 'agent' } as const
+const ofGroup = { ...read, alsoReads: 'vclgroup' } as const
+const closed = { additionalProperties: false }
+
+const newestSchema = Type.Object(
+  {
+    time: orNull(secondsSchema),
+    agents: Type.Integer({ description: 'Caches that were heard lately' }),
+    stats: Type.Array(Type.Object({ counter: Type.String(), value: Type.Number() }, closed)),
+  },
+  closed,
+)
+/** What a table of caches shows: requests, and the shares of hits. */
+const usualOfEach = ['client_req', 'cache_hit', 'cache_miss']
+const newestOfEachSchema = Type.Object(
+  {
+    counters: Type.Array(Type.String({ description: 'As they were asked for' })),
+    agents: Type.Array(
+      Type.Object(
+        {
+          id: Type.Integer(),
+          time: secondsSchema,
+          values: Type.Array(orNull(Type.Number()), {
+            description: 'Of each counter: events per second, or a level; null: not known',
+          }),
+        },
+        closed,
+      ),
+      { description: 'Those that were heard lately' },
+    ),
+  },
+  closed,
+)
+const counterSchema = Type.Object(
+  {
+    name: Type.String(),
+    kind: Type.Enum(['counter', 'gauge']),
+    description: Type.String(),
+  },
+  closed,
+)
+
+export function statisticsRoutes(service: StateService): readonly Route[] {
+  const ofAgents: SeriesSubject<AgentRecord> = {
+    ...{ path: '/agents/{id}', noun: 'Agent', errorKey: 'agent', what: 'of a cache' },
+    permission: ofAgent,
+    find: (actor, id) => findAgent(service, actor, id),
+    open: (actor, agent, question) =>
+      Promise.resolve(openSeries(service, { ...question, caches: [askCache(actor, agent)] })),
+  }
+  const ofGroups: SeriesSubject<{ readonly id: number }> = {
+    ...{ path: '/vclgroups/{id}', noun: 'VclGroup', errorKey: 'vclgroup' },
+    what: 'summed over the caches of a group',
+    permission: ofGroup,
+    find: (actor, id) => findGroup(service, actor, id),
+    open: async (actor, { id }, question) =>
+      openSeries(service, { ...question, caches: await askGroupCaches(service, actor, id) }),
+  }
+  return [
+    ...seriesRoutes(ofAgents),
+    ...seriesRoutes(ofGroups),
+    route({
+      method: 'GET',
+      path: '/vclgroups/{id}/stats',
+      operationId: 'getVclGroupNewestStats',
+      summary:
+        'The newest values, summed over the caches of a group: events per second, and levels',
+      errorKey: 'vclgroup',
+      permission: ofGroup,
+      find: (_, actor, id) => ofGroups.find(actor, id),
+      answers: { 200: newestSchema },
+      handle: async ({ actor, object }) => ({
+        status: 200,
+        body: await readNewestValues(service, await askGroupCaches(service, actor, object.id)),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/stats',
+      operationId: 'listNewestStats',
+      summary: 'The newest values of each cache that you may see',
+      errorKey: 'agent',
+      permission: ofAgent,
+      query: Type.Object(
+        {
+          counters: Type.Optional(
+            Type.String({
+              description: `Names separated by commas, 10 at most; without it ${usualOfEach.join(', ')}`,
+            }),
+          ),
+        },
+        closed,
+      ),
+      answers: { 200: newestOfEachSchema },
+      handle: async ({ actor, query }) => {
+        const counters = query.counters === undefined ? usualOfEach : readNames(query.counters)
+        const agents = await readNewestOfEach(service, actor, counters)
+        return { status: 200, body: { counters, agents } }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/counters',
+      operationId: 'listCounters',
+      summary: 'The counters that are sampled of every cache that has them',
+      errorKey: 'agent',
+      permission: read,
+      answers: { 200: Type.Array(counterSchema) },
+      handle: () => Promise.resolve({ status: 200, body: defaultCounters }),
+    }),
+  ]
+}

@@ -1,0 +1,83 @@
+/** The thread of the archive: what folding and writing take is not taken from the coordinator's API (choices: 7). */
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { FleetError } from '../../../errors.js'
+import { createLocalArchive, type LocalArchive, type NumberedSample } from './local-archive.js'
+import { openRows } from './open-rows.js'
+import {
+  headLength,
+  type ArchiveOrder,
+  type FromArchive,
+  type Question,
+  type SampleBatch,
+  type ToArchive,
+} from './thread-messages.js'
+
+if (parentPort) await serve(parentPort, workerData as ArchiveOrder) // as startArchive gives it
+
+async function serve(port: MessagePort, { url, options }: ArchiveOrder): Promise<void> {
+  const say = (message: FromArchive): void => {
+    port.postMessage(message)
+  }
+  const archive = createLocalArchive(await openRows(url), options, {
+    wrote: (seconds, rows) => {
+      say({ kind: 'wrote', seconds, rows })
+    },
+    warn: (fields, message) => {
+      say({ kind: 'warn', fields, message })
+    },
+  })
+  let names: (readonly string[])[] = []
+  port.on('message', (message: ToArchive) => {
+    if (message.kind === 'record') {
+      names = [...(message.batch.isAnew ? [] : names), ...message.batch.names]
+      archive.recordAll(unpack(message.batch, names))
+    } else if (message.kind === 'release') archive.release(message.agentId)
+    else void reply(message.id, message.question) // catches all
+  })
+  say({ kind: 'ready' })
+
+  async function reply(id: number, question: Question): Promise<void> {
+    try {
+      say({ kind: 'answer', id, value: await answer(archive, question) })
+      if (question.kind === 'close') port.close()
+    } catch (error) {
+      const retryAfterSeconds = error instanceof FleetError ? (error.retryAfterSeconds ?? 10) : null
+      const message = error instanceof Error ? error.message : String(error)
+      say({ kind: 'failure', id, failure: { message, retryAfterSeconds } })
+    }
+  }
+}
+
+function answer(archive: LocalArchive, question: Question): Promise<unknown> {
+  switch (question.kind) {
+    case 'series':
+      return archive.readSeries(question.query)
+    case 'newest':
+      return archive.readNewest(question.query)
+    case 'newest-each':
+      return archive.readNewestEach(question.query)
+    case 'retain':
+      return archive.retain(question.agentIds, question.nowMs)
+    case 'commit':
+      return archive.commit()
+    case 'close':
+      return archive.close()
+  }
+}
+
+function unpack(
+  { heads, values }: SampleBatch,
+  known: readonly (readonly string[])[],
+): readonly NumberedSample[] {
+  const samples: NumberedSample[] = []
+  let at = 0
+  for (let head = 0; head < heads.length; head += headLength) {
+    const [agentId = 0, time = 0, span = 0, number = 0] = heads.subarray(head, head + headLength)
+    const names = known[number] ?? []
+    const spanMs = Number.isNaN(span) ? null : span
+    const own = values.subarray(at, at + names.length)
+    samples.push({ agentId, at: time, spanMs, names, values: own })
+    at += names.length
+  }
+  return samples
+}

@@ -1,0 +1,92 @@
+/** Complete rows of some caches: those that are stored, and those that came here and are not yet. */
+import { slotRanges, spanOf, type Grid } from '../archive/archives.js'
+import type { Layout, Layouts } from './layouts.js'
+import { toStored, type FinishedRow, type LiveCache } from './live-cache.js'
+import type { RowStore, StoredRow } from './row-store.js'
+import type { Alternatives, AskedCache, SeriesQuery } from './statistics-archive.js'
+
+export interface RowParts {
+  readonly store: RowStore
+  readonly layouts: Layouts
+  readonly caches: ReadonlyMap<number, LiveCache>
+  readonly grid: Grid
+}
+
+export type TimeSpan = Pick<SeriesQuery, 'startMs' | 'endMs'>
+
+export interface ReadRow extends Omit<StoredRow, 'layout'> {
+  readonly layout: Layout
+}
+
+export type ReadRows = (
+  asked: readonly AskedCache[],
+  archive: number,
+  range: TimeSpan,
+) => Promise<readonly (readonly [AskedCache, readonly ReadRow[]])[]>
+
+/** Chosen by us: some ten megabytes of rows. */
+const cachesAtOnce = 20
+
+export function createRowReader({ store, layouts, caches, grid }: RowParts): ReadRows {
+  return readRows
+
+  /** Complete ones: as stored, or newer than that. Rows of another interval lie elsewhere in the ring, and are not found. */
+  async function readRows(
+    asked: readonly AskedCache[],
+    archive: number,
+    range: TimeSpan,
+  ): Promise<readonly (readonly [AskedCache, readonly ReadRow[]])[]> {
+    const slots = slotRanges(grid, archive, range)
+    // Before the store is asked: a commit may move them there meanwhile.
+    const found = new Map(asked.map(({ agentId }) => [agentId, new Map<number, ReadRow>()]))
+    const unwritten = asked.flatMap(({ agentId }) => readUnwritten(agentId, archive, range))
+    const agentIds = asked.map(({ agentId }) => agentId)
+    const stored = await store.readRows({ agentIds, archive, slots, ...range })
+    for (const row of stored)
+      if (row.knownUntil >= row.endsAt && row.spanMs === spanOf(grid, archive))
+        found.get(row.agentId)?.set(row.endsAt, { ...row, layout: await layouts.read(row.layout) })
+    for (const row of unwritten) found.get(row.agentId)?.set(row.endsAt, row)
+    return asked.map((cache) => [cache, [...(found.get(cache.agentId)?.values() ?? [])]])
+  }
+
+  function readUnwritten(agentId: number, archive: number, range: TimeSpan): ReadRow[] {
+    const live = caches.get(agentId)
+    if (!live) return []
+    return live.finished
+      .filter((row) => row.archive === archive && isWithin(row.endsAt, range))
+      .map((row) => toRead(live, row))
+  }
+}
+
+export function toRead(cache: LiveCache, row: FinishedRow): ReadRow {
+  return { ...toStored(cache, row, 0), layout: row.layout }
+}
+
+/** Undefined where the cache has no such counter, or none for who asks. */
+export function findColumn(
+  cache: AskedCache,
+  { columns }: Layout,
+  name: string,
+  alternatives?: Alternatives,
+) {
+  if (isHidden(cache, name)) return undefined
+  return columns.get(name) ?? columns.get(alternatives?.get(name) ?? '')
+}
+
+export function isHidden({ hidden }: AskedCache, name: string): boolean {
+  return hidden !== null && name.startsWith(hidden)
+}
+
+export function isWithin(time: number, { startMs, endMs }: TimeSpan): boolean {
+  return time >= startMs && time <= endMs
+}
+
+/** Samples and commits come between the caches of a large group. */
+export async function* inChunks(
+  asked: readonly AskedCache[],
+): AsyncGenerator<readonly AskedCache[]> {
+  for (let start = 0; start < asked.length; start += cachesAtOnce) {
+    yield asked.slice(start, start + cachesAtOnce)
+    await new Promise((resume) => setImmediate(resume))
+  }
+}

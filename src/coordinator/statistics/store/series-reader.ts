@@ -1,0 +1,61 @@
+/** Series of one cache, and sums of several, from the rows that are stored and those that are not yet. */
+import { chooseArchive } from '../archive/archives.js'
+import { consolidate } from '../archive/consolidation.js'
+import { readValue } from '../archive/row.js'
+import { findColumn, inChunks, type ReadRows, type RowParts } from './row-reader.js'
+import type { Series, SeriesAnswer, SeriesQuery, StatisticsArchive } from './statistics-archive.js'
+import { createSums } from './sums.js'
+
+/** Chosen by us: rows that are read for one answer: about a second of work. Of many caches a coarser archive answers. */
+const rowsMost = 200_000
+/** For how long a cache's row may still come: until then a sum without it would dip. */
+const lateSteps = 2.5
+
+export function createSeriesReader(
+  { store, layouts, caches, grid }: RowParts,
+  readRows: ReadRows,
+): Pick<StatisticsArchive, 'readSeries'> {
+  return { readSeries }
+
+  async function readSeries(query: SeriesQuery): Promise<SeriesAnswer> {
+    const { caches: asked, names, alternatives, consolidation, nowMs } = query
+    const rowsEach = Math.max(1, Math.floor(rowsMost / Math.max(1, asked.length)))
+    // What is yet to come has no rows, and takes none of the finest archive's.
+    const range = { startMs: query.startMs, endMs: Math.min(query.endMs, nowMs) }
+    const archive = chooseArchive(grid, { ...range, nowMs }, Math.min(grid.rows, rowsEach))
+    const sums = names.map(() => createSums())
+    const known = await findKnown(query)
+    for await (const some of inChunks(asked))
+      for (const [cache, rows] of await readRows(some, archive, range))
+        for (const { endsAt, layout, bytes } of rows)
+          for (const [at, name] of names.entries()) {
+            const column = findColumn(cache, layout, name, alternatives)
+            const value = column === undefined ? undefined : readValue(bytes, column)
+            if (value) sums[at]?.add(endsAt, consolidate(value, consolidation))
+          }
+    const settledBefore = nowMs - lateSteps * grid.stepMs
+    return {
+      series: sums.map((sum, at): Series => ({
+        isKnown: known.has(names[at] ?? ''),
+        ...sum.read(settledBefore),
+      })),
+    }
+  }
+
+  async function findKnown({
+    caches: asked,
+    names,
+    alternatives,
+  }: SeriesQuery): Promise<ReadonlySet<string>> {
+    const stored = await store.readLayoutIds(asked.map(({ agentId }) => agentId))
+    const known = new Set<string>()
+    for (const cache of asked) {
+      const id = stored.get(cache.agentId)
+      const live = caches.get(cache.agentId)?.layout
+      const layout = live ?? (id === undefined ? undefined : await layouts.read(id))
+      for (const name of names)
+        if (layout && findColumn(cache, layout, name, alternatives) !== undefined) known.add(name)
+    }
+    return known
+  }
+}

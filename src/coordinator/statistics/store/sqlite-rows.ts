@@ -1,0 +1,197 @@
+/** The archive's rows in a SQLite file of their own: nobody else writes there, and the store's commits do not wait for it. */
+import { chmodSync, closeSync, openSync } from 'node:fs'
+import BetterSqlite3 from 'better-sqlite3'
+import { archivesMost } from '../archive/archives.js'
+import { decodeNames, encodeNames } from './layout-names.js'
+import {
+  unavailable,
+  type ChangedCache,
+  type LayoutTimes,
+  type RowStore,
+  type SavedCache,
+  type StoredRow,
+} from './row-store.js'
+
+/** A row's key: agent, archive and slot, so that a series is read from neighbouring pages. */
+const slotsMost = 8192
+
+/** Chosen by us: pages that are written again and again go to the file once in a while. */
+const checkpointPages = 16_384
+const cacheKibibytes = 32_768
+const retryAfterSeconds = 10
+
+const tables = `
+  create table if not exists rows (id integer primary key, "endsAt" integer not null, "spanMs" integer not null,
+    "knownUntil" integer not null, layout integer not null, bytes blob not null) strict;
+  create table if not exists caches ("agentId" integer primary key, layout integer not null, checkpoint blob not null) strict;
+  create table if not exists layouts (id integer primary key, digest text not null unique, names text not null) strict;
+  create table if not exists "layoutUses" (layout integer primary key, "usedAt" integer not null) strict;`
+
+interface RowOfTable extends Omit<StoredRow, 'agentId' | 'archive' | 'slot'> {
+  readonly id: number
+}
+
+/** `:memory:` is gone at close. Throws FleetError 'unavailable' when the file cannot be opened. */
+export function openSqliteRows(path: string): RowStore {
+  const file = openFile(path)
+  const insertRow = file.prepare('insert or replace into rows values (?, ?, ?, ?, ?, ?)')
+  const saveCache = file.prepare('insert or replace into caches values (?, ?, ?)')
+  const readCache = file.prepare<[number], SavedCache>(
+    'select layout, checkpoint from caches where "agentId" = ?',
+  )
+  const readRange = file.prepare<[number, number, number, number], RowOfTable>(
+    'select * from rows where id between ? and ? and "endsAt" between ? and ?',
+  )
+  const writeAll = file.transaction(
+    (rows: readonly StoredRow[], caches: readonly ChangedCache[]) => {
+      for (const { agentId, archive, slot, endsAt, spanMs, knownUntil, layout, bytes } of rows)
+        insertRow.run(keyOf(agentId, archive, slot), endsAt, spanMs, knownUntil, layout, bytes)
+      for (const { agentId, layout, checkpoint } of caches)
+        saveCache.run(agentId, layout, checkpoint)
+    },
+  )
+  const removeFrom = (agentId: number, archive: number): void => {
+    const [first, next] = [keyOf(agentId, archive, 0), keyOf(agentId + 1, 0, 0)]
+    file.prepare('delete from rows where id >= ? and id < ?').run(first, next)
+  }
+  const removeAll = file.transaction((agentId: number) => {
+    removeFrom(agentId, 0)
+    file.prepare('delete from caches where "agentId" = ?').run(agentId)
+  })
+
+  const addLayout = file.transaction((names: readonly string[]): number => {
+    const { text, digest } = encodeNames(names)
+    file.prepare('insert or ignore into layouts (digest, names) values (?, ?)').run(digest, text)
+    const find = file.prepare<[string], number>('select id from layouts where digest = ?').pluck()
+    const id = find.get(digest) ?? 0 // it is there now
+    // One that was there already is in use again.
+    file.prepare('delete from "layoutUses" where layout = ?').run(id)
+    return id
+  })
+  const keepLayouts = file.transaction((used: readonly number[], times: LayoutTimes): void => {
+    const { nowMs, sinceMs } = times
+    const note = file.prepare(
+      'insert or replace into "layoutUses" select id, ? from layouts where id = ?',
+    )
+    for (const id of used) note.run(nowMs, id)
+    file
+      .prepare(
+        `insert or replace into "layoutUses" select id, ? from layouts
+         where id in (select layout from caches) or id not in (select layout from "layoutUses")`,
+      )
+      .run(nowMs)
+    file
+      .prepare(
+        'delete from layouts where id in (select layout from "layoutUses" where "usedAt" < ?)',
+      )
+      .run(sinceMs)
+    file.prepare('delete from "layoutUses" where "usedAt" < ?').run(sinceMs)
+  })
+
+  return {
+    claim: translated((agentIds) => readCaches(agentIds)),
+    write: translated((rows, caches) => {
+      writeAll.immediate(rows, caches)
+    }),
+    readSteps: translated((wanted) => {
+      const steps = wanted.map(({ agentId, after }) => {
+        const first = keyOf(agentId, 0, 0)
+        const found = readRange.all(
+          first,
+          first + slotsMost - 1,
+          after + 1,
+          Number.MAX_SAFE_INTEGER,
+        )
+        return [agentId, found.map(fromRow).sort((a, b) => a.endsAt - b.endsAt)] as const
+      })
+      return new Map(steps)
+    }),
+    readRows: translated(({ agentIds, archive, slots, startMs, endMs }) =>
+      agentIds.flatMap((agentId) =>
+        slots.flatMap(([from, to]) =>
+          readRange
+            .all(keyOf(agentId, archive, from), keyOf(agentId, archive, to), startMs, endMs)
+            .map(fromRow),
+        ),
+      ),
+    ),
+    readLayoutIds: translated(
+      (agentIds) => new Map([...readCaches(agentIds)].map(([id, { layout }]) => [id, layout])),
+    ),
+    readLayout: translated((id) => {
+      const find = file.prepare<[number], string>('select names from layouts where id = ?').pluck()
+      return decodeNames(find.get(id))
+    }),
+    addLayout: translated((names) => addLayout.immediate(names)),
+    keepLayouts: translated((used, times) => {
+      keepLayouts.immediate(used, times)
+    }),
+    listAgents: translated(() =>
+      file.prepare<[], number>('select "agentId" from caches order by 1').pluck().all(),
+    ),
+    remove: translated((agentId) => {
+      removeAll.immediate(agentId)
+    }),
+    trim: translated(removeFrom),
+    close: () => {
+      file.close()
+      return Promise.resolve()
+    },
+  }
+
+  function readCaches(agentIds: readonly number[]): Map<number, SavedCache> {
+    const found = new Map<number, SavedCache>()
+    for (const agentId of agentIds) {
+      const saved = readCache.get(agentId)
+      if (saved) found.set(agentId, saved)
+    }
+    return found
+  }
+}
+
+function openFile(path: string): BetterSqlite3.Database {
+  try {
+    // Before SQLite does, whose mode would be the umask's.
+    if (path !== ':memory:') {
+      closeSync(openSync(path, 'a', 0o600))
+      chmodSync(path, 0o600)
+    }
+    const file = new BetterSqlite3(path, { timeout: 5000 })
+    file.pragma('journal_mode = WAL')
+    // One commit in some seconds, in a thread of its own: it may end on the disk.
+    file.pragma('synchronous = FULL')
+    file.pragma(`wal_autocheckpoint = ${checkpointPages}`)
+    file.pragma(`cache_size = -${cacheKibibytes}`)
+    file.exec(tables)
+    return file
+  } catch (error) {
+    throw unavailable(error, retryAfterSeconds)
+  }
+}
+
+function keyOf(agentId: number, archive: number, slot: number): number {
+  return (agentId * archivesMost + archive) * slotsMost + slot
+}
+
+function fromRow({ id, ...row }: RowOfTable): StoredRow {
+  const slot = id % slotsMost
+  const ofAgent = Math.floor(id / slotsMost)
+  return {
+    ...row,
+    slot,
+    archive: ofAgent % archivesMost,
+    agentId: Math.floor(ofAgent / archivesMost),
+  }
+}
+
+function translated<Arguments extends readonly unknown[], Result>(
+  work: (...given: Arguments) => Result,
+): (...given: Arguments) => Promise<Result> {
+  return (...given) => {
+    try {
+      return Promise.resolve(work(...given))
+    } catch (error) {
+      return Promise.reject(unavailable(error, retryAfterSeconds))
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Starts the thread of the archive, and is its end in the coordinator. A thread that cannot start, or ends by itself, is
+ * followed by another: questions are refused meanwhile, samples wait, and what the dead one had not committed is a gap of some
+ * seconds. A coordinator does its other work without statistics.
+ */
+import { FleetError } from '../../../errors.js'
+import { linkArchive, noStatistics, type ArchiveLink, type ArchiveSetup } from './archive-link.js'
+import type {
+  CacheSample,
+  NewestAnswer,
+  NewestEachAnswer,
+  SeriesAnswer,
+  StatisticsArchive,
+} from './statistics-archive.js'
+import type { Question } from './thread-messages.js'
+
+export type { ArchiveSetup } from './archive-link.js'
+
+/** Chosen by us: samples of a fleet come spread over their interval, and go over together. */
+export const batchMs = 1000
+/**
+ * Chosen by us: what may come in that time, and while there is no thread; what is more is lost. A minute of 5,000 caches at
+ * 10 s; so many go over in some 20 ms.
+ */
+const waitingMost = 30_000
+/** Chosen by us: the pause before another thread doubles; one that lived for longer than the longest begins with the shortest. */
+const shortestPauseMs = 500
+const longestPauseMs = 60_000
+
+/** Resolves after the first attempt, however it ended. */
+export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchive> {
+  let samples: CacheSample[] = []
+  let timer: NodeJS.Timeout | null = null
+  let isClosed = false
+  let pauseMs = shortestPauseMs
+  let restart: NodeJS.Timeout | null = null
+  let starting: Promise<void> = Promise.resolve()
+  let why = noStatistics('the archive is closed')
+  let link: ArchiveLink | null = null
+  await start()
+
+  return {
+    record: (sample) => {
+      if (isClosed || samples.length >= waitingMost) return
+      samples.push(sample)
+      timer ??= setTimeout(send, batchMs)
+    },
+    release: (agentId) => {
+      send()
+      link?.release(agentId)
+    },
+    // The thread answers what these questions are answered with.
+    readSeries: async (query) => (await ask({ kind: 'series', query })) as SeriesAnswer,
+    readNewest: async (query) => (await ask({ kind: 'newest', query })) as NewestAnswer,
+    readNewestEach: async (query) =>
+      (await ask({ kind: 'newest-each', query })) as NewestEachAnswer,
+    retain: async (agentIds, nowMs) => (await ask({ kind: 'retain', agentIds, nowMs })) as number,
+    commit: async () => {
+      await ask({ kind: 'commit' })
+    },
+    close: async () => {
+      const closing = ask({ kind: 'close' })
+      isClosed = true
+      if (restart) clearTimeout(restart)
+      await closing.catch((error: unknown) => {
+        warn(error, 'the archive ended before it was closed')
+      })
+      await starting
+      const last = link
+      link = null
+      await last?.terminate()
+    },
+  }
+
+  async function ask(question: Question): Promise<unknown> {
+    send()
+    if (!link) throw why
+    return link.ask(question)
+  }
+
+  /** Without a thread they wait for the next one. */
+  function send(): void {
+    if (timer) clearTimeout(timer)
+    timer = null
+    if (samples.length === 0 || !link) return
+    link.send(samples)
+    samples = []
+  }
+
+  function use(started: ArchiveLink): void {
+    const startedAtMs = performance.now()
+    link = started
+    send()
+    void started.ended.then((reason) => {
+      link = null
+      if (isClosed) return
+      if (performance.now() - startedAtMs > longestPauseMs) pauseMs = shortestPauseMs
+      why = reason
+      warn(reason, 'the archive ended; it is started again')
+      startLater()
+    })
+  }
+
+  function startLater(): void {
+    restart = setTimeout(() => {
+      starting = start()
+    }, pauseMs)
+    pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+  }
+
+  /** Never rejects. */
+  async function start(): Promise<void> {
+    try {
+      const started = await linkArchive(setup)
+      if (isClosed) await started.terminate()
+      else use(started)
+    } catch (error) {
+      if (isClosed) return
+      if (error instanceof FleetError) why = error
+      warn(error, 'the archive cannot be started; trying on')
+      startLater()
+    }
+  }
+
+  function warn(error: unknown, message: string): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    setup.events.warn({ reason }, message)
+  }
+}

@@ -1,0 +1,104 @@
+/** The archive's port: samples in, series out. It lives in a thread of its own (archive-thread.ts), or in this one. */
+import type { Consolidation } from '../archive/consolidation.js'
+
+export interface StatisticsArchive {
+  /** Never waits, never throws: what is not taken any more is lost, and said in the log. */
+  record(sample: CacheSample): void
+  /** The agent's link ended: what came is written, and another coordinator may go on with it. */
+  release(agentId: number): void
+  /** Rejects with FleetError 'unavailable' (key 'store') when the archive does not work. */
+  readSeries(query: SeriesQuery): Promise<SeriesAnswer>
+  readNewest(query: NewestQuery): Promise<NewestAnswer>
+  readNewestEach(query: NewestEachQuery): Promise<NewestEachAnswer>
+  /**
+   * Removes what is of other agents than these, which were deleted, and what no row can need any more. Answers of how many
+   * agents.
+   */
+  retain(agentIds: readonly number[], nowMs: number): Promise<number>
+  /** Writes what came. */
+  commit(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface CacheSample {
+  readonly agentId: number
+  /** By the coordinator's clock. */
+  readonly at: number
+  /** For how long before that the values hold; null: not known. */
+  readonly spanMs: number | null
+  /** The same array as long as they are the same names. */
+  readonly names: readonly string[]
+  /** A counter's events per second since the sample before, a gauge as it is; null: not known. */
+  readonly values: readonly (number | null)[]
+}
+
+/** A cache that is asked about. */
+export interface AskedCache {
+  readonly agentId: number
+  /** Series whose names begin so are not for who asks; null: all are. */
+  readonly hidden: string | null
+}
+
+/** By a name that is asked for: what a cache that has no such counter is asked for instead. */
+export type Alternatives = ReadonlyMap<string, string>
+
+export interface SeriesQuery {
+  /** Of several the sums. */
+  readonly caches: readonly AskedCache[]
+  /** Current names. */
+  readonly names: readonly string[]
+  readonly alternatives?: Alternatives
+  readonly consolidation: Consolidation
+  /** Rows that end in this range, both included. */
+  readonly startMs: number
+  readonly endMs: number
+  readonly nowMs: number
+}
+
+export interface SeriesAnswer {
+  /** In the order of the names. */
+  readonly series: readonly Series[]
+}
+
+export interface Series {
+  /** One of the caches has a counter of this name. */
+  readonly isKnown: boolean
+  /** Ends of rows, in order, and a value for each. */
+  readonly endsAt: Float64Array
+  readonly values: Float64Array
+}
+
+export interface NewestQuery {
+  readonly caches: readonly AskedCache[]
+  readonly nowMs: number
+}
+
+export interface NewestAnswer {
+  /** Of the newest row; null: nothing was heard lately. */
+  readonly endsAt: number | null
+  /** The caches that were heard. */
+  readonly caches: number
+  /** Sums of averages, by name. */
+  readonly values: readonly (readonly [name: string, value: number])[]
+}
+
+export interface NewestEachQuery extends NewestQuery {
+  /** Current names. */
+  readonly names: readonly string[]
+  readonly alternatives?: Alternatives
+}
+
+/** Of the caches that were heard lately, in the order in which they were asked for. */
+export interface NewestEachAnswer {
+  readonly agentIds: Float64Array
+  /** Of each one's newest row. */
+  readonly endsAt: Float64Array
+  /** Averages: of each cache one for each name; NaN: not known. */
+  readonly values: Float64Array
+}
+
+export interface ArchiveEvents {
+  /** A commit, of how many rows. */
+  readonly wrote: (seconds: number, rows: number) => void
+  readonly warn: (fields: Readonly<Record<string, unknown>>, message: string) => void
+}

@@ -1,0 +1,51 @@
+/** Lists of which some fields stand in no table, because they follow from other rows: `state` of groups and deployments. */
+import {
+  everything,
+  takeFromList,
+  type ListQuery,
+  type ListValue,
+} from '../../resources/list-query.js'
+import type { LongListAnswer } from './long-list.js'
+
+/** As the query string gave it. */
+export type ListParameters = Readonly<Record<string, string | readonly string[] | undefined>>
+
+export interface ListAnswer<Row> {
+  readonly rows: readonly Row[]
+  /** What the filters let through, before `take`. */
+  readonly total: number
+}
+
+export interface SplitQuery {
+  /** For the tables; the whole query when it names no computed field. */
+  readonly stored: ListQuery
+  /** For what the tables answered; null when there is nothing left to do. */
+  readonly computed: ListQuery | null
+}
+
+/** The computed part filters, sorts and takes in memory, so the stored part then takes nothing. */
+export function splitQuery(list: ListQuery, isComputed: (field: string) => boolean): SplitQuery {
+  const filters = list.filters.filter(({ field }) => isComputed(field))
+  const sortsComputed = list.sort !== null && isComputed(list.sort.field)
+  if (filters.length === 0 && !sortsComputed) return { stored: list, computed: null }
+  return {
+    stored: {
+      ...everything,
+      filters: list.filters.filter(({ field }) => !isComputed(field)),
+      sort: sortsComputed ? null : list.sort,
+    },
+    computed: { filters, sort: sortsComputed ? list.sort : null, take: list.take },
+  }
+}
+
+/** Finishes what `splitQuery` began: what is left to do takes all rows in memory. */
+export async function takeComputed<Row>(
+  { computed }: SplitQuery,
+  stored: LongListAnswer<Row>,
+  valueOf: (row: Row, field: string) => ListValue,
+): Promise<LongListAnswer<Row>> {
+  if (computed === null) return stored
+  const rows: Row[] = []
+  for await (const row of stored.rows) rows.push(row)
+  return takeFromList(rows, computed, (row, field) => [valueOf(row, field)])
+}

@@ -1,0 +1,337 @@
+/**
+ * The store on SQLite: one connection, one transaction at a time, on disk before it answers.
+ * With `postgres.ts` the only file that knows which database this is.
+ */
+import { chmodSync, closeSync, openSync } from 'node:fs'
+import BetterSqlite3 from 'better-sqlite3'
+import {
+  CompiledQuery,
+  Kysely,
+  SqliteDialect,
+  SqliteDriver,
+  sql,
+  type DatabaseConnection,
+  type Driver,
+  type SqliteDatabase,
+  type SqliteDialectConfig,
+  type SqliteStatement,
+  type Transaction,
+} from 'kysely'
+import { FleetError } from '../../errors.js'
+import type { Database, DialectSql } from './database.js'
+import { requireRoom } from './disk-room.js'
+import { createGroupCommit, type GroupConnection } from './group-commit.js'
+import { createReadMemory } from './read-memory.js'
+import { mapEach, prepareRow } from './sqlite-row.js'
+import type { Tables } from './schema.js'
+import { outwaitBusy, PatientConnection, StoreBusy } from './sqlite-patience.js'
+import type { TransactionOptions } from './store.js'
+import { TransactionGuard } from './transaction-guard.js'
+import { Turns } from './turns.js'
+import { ConstraintViolation } from './violation.js'
+
+export const inMemory = ':memory:'
+
+/** How long a start waits for another process; nothing else is done meanwhile. */
+const openTimeoutMs = 5000
+/** Prepared statements kept, and the longest text of one: long ones are lists of rows that differ each time. */
+const statementsKept = 256
+const statementLengthMost = 4096
+
+const dialectSql: DialectSql = {
+  id: 'integer primary key autoincrement',
+  integer: 'integer',
+  text: 'text',
+  tableOptions: 'strict',
+  randomKey: 'lower(hex(randomblob(16)))',
+  definitions: [],
+  trigger: ({ name, table, after, when = 'true', work }) => [
+    `create trigger "${name}" after ${after} on "${table}" when ${when} begin ${work}; end`,
+  ],
+  dropTrigger: (name) => `drop trigger "${name}"`,
+}
+
+/** Its native part is read from disk at the first use: by then this process may be a user who cannot read it. */
+export function loadSqlite(): void {
+  new BetterSqlite3(inMemory).close()
+}
+
+/** Opens or makes the file, readable by its owner only. Throws FleetError 'unavailable' when it cannot. */
+export function openSqlite(path: string): Database {
+  const file = openFile(path)
+  const turns = new Turns()
+  const guard = new TransactionGuard()
+  const writes = countWrites(file)
+  const connection: Connection = { file, turns, guard, isGrouped: false }
+  const queries = new Kysely<Tables>({
+    dialect: new OneConnectionDialect({ database: statementCache(file, writes.note) }, connection),
+  })
+  const groups = createGroupCommit(openGroups(connection, queries))
+  const transaction = async <T>(work: Work<T>, options?: TransactionOptions): Promise<T> => {
+    guard.check()
+    return groups.run(
+      (held) => held.transaction().execute((inside) => guard.run(() => work(inside))),
+      options?.durable ?? true,
+    )
+  }
+  return {
+    dialect: dialectSql,
+    queries,
+    recall: createReadMemory(writes.count),
+    transaction,
+    decide: transaction,
+    migrate: (work) => transaction(work),
+    isUsedElsewhere: () => turns.run(() => Promise.resolve(isLockedElsewhere(file))),
+    check: async () => {
+      await sql`select 1`.execute(queries)
+    },
+    checkRoom: () => (path === inMemory ? Promise.resolve() : requireRoom(path)),
+    close: async () => {
+      await groups.finish()
+      await turns.run(() => queries.destroy())
+    },
+  }
+}
+
+function openFile(path: string): BetterSqlite3.Database {
+  try {
+    // Before SQLite does, whose mode would be the umask's; the journal's files take the mode of this one.
+    if (path !== inMemory) {
+      closeSync(openSync(path, 'a', 0o600))
+      chmodSync(path, 0o600)
+    }
+    const file = new BetterSqlite3(path, { timeout: openTimeoutMs })
+    file.pragma('journal_mode = WAL')
+    file.pragma('synchronous = FULL')
+    file.pragma('foreign_keys = ON')
+    // Patterns of lists are case-sensitive (choices: 2), as they are on PostgreSQL.
+    file.pragma('case_sensitive_like = ON')
+    file.function('iso_time', { deterministic: true }, (ms) =>
+      typeof ms === 'number' ? new Date(ms).toISOString() : null,
+    )
+    // SQLite would wait in this thread: from now on it is done outside (sqlite-patience.ts).
+    file.pragma('busy_timeout = 0')
+    return file
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new FleetError('unavailable', 'store', `cannot open the store ${path}: ${reason}`, {
+      cause: error,
+    })
+  }
+}
+
+/** The journal is changed by whoever has the file alone (sqlite.org/wal.html, section 4). */
+function isLockedElsewhere(file: BetterSqlite3.Database): boolean {
+  try {
+    file.pragma('journal_mode = DELETE')
+    return false
+  } catch (error) {
+    const isBusy = translateError(error) instanceof StoreBusy
+    if (isBusy) return true
+    throw error
+  } finally {
+    file.pragma('journal_mode = WAL')
+  }
+}
+
+type Work<T> = (queries: Transaction<Tables>) => Promise<T>
+
+/** How durable it is belongs to the connection, and cannot be changed within a transaction. */
+function openGroups(
+  connection: Connection,
+  queries: Kysely<Tables>,
+): GroupConnection<Kysely<Tables>> {
+  const { file } = connection
+  const begin = file.prepare('begin immediate')
+  const commit = file.prepare('commit')
+  const unsync = file.prepare('pragma synchronous = NORMAL')
+  const sync = file.prepare('pragma synchronous = FULL')
+  const leave = (): void => {
+    connection.isGrouped = false
+    sync.run()
+  }
+  return {
+    hold: (work) => queries.connection().execute(work),
+    begin: async (durable) => {
+      if (!durable) unsync.run()
+      await outwaitBusy(() => translated(() => begin.run()))
+      connection.isGrouped = true
+    },
+    commit: () => {
+      translated(() => commit.run())
+      leave()
+    },
+    rollback: () => {
+      if (file.inTransaction) file.exec('rollback')
+      leave()
+    },
+    isOpen: () => file.inTransaction,
+  }
+}
+
+interface Connection {
+  readonly file: BetterSqlite3.Database
+  readonly turns: Turns
+  readonly guard: TransactionGuard
+  /** The transaction of a group is open: those in it are savepoints. */
+  isGrouped: boolean
+}
+
+class OneConnectionDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig
+  readonly #connection: Connection
+
+  constructor(config: SqliteDialectConfig, connection: Connection) {
+    super(config)
+    this.#config = config
+    this.#connection = connection
+  }
+
+  override createDriver(): Driver {
+    return new OneConnectionDriver(this.#config, this.#connection)
+  }
+}
+
+/** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet says hello at once. */
+class OneConnectionDriver extends SqliteDriver {
+  readonly #connection: Connection
+  #patient: DatabaseConnection | null = null
+
+  constructor(config: SqliteDialectConfig, connection: Connection) {
+    super(config)
+    this.#connection = connection
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const { guard, turns, file } = this.#connection
+    guard.check()
+    await turns.begin()
+    const only = await super.acquireConnection()
+    this.#patient ??= new PatientConnection(only, () => file.inTransaction)
+    return this.#patient
+  }
+
+  override async releaseConnection(): Promise<void> {
+    await super.releaseConnection()
+    this.#connection.turns.end()
+  }
+
+  /** Immediate: a reader that turns writer could not wait for another process that writes, only fail. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    const words = this.#connection.isGrouped ? 'savepoint member' : 'begin immediate'
+    await connection.executeQuery(CompiledQuery.raw(words))
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    if (!this.#connection.isGrouped) return super.commitTransaction(connection)
+    await connection.executeQuery(CompiledQuery.raw('release member'))
+  }
+
+  /** A full disk has rolled back already; a second rollback would hide the reason. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (!this.#connection.file.inTransaction) return
+    if (!this.#connection.isGrouped) return super.rollbackTransaction(connection)
+    await connection.executeQuery(CompiledQuery.raw('rollback to member'))
+    await connection.executeQuery(CompiledQuery.raw('release member'))
+  }
+}
+
+interface Writes {
+  /** Called before each statement that may write. */
+  readonly note: () => void
+  /** Another number after every write of this process or another. */
+  readonly count: () => number
+}
+
+function countWrites(file: BetterSqlite3.Database): Writes {
+  // Of the writes of others only (sqlite.org/pragma.html#pragma_data_version).
+  const readOthers = file.prepare<[], number>('pragma data_version').pluck()
+  let own = 0
+  let others: number | undefined
+  return {
+    note: () => {
+      own += 1
+    },
+    count: () => {
+      const version = readOthers.get()
+      if (version !== others) own += 1
+      others = version
+      return own
+    },
+  }
+}
+
+/** The database as Kysely sees it: statements are kept, errors are the store's own. */
+function statementCache(file: BetterSqlite3.Database, noteWrite: () => void): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>()
+  return {
+    close: () => {
+      kept.clear()
+      file.close()
+    },
+    prepare: (text) => {
+      const found = kept.get(text)
+      if (found) {
+        // The map keeps the order of use.
+        kept.delete(text)
+        kept.set(text, found)
+        return found
+      }
+      const statement = translated(() => wrapStatement(file.prepare(text), noteWrite))
+      if (text.length <= statementLengthMost) kept.set(text, statement)
+      const [oldest] = kept.keys()
+      if (kept.size > statementsKept && oldest !== undefined) kept.delete(oldest)
+      return statement
+    },
+  }
+}
+
+function wrapStatement(statement: BetterSqlite3.Statement, noteWrite: () => void): SqliteStatement {
+  const noteUse = statement.readonly ? () => undefined : noteWrite
+  const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
+  return {
+    reader: statement.reader,
+    all: (parameters) =>
+      translated(() => {
+        noteUse()
+        const rows = statement.all([...parameters])
+        return toRow ? rows.map(toRow) : rows
+      }),
+    run: (parameters) =>
+      translated(() => {
+        noteUse()
+        return statement.run([...parameters])
+      }),
+    iterate: (parameters) => {
+      noteUse()
+      return mapEach(statement.iterate([...parameters]), toRow)
+    },
+  }
+}
+
+function translated<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw translateError(error)
+  }
+}
+
+const lasting = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_READONLY']
+const broken = ['SQLITE_CORRUPT', 'SQLITE_NOTADB']
+
+function translateError(error: unknown): unknown {
+  if (!(error instanceof BetterSqlite3.SqliteError)) return error
+  const { code, message } = error
+  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
+    return new ConstraintViolation('unique', error)
+  if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return new ConstraintViolation('foreign-key', error)
+  if (code.startsWith('SQLITE_BUSY')) return new StoreBusy(error)
+  if ([...lasting, ...broken].some((start) => code.startsWith(start)))
+    return unavailable(`the store does not work: ${message}`, 10, error)
+  return error
+}
+
+function unavailable(message: string, retryAfterSeconds: number, cause: unknown): FleetError {
+  return new FleetError('unavailable', 'store', message, { retryAfterSeconds, cause })
+}

@@ -1,0 +1,118 @@
+/** `/tags`: what an organization labels its agents with. */
+import { Type } from 'typebox'
+import { answerList, route, type Route } from '../http/route.js'
+import type { StateService } from '../service.js'
+import { mapRows } from '../store/long-list.js'
+import {
+  createTag,
+  deleteTag,
+  findChangeableTag,
+  findTag,
+  listTags,
+  tagListFields,
+  updateTag,
+} from './tags.js'
+import { editing } from '../api/editing.js'
+import {
+  listQuerySchema,
+  managedBySchema,
+  nameSchema,
+  ownerReference,
+  readOnlyKeys,
+} from '../api/references.js'
+import { tagSchema, toTagView } from '../api/views.js'
+
+const errorKey = 'tag'
+const read = { type: 'tag', access: 'read' } as const
+const write = { type: 'tag', access: 'write' } as const
+const closed = { additionalProperties: false }
+
+export function tagRoutes(service: StateService): readonly Route[] {
+  const edit = editing(service, { keys: ['name', 'managedBy'], find: findTag, view: toTagView })
+  return [
+    route({
+      method: 'GET',
+      path: '/tags',
+      operationId: 'listTags',
+      summary: 'Tags that you may see',
+      errorKey,
+      permission: read,
+      query: listQuerySchema(tagListFields),
+      answers: { 200: Type.Array(tagSchema) },
+      handle: async ({ actor, query }) => {
+        const found = await listTags(service, actor, query)
+        return answerList(mapRows(found, toTagView), found.total)
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/tags',
+      operationId: 'createTag',
+      summary: 'Makes a tag',
+      errorKey,
+      permission: write,
+      edit,
+      body: Type.Object(
+        {
+          name: nameSchema,
+          managedBy: Type.Optional(managedBySchema),
+          organization: ownerReference,
+        },
+        closed,
+      ),
+      ignoredKeys: [...readOnlyKeys, 'static'],
+      answers: { 201: tagSchema },
+      handle: async ({ actor, body }) => ({
+        status: 201,
+        body: toTagView(await createTag(service, actor, body)),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: '/tags/{id}',
+      operationId: 'getTag',
+      summary: 'One tag',
+      errorKey,
+      permission: read,
+      edit,
+      find: (_, actor, id) => findTag(service, actor, id),
+      answers: { 200: tagSchema },
+      handle: ({ object }) => Promise.resolve({ status: 200, body: toTagView(object) }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/tags/{id}',
+      operationId: 'updateTag',
+      summary: 'Changes a tag; another name is 409 while an agent sends it',
+      errorKey,
+      permission: write,
+      edit,
+      find: (_, actor, id) => findChangeableTag(service, actor, id),
+      body: Type.Object(
+        { name: Type.Optional(nameSchema), managedBy: Type.Optional(managedBySchema) },
+        closed,
+      ),
+      ignoredKeys: [...readOnlyKeys, 'static'],
+      answers: { 200: tagSchema },
+      handle: async ({ actor, object, body }) => ({
+        status: 200,
+        body: toTagView(await updateTag(service, actor, object, body)),
+      }),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/tags/{id}',
+      operationId: 'deleteTag',
+      summary: 'Deletes a tag; 409 while a deployment has it or an agent sends it',
+      errorKey,
+      permission: write,
+      edit,
+      find: (_, actor, id) => findChangeableTag(service, actor, id),
+      answers: { 204: null },
+      handle: async ({ object }) => {
+        await deleteTag(service, object)
+        return { status: 204 }
+      },
+    }),
+  ]
+}

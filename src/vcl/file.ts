@@ -1,0 +1,75 @@
+/** A file's content as its author gave it, and what follows from it: bytes, digest, type (choices: 2, files). */
+import { createHash } from 'node:crypto'
+import { vclDeclaresVersion } from './bundle.js'
+
+export const fileTypes = { main: 1, include: 2, other: 3 } as const
+export type FileType = (typeof fileTypes)[keyof typeof fileTypes]
+
+/** What the caller sends: text, or base64 (RFC 4648, padded, on one line) when encoded. */
+export interface FileSource {
+  readonly source: string
+  readonly encoded: boolean
+}
+
+export interface FileContent {
+  readonly bytes: Uint8Array
+  /** SHA-256 (hex) over the bytes. */
+  readonly sha: string
+  /** Null: the bytes are no UTF-8 text, or hold a NUL. */
+  readonly text: string | null
+}
+
+export type ReadContent =
+  | { readonly ok: true; readonly content: FileContent }
+  | {
+      readonly ok: false
+      /** What is wrong with `source`, and what would be right. */
+      readonly problem: string
+    }
+
+export function readFileContent({ source, encoded }: FileSource): ReadContent {
+  const bytes = encoded ? decodeBase64(source) : encodeText(source)
+  if (typeof bytes === 'string') return { ok: false, problem: bytes }
+  const sha = createHash('sha256').update(bytes).digest('hex')
+  return { ok: true, content: { bytes, sha, text: decodeText(bytes) } }
+}
+
+export function isFileType(value: unknown): value is FileType {
+  return Object.values<unknown>(fileTypes).includes(value)
+}
+
+/** The type of a file made by POST /files without one; POST /vcls makes main files. */
+export function defaultFileType(content: FileContent): FileType {
+  if (content.text === null) return fileTypes.other
+  return vclDeclaresVersion(content.text) ? fileTypes.main : fileTypes.include
+}
+
+export function defaultContentType(encoded: boolean): string {
+  return encoded ? 'application/octet-stream' : 'text/plain; charset=utf-8'
+}
+
+/** Buffer.from is lenient: it skips what is no base64 and forgives padding and loose bits, so the way back is compared. */
+function decodeBase64(source: string): Buffer | string {
+  const bytes = Buffer.from(source, 'base64')
+  return bytes.toString('base64') === source
+    ? bytes
+    : 'an encoded source is base64 with padding, without blanks or line breaks'
+}
+
+function encodeText(source: string): Buffer | string {
+  return /\p{Surrogate}/u.test(source)
+    ? 'a source has no halves of surrogate pairs: they cannot be written in UTF-8'
+    : Buffer.from(source, 'utf8')
+}
+
+/** A byte order mark stays, so that the text is what the bytes are. */
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decodeText(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null
+  try {
+    return strictUtf8.decode(bytes)
+  } catch {
+    return null // the decoder's one error: these bytes are no UTF-8
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * The VCL that a cache runs, as files again: `vcl.show -v` gives the text of each file that the compiler read, in the order
+ * in which it met them; here the include statements are found that asked for them. Pure.
+ *
+ * The files get names of their own, and the include statements name these; all else stays as it was written.
+ */
+import { bundleVcl, type Bundle, type VclText } from './bundle.js'
+import { lexVcl, type Token } from './lexer.js'
+
+/** One file as the cache read it. */
+export interface VclPart {
+  /** Its path on the cache's host, or what the compiler calls it (`<vcl.inline>`). */
+  readonly file: string
+  readonly text: string
+}
+
+export interface RebuiltVcl {
+  readonly ok: true
+  readonly main: VclText
+  /** Each once; what a file includes comes before it. */
+  readonly includes: readonly VclText[]
+  /** What the cache gets when it is loaded again. Does not depend on the names. */
+  readonly bundle: Bundle
+}
+
+export interface NotRebuilt {
+  readonly ok: false
+  /** Why it cannot be made files of; for people. */
+  readonly reason: string
+}
+
+/** Names are at most 255 characters (choices: 2). */
+const nameLimit = 255
+
+/**
+ * @param parts without the built-in VCL, the main file first
+ * @param name of the main file, without its ending; included files get it as their folder
+ */
+export function rebuildVcl(parts: readonly VclPart[], name: string): RebuiltVcl | NotRebuilt {
+  const work: Rebuilding = { parts, name, next: 0, files: new Map(), taken: new Map() }
+  const [first] = parts
+  if (!first || first.text.trim() === '') return refuse('the cache shows no source of it')
+  try {
+    const main = { name: `${name}.vcl`, text: rebuildNext(work) }
+    const left = parts[work.next]
+    if (left) return refuse(`nothing includes ${left.file}, which the cache lists with it`)
+    const files = new Map([...work.files.values()].map((file) => [file.name, file]))
+    const bundle = bundleVcl(main, files, { allowedExternal: new Set(), modules: null })
+    if (!bundle.ok) return refuse(bundle.errors.join('\n'))
+    return { ok: true, main, includes: [...files.values()], bundle }
+  } catch (error) {
+    if (error instanceof Mismatch) return refuse(error.message)
+    throw error
+  }
+}
+
+/** Ends the walk, however deep in the files it is. */
+class Mismatch extends Error {}
+
+function refuse(reason: string): NotRebuilt {
+  return { ok: false, reason }
+}
+
+interface Rebuilding {
+  readonly parts: readonly VclPart[]
+  readonly name: string
+  /** The part that the next include statement brought in. */
+  next: number
+  /** By path and what became of the text: a file that is included twice is one file. */
+  readonly files: Map<string, VclText>
+  /** Names that are given, by what they were given for. */
+  readonly taken: Map<string, string>
+}
+
+/** Answers the text of the next part, whose statements name the files that were made of what they include. */
+function rebuildNext(work: Rebuilding): string {
+  const part = work.parts[work.next]
+  if (!part) throw new Mismatch('the cache lists fewer files than are included')
+  work.next += 1
+  let text = ''
+  let from = 0
+  for (const statement of findIncludes(part)) {
+    const names = takeIncluded(work, part, statement)
+    text += part.text.slice(from, statement.start)
+    text += names.map((name) => `include "${name}"`).join('; ')
+    from = statement.end
+  }
+  return text + part.text.slice(from)
+}
+
+interface Statement {
+  readonly pattern: string
+  readonly isGlob: boolean
+  /** From the word `include` to the end of the string, in UTF-16 units. */
+  readonly start: number
+  readonly end: number
+}
+
+/** As in vcc_lex_include: the word, flags such as `+glob`, a string. */
+function* findIncludes(part: VclPart): Generator<Statement> {
+  let start: number | null = null
+  let isGlob = false
+  let sign = ''
+  for (const token of lexVcl(part.text)) {
+    if (token.kind === 'error') throw new Mismatch(`${part.file}: ${token.value}`)
+    if (start !== null && token.kind === 'string')
+      yield { pattern: token.value, isGlob, start, end: token.end }
+    if (sign !== '') isGlob = sign === '+' && token.text === 'glob'
+    else if (isWord(token, 'include')) [start, isGlob] = [token.start, false]
+    else if (!isSign(token)) start = null
+    sign = start !== null && isSign(token) ? token.text : ''
+  }
+}
+
+function isWord(token: Token | undefined, word: string): boolean {
+  return token?.kind === 'identifier' && token.text === word
+}
+
+function isSign({ text }: Token): boolean {
+  return text === '+' || text === '-'
+}
+
+/** Makes files of what a statement brought in: one, or those that its pattern matches. */
+function takeIncluded(work: Rebuilding, parent: VclPart, statement: Statement): string[] {
+  const names: string[] = []
+  const matches = createMatch(parent, statement)
+  for (;;) {
+    const part = work.parts[work.next]
+    const isIt = part !== undefined && matches(part.file)
+    if (!isIt && names.length > 0) return names
+    if (!isIt) throw new Mismatch(`${parent.file} includes ${describe(statement)}, ${found(part)}`)
+    names.push(nameOf(work, part, rebuildNext(work)))
+    if (!statement.isGlob) return names
+  }
+}
+
+function describe({ pattern }: Statement): string {
+  return JSON.stringify(pattern.slice(0, nameLimit))
+}
+
+function found(part: VclPart | undefined): string {
+  return part ? `but the cache lists ${part.file} there` : 'but the cache lists no such file'
+}
+
+/** `./x` is beside the file that includes it; all else is absolute, or was found in a folder of `vcl_path`. */
+function createMatch(parent: VclPart, { pattern, isGlob }: Statement): (file: string) => boolean {
+  const folder = parent.file.slice(0, Math.max(0, parent.file.lastIndexOf('/')))
+  const path = pattern.startsWith('./') ? folder + pattern.slice(1) : pattern
+  if (!isGlob) return (file) => file === path || (path[0] !== '/' && file.endsWith(`/${path}`))
+  const wanted = path.split('/')
+  return (file) => {
+    const there = file.split('/')
+    const tail = path.startsWith('/') ? there : there.slice(-wanted.length)
+    return tail.length === wanted.length && wanted.every((one, at) => isMatch(one, tail[at] ?? ''))
+  }
+}
+
+/** One part of a path against one of a pattern, as glob(3) does; a set in brackets stands for any one character. */
+function isMatch(pattern: string, text: string): boolean {
+  const wanted = (pattern.match(/\[!?\]?[^\]]*\]?|[^[]/g) ?? []).flatMap((one) =>
+    // A set without its end is none.
+    one.endsWith(']') ? one : one.split(''),
+  )
+  let at = 0
+  let from = 0
+  /** Behind the last `*`, and the first character that it does not stand for. */
+  let again: readonly [number, number] | null = null
+  while (from < text.length) {
+    const one = wanted[at]
+    if (one === '*') {
+      at += 1
+      again = [at, from]
+    } else if (one !== undefined && isOne(one, text.charAt(from))) {
+      at += 1
+      from += 1
+    } else if (again) {
+      again = [again[0], again[1] + 1]
+      ;[at, from] = again
+    } else return false
+  }
+  return wanted.slice(at).every((one) => one === '*')
+}
+
+function isOne(wanted: string, character: string): boolean {
+  return wanted === '?' || wanted.length > 1 || wanted === character
+}
+
+/** The path on the host, in a folder of the cache's own; by number where that is no name, or too long for one. */
+function nameOf(work: Rebuilding, part: VclPart, text: string): string {
+  const key = JSON.stringify([part.file, text])
+  const known = work.files.get(key)
+  if (known) return known.name
+  const path = part.file.replace(/^\/+/, '')
+  const byPath = `${work.name}/${path}`
+  const isName = byPath.length <= nameLimit && !/["\p{Cc}\u2028\u2029\p{Cs}]/u.test(byPath)
+  const name =
+    isName && !work.taken.has(byPath) ? byPath : `${work.name}/include-${work.files.size + 1}.vcl`
+  work.taken.set(name, key)
+  work.files.set(key, { name, text })
+  return name
+}
+
+/** The first `vcl(`, which returns a label and lets another VCL answer: as `<file> line <n>`; null without one. */
+export function findLabelUse(parts: readonly VclPart[]): string | null {
+  for (const { file, text } of parts) {
+    let before: Token | undefined
+    for (const token of lexVcl(text)) {
+      if (token.text === '(' && isWord(before, 'vcl')) return `${file} line ${token.line}`
+      before = token
+    }
+  }
+  return null
+}

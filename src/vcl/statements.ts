@@ -1,0 +1,174 @@
+/**
+ * What flattening looks for in a VCL text, in its order: include statements, what cannot be read or must not be there. All
+ * else is passed over, and places are counted only up to what is found.
+ */
+import { advancePoint, textStart, type TextPoint } from './text-point.js'
+import { nestedBlockLimit } from './limits.js'
+import { beginScan, scanToken, type Scan, type VclReading } from './scan.js'
+
+export type VclFinding =
+  IncludeStatement | FlaggedInclude | UnreadableText | DeepBlock | VclCall | Pause | EndOfTokens
+
+/** `include "name";` as one: it stands where its string stands. */
+export interface IncludeStatement extends TextPoint {
+  readonly kind: 'include'
+  readonly name: string
+  /** Where the statement begins, and behind its semicolon; in UTF-16 units. */
+  readonly start: number
+  readonly end: number
+  /** The point behind its semicolon. */
+  readonly behind: TextPoint
+}
+
+/** The sign of an include's flag. */
+export interface FlaggedInclude extends TextPoint {
+  readonly kind: 'flag'
+  readonly reason: string
+}
+
+/** What no token can be made of; then the end is next. */
+export interface UnreadableText extends TextPoint {
+  readonly kind: 'error'
+  readonly reason: string
+}
+
+/** The brace that begins a block in too many others. */
+export interface DeepBlock extends TextPoint {
+  readonly kind: 'deep-block'
+}
+
+/** The parenthesis of `vcl(`, which is nothing but the argument of a return. */
+export interface VclCall extends TextPoint {
+  readonly kind: 'vcl-call'
+}
+
+/** Nothing was found for a while: others may be served. */
+export interface Pause {
+  readonly kind: 'pause'
+}
+
+/** The last finding. */
+export interface EndOfTokens {
+  readonly kind: 'end'
+  /** Behind the last token, in UTF-16 units. */
+  readonly end: number
+}
+
+/** What the tokens just read may become. */
+interface Hope {
+  /** The last one: the word `include`, the string behind it, the word `vcl`. */
+  last: 'include' | 'name' | 'vcl' | null
+  /** Where the word `include` begins. */
+  start: number
+  /** Of the string: where it begins, and what it says. */
+  nameStart: number
+  name: string
+  /** Blocks that are open. */
+  depth: number
+}
+
+/**
+ * As in vcc_lex_include any identifier `include` begins a statement, wherever it stands. One without a string or a semicolon
+ * is the compiler's to refuse.
+ *
+ * @param watch is shown every token, before what is found with it; the scan is only lent
+ */
+export function* findStatements(
+  text: string,
+  { reading, watch }: { readonly reading?: VclReading; readonly watch?: WatchToken | null } = {},
+): Generator<VclFinding, void, undefined> {
+  const scan = beginScan(text, reading)
+  const hope: Hope = { last: null, start: 0, nameStart: 0, name: '', depth: 0 }
+  const find = () => findNext(scan, hope, watch ?? null)
+  const walk = { point: textStart, at: 0 }
+  for (let found = find(); found !== 'end'; found = find()) {
+    if (found === 'pause') yield pause
+    else if (found === 'include') yield toStatement(scan, hope, walk)
+    else if (found === 'error') yield { kind: found, reason: scan.reason, ...walkTo(walk, scan) }
+    else if (found === 'flag') yield { kind: found, reason: flagRefused, ...walkTo(walk, scan) }
+    else yield { kind: found, ...walkTo(walk, scan) }
+  }
+  yield { kind: 'end', end: scan.end }
+}
+
+export type WatchToken = (scan: Readonly<Scan>) => void
+
+const pause: Pause = { kind: 'pause' }
+/** Some milliseconds. */
+const tokensBetweenPauses = 50_000
+
+type Found = 'pause' | 'include' | 'flag' | 'deep-block' | 'vcl-call' | 'error' | 'end'
+
+/** Apart from the generator, which no compiler makes as fast. */
+function findNext(scan: Scan, hope: Hope, watch: WatchToken | null): Found {
+  for (let left = tokensBetweenPauses; scanToken(scan); left--) {
+    if (watch !== null) watch(scan)
+    const { kind } = scan
+    if (kind === 'identifier') hopeForWord(scan, hope)
+    else if (kind === 'punctuation') {
+      const found = findByPunctuation(scan, hope)
+      hope.last = null
+      if (found !== null) return found
+    } else if (kind === 'string' && hope.last === 'include') hopeForName(scan, hope)
+    else hope.last = null
+    if (kind === 'error') return 'error'
+    if (left === 0) return 'pause'
+  }
+  return 'end'
+}
+
+const flagRefused =
+  'include takes no flag such as +glob here: name each file in a statement of its own'
+
+function hopeForWord({ text, start, end }: Scan, hope: Hope): void {
+  hope.last = null
+  if (end - start === 7 && text.startsWith('include', start)) {
+    hope.last = 'include'
+    hope.start = start
+  } else if (end - start === 3 && text.startsWith('vcl', start)) hope.last = 'vcl'
+}
+
+function hopeForName({ text, start, valueStart, valueEnd }: Scan, hope: Hope): void {
+  hope.last = 'name'
+  hope.nameStart = start
+  hope.name = text.slice(valueStart, valueEnd)
+}
+
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+function findByPunctuation({ text, start, end }: Scan, hope: Hope): Found | null {
+  const code = text.charCodeAt(start)
+  if (code === openBrace) return ++hope.depth === nestedBlockLimit + 1 ? 'deep-block' : null
+  if (code === closeBrace && hope.depth > 0) hope.depth--
+  return hope.last === null || end - start > 1
+    ? null
+    : (endings[hope.last][text.charAt(start)] ?? null)
+}
+
+/** What a character makes of the token before it. */
+const endings: Readonly<Record<NonNullable<Hope['last']>, Readonly<Record<string, Found>>>> = {
+  include: { '+': 'flag', '-': 'flag' },
+  name: { ';': 'include' },
+  vcl: { '(': 'vcl-call' },
+}
+
+/** How far places were counted. */
+interface Walk {
+  point: TextPoint
+  at: number
+}
+
+function walkTo(walk: Walk, { text, start }: Pick<Scan, 'text' | 'start'>): TextPoint {
+  walk.point = advancePoint(walk.point, text, walk.at, start)
+  walk.at = start
+  return walk.point
+}
+
+function toStatement({ text, start, end }: Scan, hope: Hope, walk: Walk): IncludeStatement {
+  const { name, nameStart, start: wordStart } = hope
+  const { line, position } = walkTo(walk, { text, start: nameStart })
+  const semicolon = walkTo(walk, { text, start })
+  const behind = advancePoint(semicolon, ';')
+  return { kind: 'include', name, line, position, start: wordStart, end, behind }
+}

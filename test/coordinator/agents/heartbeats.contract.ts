@@ -1,0 +1,142 @@
+/** Heartbeats become rows, run for each database. */
+import type { Test } from 'tap'
+import {
+  createHeartbeatRecorder,
+  type HeardAgent,
+} from '../../../src/coordinator/reports/heartbeat.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
+import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
+import { addAgent } from '../store/rows.js'
+import { eventually } from '../../support/eventually.js'
+import { runningCondition } from '../gateway/link-agent.js'
+import type { TestService } from '../gateway/service.js'
+import { all, delivered, heartbeatMs, watch } from './hints.js'
+
+export async function heartbeatsContract(
+  t: Test,
+  start: (t: Test) => Promise<TestService>,
+): Promise<void> {
+  const service = await start(t)
+  const { queries } = service.store
+  const hinted = watch(service)
+  const heard: HeardAgent[] = []
+  const gone: number[] = []
+  const recorder = createHeartbeatRecorder(service, service.log, {
+    heard: (agents) => heard.push(...agents),
+    gone: (ids) => gone.push(...ids),
+  })
+  const ids: number[] = []
+  for (let n = 0; n < 5; n++) ids.push(await addAgent(queries, `agent-${n}`))
+  const [first = 0, second = 0] = ids
+  const beat = (agentId: number, changes: Partial<typeof runningCondition> = {}) => {
+    recorder.record({ agentId, readOnly: false }, { ...runningCondition, ...changes })
+  }
+  const flush = async () => {
+    hinted.length = 0
+    await recorder.flush()
+    await delivered(service)
+  }
+
+  await t.test('of many agents are written together, the newest of each', async (t) => {
+    for (const id of ids) beat(id, { engineState: 'stopped' })
+    service.moveClock(100)
+    for (const id of ids) beat(id, { effectiveRevision: 3, engineError: `of ${id}` })
+
+    await flush()
+
+    for (const id of ids)
+      t.match(await findAgent(queries, all, id), {
+        state: agentStates.Running,
+        engineError: `of ${id}`,
+        effectiveRevision: 3,
+        lastHeartbeatAt: service.now(),
+      })
+    t.same(hinted, [ids])
+  })
+
+  await t.test('that change nothing move the time only, and tell nobody', async (t) => {
+    const before = await findAgent(queries, all, first)
+    service.moveClock(heartbeatMs)
+    for (const id of ids) beat(id, { effectiveRevision: 3, engineError: `of ${id}` })
+    await flush()
+    const after = await findAgent(queries, all, first)
+    t.equal(after?.lastHeartbeatAt, service.now())
+    t.equal(after?.lastStateChangeAt, before?.lastStateChangeAt)
+    t.same(hinted, [])
+  })
+
+  await t.test('that change the state say when', async (t) => {
+    service.moveClock(heartbeatMs)
+    beat(first, { engineState: 'unreachable', engineError: 'refused' })
+    beat(second, { lockedBecause: 'is enrolled elsewhere' })
+    await flush()
+    t.match(await findAgent(queries, all, first), {
+      state: agentStates.Failing,
+      engineState: 'unreachable',
+      lastStateChangeAt: service.now(),
+    })
+    t.match(await findAgent(queries, all, second), {
+      state: agentStates.Locked,
+      lockedBecause: 'is enrolled elsewhere',
+    })
+    t.same(hinted, [[first, second]])
+  })
+
+  await t.test('bring an agent back that another coordinator called Down meanwhile', async (t) => {
+    beat(first, { effectiveRevision: 3 })
+    await flush()
+    await queries.updateTable('agents').set({ state: agentStates.Down }).execute()
+    service.moveClock(heartbeatMs)
+    beat(first, { effectiveRevision: 3 })
+    await flush()
+    t.match(await findAgent(queries, all, first), {
+      state: agentStates.Running,
+      lastStateChangeAt: service.now(),
+    })
+    t.same(hinted, [[first]])
+  })
+
+  await t.test('answer what the store says of the agent, and who is gone', async (t) => {
+    await queries
+      .updateTable('agents')
+      .set({ desiredRevision: 9, recordedRevision: 8 })
+      .where('id', '=', first)
+      .execute()
+    await queries.deleteFrom('agents').where('id', '=', second).execute()
+    heard.length = 0
+    beat(first, { effectiveRevision: 3 })
+    beat(second)
+    await flush()
+    t.match(heard, [{ id: first, desiredRevision: 9, recordedRevision: 8 }])
+    t.same(gone, [second])
+  })
+
+  await t.test('that change something are written without being asked', async () => {
+    beat(first, { effectiveRevision: 4 })
+    await eventually('revision 4 is in the row', async () => {
+      return (await findAgent(queries, all, first))?.effectiveRevision === 4
+    })
+  })
+
+  await t.test('of more agents than a statement takes are all written', async (t) => {
+    const many: number[] = []
+    for (let n = 0; n < 1100; n++) many.push(await addAgent(queries, `many-${n}`))
+    service.moveClock(heartbeatMs)
+    for (const id of many) beat(id, { effectiveRevision: id })
+    await flush()
+    const rows = await queries
+      .selectFrom('agents')
+      .select((e) => e.fn.countAll<number>().as('count'))
+      .where('lastHeartbeatAt', '=', service.now())
+      .whereRef('effectiveRevision', '=', 'id')
+      .executeTakeFirstOrThrow()
+    t.equal(rows.count, 1100)
+  })
+
+  await t.test('that wait are written at close', async (t) => {
+    service.moveClock(heartbeatMs)
+    beat(first, { effectiveRevision: 5 })
+    await recorder.close()
+    t.equal((await findAgent(queries, all, first))?.effectiveRevision, 5)
+  })
+}

@@ -1,0 +1,343 @@
+/** What a report means, case by case: the rules that deploys rely on. */
+import { isDeepStrictEqual } from 'node:util'
+import t from 'tap'
+import fc from 'fast-check'
+import {
+  judgeReport,
+  type ReportedAgent,
+  type ReportedApply,
+} from '../../../src/coordinator/reports/report-outcome.js'
+import { composeNextRouting, composeRouting } from '../../../src/vcl/desired-engine.js'
+import { needsApply } from '../../../src/coordinator/gateway/apply-offer.js'
+import { findSkew } from '../../../src/coordinator/agents/version-skew.js'
+import type { PlacementRecord } from '../../../src/coordinator/fleet/placement-queries.js'
+
+const now = 5000
+const oldProgram = { name: 'cf-1-old', sha: 'a'.repeat(64), fqdns: null }
+const newProgram = { name: 'cf-1-new', sha: 'b'.repeat(64), fqdns: null }
+
+const served: PlacementRecord = {
+  groupId: 1,
+  agentId: 7,
+  organizationId: null,
+  deploymentId: 1,
+  position: 0,
+  state: 'applied',
+  wantedRevision: 3,
+  appliedRevision: 3,
+  current: oldProgram,
+  candidate: null,
+  candidateState: null,
+  previous: null,
+  error: null,
+  deployedAt: 1000,
+  ...{ keptDown: false, stage: false, leaving: false, replacedBy: null },
+}
+const loading: PlacementRecord = { ...served, candidate: newProgram, candidateState: 'pending' }
+const switching: PlacementRecord = {
+  ...served,
+  state: 'applying',
+  wantedRevision: 4,
+  current: newProgram,
+  previous: oldProgram,
+}
+
+const report: ReportedApply = {
+  revision: 10,
+  result: 'applied',
+  error: null,
+  loaded: [oldProgram.name, newProgram.name],
+  failures: [],
+  changed: true,
+}
+const compileError: ReportedApply = {
+  ...report,
+  result: 'failed',
+  loaded: [oldProgram.name],
+  failures: [{ program: newProgram.name, error: 'line 7 pos 2' }],
+}
+
+/** Two groups with domains on one agent: the second's candidate is what each test is about. */
+const first = { name: 'cf-1-first', sha: 'c'.repeat(64), fqdns: ['a.example'] }
+const second = { name: 'cf-2-second', sha: 'd'.repeat(64), fqdns: ['b.example'] }
+const ofFirst: PlacementRecord = { ...served, state: 'applying', current: first }
+const ofSecond: PlacementRecord = {
+  ...{ ...served, groupId: 2, state: 'wanted', current: null, appliedRevision: null },
+  ...{ candidate: second, candidateState: 'pending' },
+}
+const routing = composeRouting([ofFirst])?.name ?? ''
+const nextRouting = composeNextRouting([ofFirst, ofSecond])?.name ?? ''
+
+function judgeShared(changes: Partial<ReportedApply>): readonly PlacementRecord[] {
+  const both = { ...known(ofFirst), placements: [ofFirst, ofSecond] }
+  return judgeReport(both, { ...report, ...changes }, now).placements
+}
+
+function known(placement: PlacementRecord, changes: Partial<ReportedAgent['agent']> = {}) {
+  return {
+    agent: {
+      id: 7,
+      name: 'edge-1',
+      desiredRevision: 10,
+      attempted: { revision: 9, result: 'applied' as const, error: null, at: 1000 },
+      effectiveRevision: 9,
+      recordedRevision: 9,
+      ...changes,
+    },
+    placements: [placement],
+    wished: new Map([[1, newProgram]]),
+  }
+}
+
+function judge(placement: PlacementRecord, said: ReportedApply) {
+  const judged = judgeReport(known(placement), said, now)
+  const [result] = judged.placements
+  return { agent: judged.agent, placement: result }
+}
+
+await t.test('phase one', async (t) => {
+  await t.test('a candidate that is loaded is loaded, and what serves stays as it is', (t) => {
+    const { placement } = judge(loading, report)
+    t.same(placement, { ...loading, candidateState: 'loaded' })
+    t.end()
+  })
+  await t.test('a candidate that does not compile has failed with the words of the engine', (t) => {
+    const { placement, agent } = judge(loading, compileError)
+    t.same(placement, { ...loading, candidateState: 'failed', error: 'line 7 pos 2' })
+    t.match(agent.attempted, { result: 'failed', error: 'line 7 pos 2', at: now })
+    t.equal(agent.effectiveRevision, 9)
+    t.end()
+  })
+  await t.test('a candidate fails with the attempt, when that says why', (t) => {
+    const said = { ...report, result: 'failed' as const, error: 'no space left', loaded: [] }
+    t.match(judge(loading, said).placement, { candidateState: 'failed', error: 'no space left' })
+    t.match(judge(loading, said).placement, { state: 'applied' })
+    t.end()
+  })
+  await t.test('a cache that was lost meanwhile says nothing about the candidate', (t) => {
+    const lost = { ...compileError, failures: [], error: 'the connection ended', interrupted: true }
+    const { agent, placement } = judge(loading, lost)
+    t.match(agent.attempted, { result: 'failed', error: 'the connection ended' })
+    t.same(placement, loading)
+    t.match(
+      judge(loading, { ...lost, failures: compileError.failures }).placement,
+      { candidateState: 'failed', error: 'line 7 pos 2' },
+      'what the cache has said about it counts all the same',
+    )
+    t.same(judge(switching, { ...lost, loaded: [] }).placement, switching)
+    t.end()
+  })
+  await t.test('a refusal leaves the candidate pending: nothing was tried', (t) => {
+    const said = { ...report, result: 'refused' as const, error: 'it cannot be held', loaded: [] }
+    t.same(judge(loading, said).placement, { ...loading, error: 'it cannot be held' })
+    const superseded = judge(loading, { ...said, revision: 9 })
+    t.same(superseded.placement, loading, 'that of an earlier revision says nothing')
+    t.end()
+  })
+  await t.test(
+    'a candidate that still loads after the switch of others does not pass for applied',
+    (t) => {
+      const late = { ...loading, state: 'wanted' as const, wantedRevision: 4 }
+      t.match(judge(late, report).placement, { candidateState: 'loaded', state: 'wanted' })
+      t.end()
+    },
+  )
+})
+
+await t.test('phase two', async (t) => {
+  await t.test('the wanted revision that is held is applied, and deployed now', (t) => {
+    t.match(judge(switching, report).placement, {
+      state: 'applied',
+      appliedRevision: 4,
+      deployedAt: now,
+      error: null,
+    })
+    t.end()
+  })
+  await t.test('a switch that fails keeps the revision that served, with the reason', (t) => {
+    const said = { ...report, result: 'failed' as const, error: 'use: child died' }
+    t.match(judge(switching, said).placement, {
+      state: 'failed',
+      appliedRevision: 3,
+      error: 'use: child died',
+    })
+    t.end()
+  })
+  await t.test('a switch that failed and was healed is applied', (t) => {
+    const failed = { ...switching, state: 'failed' as const, error: 'use: child died' }
+    t.match(judge(failed, report).placement, { state: 'applied', appliedRevision: 4, error: null })
+    t.end()
+  })
+  await t.test(
+    'an agent that kept its old VCL stays failed, however often it says that all is well',
+    (t) => {
+      const kept = { ...served, state: 'failed' as const, error: 'line 7 pos 2' }
+      t.same(judge(kept, { ...report, loaded: [oldProgram.name] }).placement, kept)
+      t.end()
+    },
+  )
+  await t.test('an unchanged cache keeps the times', (t) => {
+    const { placement, agent } = judge(served, { ...report, changed: false })
+    t.equal(placement?.deployedAt, 1000)
+    t.equal(agent.attempted?.at, 1000)
+    t.end()
+  })
+  await t.test('another group of the agent is not touched by a change of this one', (t) => {
+    t.equal(judge(served, report).placement?.deployedAt, 1000)
+    t.end()
+  })
+})
+
+await t.test('revisions', async (t) => {
+  await t.test('a report that is older than what is recorded changes nothing', (t) => {
+    const before = known(loading)
+    t.equal(judgeReport(before, { ...compileError, revision: 8 }, now), before)
+    t.end()
+  })
+  await t.test('a report of a revision that was never wanted changes nothing', (t) => {
+    const before = known(loading)
+    t.equal(judgeReport(before, { ...report, revision: 11 }, now), before)
+    t.end()
+  })
+  await t.test('a report of the revision before says what is loaded, not what is applied', (t) => {
+    const said = { ...report, revision: 9 }
+    t.match(judge(loading, said).placement, { candidateState: 'loaded' })
+    t.same(judge(switching, said).placement, switching)
+    t.end()
+  })
+})
+
+const placements = fc.record({
+  state: fc.constantFrom('wanted', 'applying', 'applied', 'failed'),
+  wantedRevision: fc.integer({ min: 1, max: 4 }),
+  appliedRevision: fc.option(fc.integer({ min: 1, max: 4 })),
+  current: fc.constantFrom(null, oldProgram, newProgram),
+  candidate: fc.constantFrom(null, newProgram),
+})
+const saids = fc
+  .record({
+    revision: fc.integer({ min: 1, max: 12 }),
+    result: fc.constantFrom('applied', 'failed', 'refused'),
+    error: fc.constantFrom(null, 'a reason'),
+    loaded: fc.subarray([oldProgram.name, newProgram.name]),
+    fails: fc.boolean(),
+    changed: fc.boolean(),
+  })
+  .map(({ fails, ...said }): ReportedApply => {
+    const isLoaded = said.loaded.includes(newProgram.name)
+    const failures = [{ program: newProgram.name, error: 'does not compile' }]
+    return { ...said, failures: fails && !isLoaded ? failures : [] }
+  })
+
+await t.test(
+  'the same report again changes nothing more, and no report turns the revision back',
+  (t) => {
+    fc.assert(
+      fc.property(placements, fc.array(saids, { maxLength: 6 }), (changes, said) => {
+        const candidateState = changes.candidate === null ? null : 'pending'
+        let state: ReportedAgent = known({ ...served, ...changes, candidateState })
+        for (const one of said) {
+          const next = judgeReport(state, one, now)
+          const again = judgeReport(next, { ...one, changed: false }, now + 1)
+          if (!isDeepStrictEqual(again.placements, next.placements)) return false
+          if ((next.agent.attempted?.revision ?? 0) < (state.agent.attempted?.revision ?? 0))
+            return false
+          state = next
+        }
+        return true
+      }),
+      { numRuns: 300 },
+    )
+    t.end()
+  },
+)
+
+await t.test('an agent is sent its desired state', (t) => {
+  const recorded = { desiredRevision: 5, recordedRevision: 5 }
+  const behind = { desiredRevision: 5, recordedRevision: 4 }
+  const at = (heldRevision: number, effectiveRevision: number) => ({
+    heldRevision,
+    effectiveRevision,
+  })
+  const unanswered = { revision: 5, sentAtMs: 1000, answer: null }
+  const answered = { ...unanswered, answer: { atMs: 2000, isRefusal: false } }
+  const refused = { ...unanswered, answer: { atMs: 2000, isRefusal: true } }
+  const cases: readonly (readonly [string, boolean, ...Parameters<typeof needsApply>])[] = [
+    ['never when it holds it and that is recorded', false, at(5, 5), null, recorded, 0],
+    ['when it is behind', true, at(4, 4), null, behind, 0],
+    ['when its report got lost', true, at(5, 5), null, behind, 0],
+    ['when it holds a later one of another time', true, at(9, 9), null, recorded, 0],
+    [
+      'when the last one sent was another',
+      true,
+      at(4, 4),
+      { ...unanswered, revision: 4 },
+      behind,
+      0,
+    ],
+    ['not twice while the answer is due', false, at(4, 4), unanswered, behind, 10_999],
+    ['again when it never got it', true, at(4, 4), unanswered, behind, 11_000],
+    ['not again while it loads', false, at(5, 4), unanswered, behind, 150_999],
+    ['again when it loads for ever', true, at(5, 4), unanswered, behind, 151_000],
+    ['not again after it failed: it heals by itself', false, at(5, 4), answered, behind, 1e9],
+    ['again when it has healed', true, at(5, 5), answered, behind, 12_000],
+    ['not at once when it has healed', false, at(5, 5), answered, behind, 11_999],
+    ['again some time after a refusal', true, at(4, 4), refused, behind, 12_000],
+  ]
+  for (const [name, expected, ...input] of cases) t.equal(needsApply(...input), expected, name)
+  t.end()
+})
+
+await t.test('versions fit when the major is the same and the minor at most one apart', (t) => {
+  for (const agent of ['0.1.0', '0.1.9', '0.0.1', '0.2.0-rc.1'])
+    t.equal(findSkew('0.1.0', agent), null)
+  for (const agent of ['0.3.0', '1.1.0']) t.match(findSkew('0.1.0', agent), agent)
+  t.end()
+})
+
+void t.test('groups that share an agent', (t) => {
+  const failed = {
+    result: 'failed',
+    failures: [{ program: second.name, error: 'line 1' }],
+  } as const
+  const serving = [routing, first.name, 'cf-idle']
+  const loaded = [first.name, routing, nextRouting]
+
+  t.match(
+    judgeShared({ ...failed, loaded, serving }),
+    [{ state: 'applied' }, { candidateState: 'failed', error: 'line 1' }],
+    'what is wrong with one is no failure of the other',
+  )
+  t.match(
+    judgeShared({ ...failed, loaded, serving: ['cf-idle'], error: 'label: no' }),
+    [{ state: 'failed', error: 'label: no' }, { candidateState: 'failed' }],
+    'what does not serve is not applied',
+  )
+  t.match(
+    judgeShared({ ...failed, loaded, serving: [first.name, 'cf-r-00000000'] })[0],
+    { state: 'failed' },
+    'nor what nothing routes to',
+  )
+  const all = [...loaded, second.name]
+  t.match(judgeShared({ loaded: all, serving }), [
+    { state: 'applied' },
+    { candidateState: 'loaded' },
+  ])
+  t.match(
+    judgeShared({ revision: 9, loaded: [first.name, routing, second.name], serving })[1],
+    { candidateState: 'pending' },
+    'the VCL of phase two that routes is not there yet',
+  )
+  const unrouted = { program: nextRouting, error: "Symbol not found: 'cf-l-9'" }
+  const refused = judgeShared({
+    ...{
+      result: 'failed',
+      failures: [unrouted],
+      loaded: [first.name, routing, second.name],
+      serving,
+    },
+  })
+  t.match(refused, [{ state: 'applied' }, { candidateState: 'failed', error: /routes requests/ }])
+  t.notMatch(refused[1]?.error, 'cf-l-9')
+  t.end()
+})

@@ -1,0 +1,100 @@
+/** Silence becomes Down, run for each database. */
+import type { Test } from 'tap'
+import { createLiveness } from '../../../src/coordinator/gateway/liveness.js'
+import { markSilentAgentsDown } from '../../../src/coordinator/reports/heartbeat.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
+import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
+import { addAgent } from '../store/rows.js'
+import type { TestService } from '../gateway/service.js'
+import { all, heartbeatMs } from './hints.js'
+
+export async function silenceContract(
+  t: Test,
+  start: (t: Test) => Promise<TestService>,
+): Promise<void> {
+  const service = await start(t)
+  const { queries } = service.store
+  const id = await addAgent(queries, 'silent', { lastHeartbeatAt: service.now() })
+  const stateOf = async () => (await findAgent(queries, all, id))?.state
+  const hear = () =>
+    queries
+      .updateTable('agents')
+      .set({ state: agentStates.Running, lastHeartbeatAt: service.now() })
+      .execute()
+  const liveness = createLiveness(service, service.log)
+  t.teardown(async () => {
+    liveness.stop()
+    await Promise.resolve()
+  })
+  const pass = async (heartbeats: number) => {
+    for (let n = 0; n < heartbeats; n++) {
+      service.moveClock(heartbeatMs)
+      await liveness.check()
+    }
+  }
+
+  await t.test('of three heartbeats is Down, once', async (t) => {
+    await pass(3)
+    await hear()
+    await pass(3)
+    t.equal(await stateOf(), agentStates.Running, 'exactly three heartbeats are not over')
+    await pass(1)
+    t.equal(await stateOf(), agentStates.Down)
+    t.match(await findAgent(queries, all, id), { lastStateChangeAt: service.now() })
+    t.same(await markSilentAgentsDown(service), [], 'it was told already')
+  })
+
+  await t.test('before the start of this coordinator does not count', async (t) => {
+    await hear()
+    service.moveClock(100 * heartbeatMs)
+    const restarted = createLiveness(service, service.log)
+    restarted.stop()
+    for (let n = 0; n < 2; n++) {
+      service.moveClock(heartbeatMs)
+      await restarted.check()
+    }
+    t.equal(await stateOf(), agentStates.Running)
+    service.moveClock(heartbeatMs)
+    await restarted.check()
+    t.equal(await stateOf(), agentStates.Down)
+  })
+
+  await t.test('while this process was stopped does not count', async (t) => {
+    await pass(1)
+    await hear()
+    service.moveClock(100 * heartbeatMs)
+    await liveness.check()
+    await pass(2)
+    t.equal(await stateOf(), agentStates.Running)
+    await pass(1)
+    t.equal(await stateOf(), agentStates.Down)
+  })
+
+  await t.test('during an outage of the store does not count', async (t) => {
+    await pass(1)
+    await hear()
+    let isOut = true
+    const failing: TestService = {
+      ...service,
+      store: {
+        ...service.store,
+        queries: service.store.queries,
+        check: () => (isOut ? Promise.reject(new Error('away')) : service.store.check()),
+      },
+    }
+    const patient = createLiveness(failing, service.log)
+    patient.stop()
+    const passWith = async (heartbeats: number) => {
+      for (let n = 0; n < heartbeats; n++) {
+        service.moveClock(heartbeatMs)
+        await patient.check()
+      }
+    }
+    await passWith(10)
+    isOut = false
+    await passWith(3)
+    t.equal(await stateOf(), agentStates.Running)
+    await passWith(1)
+    t.equal(await stateOf(), agentStates.Down)
+  })
+}

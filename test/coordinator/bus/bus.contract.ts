@@ -1,0 +1,175 @@
+/** What every bus must do. Values are cloned, delivery is later and at most once, a request ends in one answer or error. */
+import type { Test } from 'tap'
+import type { Bus } from '../../../src/coordinator/bus/bus.js'
+import { FleetError } from '../../../src/errors.js'
+import { eventually } from '../../support/eventually.js'
+
+export interface BusFactory {
+  /** Two ends of one bus: of two processes, or the same one twice. Closed when the test ends. */
+  open(t: Test): Promise<{ readonly here: Bus; readonly there: Bus }>
+}
+
+const longMs = 20_000
+
+export function busContract(t: Test, factory: BusFactory): void {
+  void t.test('gives every subscriber every message of its subject, in order', async (t) => {
+    const { here, there } = await factory.open(t)
+    const seen: unknown[][] = [[], [], []]
+    here.subscribe('a', (value) => seen[0]?.push(value))
+    there.subscribe('a', (value) => seen[1]?.push(value))
+    there.subscribe('a.b', (value) => seen[2]?.push(value))
+    await listening(here, there)
+
+    for (let at = 0; at < 100; at++) here.publish('a', { at })
+    there.publish('a.b', null)
+
+    const all = Array.from({ length: 100 }, (_, at) => ({ at }))
+    await eventually('all arrived', () => seen.flat().length === 201)
+    t.strictSame(seen, [all, all, [null]])
+  })
+
+  void t.test('delivers later, and each its own copy', async (t) => {
+    const { here, there } = await factory.open(t)
+    const seen: unknown[] = []
+    const value = { list: [1] }
+    for (const bus of [here, there])
+      bus.subscribe('copy', (received) => {
+        seen.push(structuredClone(received))
+        ;(received as typeof value).list.push(2) // what was published
+      })
+    await listening(here, there)
+
+    here.publish('copy', value)
+    t.strictSame(seen, [], 'not while it is published')
+    value.list.push(3)
+
+    await eventually('both arrived', () => seen.length === 2)
+    t.strictSame(seen, [{ list: [1] }, { list: [1] }])
+    t.strictSame(value, { list: [1, 3] })
+  })
+
+  void t.test('a closed subscription receives no more, the others do', async (t) => {
+    const { here, there } = await factory.open(t)
+    let closedSaw = 0
+    let otherSaw = 0
+    const subscription = there.subscribe('x', () => closedSaw++)
+    there.subscribe('x', () => otherSaw++)
+    await listening(here, there)
+
+    here.publish('x', 1)
+    await eventually('both saw the first', () => closedSaw === 1 && otherSaw === 1)
+    subscription.close()
+    subscription.close()
+    here.publish('x', 2)
+
+    await eventually('the other saw the second', () => otherSaw === 2)
+    t.equal(closedSaw, 1)
+  })
+
+  void t.test('carries a request to its responder and the answer back, many at once', async (t) => {
+    const { here, there } = await factory.open(t)
+    there.respond('double', async (value) => {
+      await new Promise((resume) => setImmediate(resume))
+      return { twice: (value as { n: number }).n * 2 } // what is asked below
+    })
+    await listening(here, there)
+
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => here.request('double', { n }, longMs)),
+    )
+
+    t.strictSame(
+      answers,
+      Array.from({ length: 50 }, (_, n) => ({ twice: n * 2 })),
+    )
+  })
+
+  void t.test('a request is answered by copies too', async (t) => {
+    const { here, there } = await factory.open(t)
+    const kept = { list: [1] }
+    there.respond('kept', (value) => {
+      ;(value as { list: number[] }).list.push(9) // what is asked below
+      return Promise.resolve(kept)
+    })
+    await listening(here, there)
+    const asked = { list: [5] }
+
+    const answer = (await here.request('kept', asked, longMs)) as typeof kept
+    answer.list.push(2)
+
+    t.strictSame([asked, kept], [{ list: [5] }, { list: [1] }])
+  })
+
+  void t.test('a request fails as its responder does', async (t) => {
+    const { here, there } = await factory.open(t)
+    const refusal = new FleetError('locked', 'agent', 'it takes another word', {
+      retryAfterSeconds: 7,
+    })
+    there.respond('refuse', () => Promise.reject(refusal))
+    await listening(here, there)
+
+    await t.rejects(here.request('refuse', {}, longMs), {
+      name: 'FleetError',
+      kind: 'locked',
+      errorKey: 'agent',
+      message: 'it takes another word',
+      retryAfterSeconds: 7,
+    })
+  })
+
+  void t.test('a request that nobody answers is unavailable, at once', async (t) => {
+    const { here, there } = await factory.open(t)
+    const subscription = there.respond('gone', () => Promise.resolve(1))
+    await listening(here, there)
+    t.equal(await here.request('gone', {}, longMs), 1)
+    subscription.close()
+
+    await t.rejects(here.request('nobody', {}, longMs), { name: 'FleetError', kind: 'unavailable' })
+    await eventually('the responder is gone', async () => {
+      const error = await here.request('gone', {}, longMs).catch((caught: unknown) => caught)
+      return error instanceof FleetError && error.kind === 'unavailable'
+    })
+    there.respond('gone', () => Promise.resolve(2))
+    await listening(here, there)
+    t.equal(await here.request('gone', {}, longMs), 2, 'a subject may have a responder again')
+  })
+
+  void t.test('a request that is answered too late has timed out', async (t) => {
+    const { here, there } = await factory.open(t)
+    let answer: (value: unknown) => void = () => undefined
+    there.respond('slow', () => new Promise((resolve) => (answer = resolve)))
+    await listening(here, there)
+
+    await t.rejects(here.request('slow', {}, 30), { kind: 'timed-out', message: /30 ms/ })
+
+    answer('late')
+    await listening(here, there)
+  })
+
+  void t.test('close ends what waits, and check says that it is closed', async (t) => {
+    const { here, there } = await factory.open(t)
+    let asked = false
+    there.respond('never', () => {
+      asked = true
+      return new Promise(() => undefined)
+    })
+    await listening(here, there)
+    await here.check()
+    const waiting = here.request('never', {}, longMs)
+    const ended = t.rejects(waiting, { name: 'FleetError', kind: 'unavailable' })
+    await eventually('it was asked', () => asked)
+
+    await here.close()
+
+    await ended
+    await t.rejects(here.check(), { name: 'FleetError', kind: 'unavailable' })
+    await t.rejects(here.request('never', {}, longMs), { name: 'FleetError', kind: 'unavailable' })
+    here.publish('never', 'nobody minds')
+    await here.close()
+  })
+}
+
+/** Over a network a subscription takes effect when the server knows it. */
+async function listening(...buses: readonly Bus[]): Promise<void> {
+  for (const bus of buses) await bus.check()
+}

@@ -1,0 +1,95 @@
+/** Whether a cache is as it should be, and what the console calls it. */
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  judgeConsistency,
+  type CacheSight,
+  type SeenVcl,
+} from '../../../src/coordinator/console/caches/cache-consistency.js'
+import { composeCacheName, readCacheHost } from '../../../src/resources/cache-name.js'
+import { idleEngine, type DesiredEngine } from '../../../src/vcl/desired-engine.js'
+
+const vcl = (name: string, status = 'available', label: string | null = null): SeenVcl => ({
+  ...{ name, status, label },
+})
+const shown = (value: string, unit = 'seconds') => ({
+  ...{ value, unit, default: '120.000', description: 'how long' },
+})
+const sight = (changes: Partial<CacheSight>): CacheSight => ({
+  ...{ vcls: [vcl('cf-1-a-1', 'active')], params: new Map(), isEffective: true },
+  ...changes,
+})
+const desired = (changes: Partial<DesiredEngine>): DesiredEngine => ({
+  ...{ load: [], labels: [], active: 'cf-1-a-1' },
+  ...changes,
+})
+
+void t.test('the VCL in use and the labels count, and not what is loaded beside them', (t) => {
+  const labels = [{ label: 'cf-l-1', program: 'cf-1-a-1' }]
+  const routed = desired({ active: 'cf-r-b', labels })
+  const seen = (...vcls: SeenVcl[]) => judgeConsistency(routed, sight({ vcls })).vclConsistent
+  const right = [vcl('cf-r-b', 'active'), vcl('cf-l-1', 'available', 'cf-1-a-1')]
+  t.ok(seen(...right))
+  t.ok(seen(...right, vcl('boot')))
+  t.notOk(seen(vcl('cf-r-b', 'active')), 'the label is gone')
+  t.notOk(seen(vcl('cf-r-b', 'active'), vcl('cf-l-1', 'available', 'boot')), 'it was moved')
+  t.notOk(seen(vcl('boot', 'active'), vcl('cf-r-b'), ...right.slice(1)), 'another is in use')
+  t.match(judgeConsistency(routed, sight({ vcls: right })), { vclName: 'cf-r-b' })
+  t.match(judgeConsistency(routed, sight({ vcls: [] })), { vclName: '', vclConsistent: false })
+  t.end()
+})
+
+void t.test('before the first deploy a foreign VCL is right where its agent says so', (t) => {
+  const vcls = [vcl('boot', 'active')]
+  t.ok(judgeConsistency(idleEngine, sight({ vcls })).vclConsistent)
+  t.notOk(judgeConsistency(idleEngine, sight({ vcls, isEffective: false })).vclConsistent)
+  t.notOk(judgeConsistency(desired({}), sight({ vcls })).vclConsistent, 'and later it is not')
+  t.end()
+})
+
+void t.test('the changeset has the parameters that are not as they should be', (t) => {
+  const params = [
+    { name: 'default_ttl', value: '10' },
+    { name: 'default_grace', value: '20' },
+    { name: 'gone', value: '1' },
+    { name: 'cc_command', value: 'nobody may set it' },
+  ]
+  const seen = new Map([
+    ['default_ttl', shown('10.000')],
+    ['default_grace', shown('30.000')],
+    ['default_keep', shown('99.000')],
+  ])
+  const { paramChangeset } = judgeConsistency(desired({ params }), sight({ params: seen }))
+  t.same([...paramChangeset.keys()], ['default_grace', 'gone'])
+  t.same(paramChangeset.get('default_grace'), shown('30.000'))
+  t.match(paramChangeset.get('gone'), { value: '', description: /no such parameter/ })
+  t.end()
+})
+
+void t.test('a cache that shows what is wanted is consistent, whatever that is', (t) => {
+  const values = fc.dictionary(fc.stringMatching(/^[a-z]{3,8}$/), fc.stringMatching(/^[0-9]{1,5}$/))
+  fc.assert(
+    fc.property(values, fc.boolean(), (wanted, isEffective) => {
+      const params = Object.entries(wanted).map(([name, value]) => ({ name, value }))
+      const seen = new Map(params.map(({ name, value }) => [name, shown(`${value}.000`)]))
+      const judged = judgeConsistency(desired({ params }), sight({ params: seen, isEffective }))
+      return judged.vclConsistent && judged.paramChangeset.size === 0
+    }),
+  )
+  t.end()
+})
+
+void t.test('a cache is called by its host, port and folder', (t) => {
+  const cache = {
+    ...{ name: 'edge-1', hostName: 'web7', engineHost: '127.0.0.1', enginePort: 6081 },
+    engineWorkingDirectory: '/run/varnish',
+  }
+  t.equal(composeCacheName(cache), 'web7:6081_/run/varnish')
+  t.equal(composeCacheName({ ...cache, engineWorkingDirectory: null }), 'web7:6081_edge-1')
+  for (const engineHost of ['127.8.0.1', 'LocalHost', '::1', '[::1]', '::', '0.0.0.0', '*', ''])
+    t.equal(readCacheHost({ ...cache, engineHost }), 'web7', engineHost)
+  for (const engineHost of ['10.0.0.1', 'cache.example', '2001:db8::1', '1270.example', '::10'])
+    t.equal(readCacheHost({ ...cache, engineHost }), engineHost)
+  t.equal(readCacheHost({ ...cache, hostName: '' }), 'edge-1', 'of an earlier agent')
+  t.end()
+})

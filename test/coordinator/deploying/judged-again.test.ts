@@ -1,0 +1,168 @@
+/**
+ * VCL policy is asked again whenever a text that was flattened before comes back to caches: the coordinator may allow less than
+ * the one that took it, and an adopted text was never judged.
+ */
+import { createHash } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createContext } from '../../../src/context.js'
+import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
+import { promoteVclGroup } from '../../../src/coordinator/deploying/promote.js'
+import { reloadVclGroup } from '../../../src/coordinator/deploying/reload.js'
+import { rollBackVclGroup } from '../../../src/coordinator/deploying/rollback.js'
+import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
+import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
+import {
+  createPlacement,
+  switchPlacement,
+} from '../../../src/coordinator/placement/placing.js'
+import { programOf, type WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
+import { addHistory, readHistory, type GroupAction } from '../../../src/coordinator/fleet/history-queries.js'
+import { readPlacements, savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
+import { keepSource } from '../../../src/coordinator/fleet/sources.js'
+import { writeStage } from '../../../src/coordinator/fleet/stage-queries.js'
+import { writeWish } from '../../../src/coordinator/fleet/group-queries.js'
+import { eventually } from '../../support/eventually.js'
+import {
+  addAgent,
+  addDeployment,
+  addFile,
+  addGroup,
+  addOrganization,
+  addTag,
+  bearTag,
+} from '../store/rows.js'
+import { administrator, startService, type TestService } from '../gateway/service.js'
+
+const text = 'vcl 4.1;\nimport vtc;\n'
+const sha = createHash('sha256').update(text).digest('hex')
+const earlierText = 'vcl 4.1;\nimport vtc ;\n'
+const earlierSha = createHash('sha256').update(earlierText).digest('hex')
+const refusal = /^main\.vcl line 2 pos 8: VCL of an organization may not use the module vtc/
+
+interface Deployed {
+  readonly service: TestService
+  readonly groupId: number
+  readonly sources: WishedSources
+  readonly agentIds: readonly number[]
+}
+
+/** A group that serves this text on the first of two agents, as of when it was allowed, or as adopted. */
+async function startDeployed(t: Test, owner: 'red' | 'system' = 'red'): Promise<Deployed> {
+  const service = await startService(t)
+  const { queries } = service.store
+  const organizationId = owner === 'red' ? await addOrganization(queries, owner) : null
+  const tagId = await addTag(queries, 'web', organizationId)
+  const fileId = await addFile(queries, 'main.vcl')
+  const groupId = await addGroup(queries, 'group', fileId)
+  const deploymentId = await addDeployment(queries, 'web')
+  await queries.updateTable('deployments').set({ organizationId, max: 2 }).execute()
+  await queries.updateTable('vclGroups').set({ organizationId }).execute()
+  await queries.insertInto('deploymentTags').values({ deploymentId, tagId }).execute()
+  await queries
+    .insertInto('vclGroupDeployments')
+    .values({ groupId, deploymentId, position: 0 })
+    .execute()
+  const agentIds = [await addAgent(queries, 'one'), await addAgent(queries, 'two')]
+  for (const id of agentIds) await bearTag(queries, id, tagId)
+  const sources: WishedSources = {
+    ...{ mainVCL: { id: fileId, version: 1, name: 'main.vcl' }, includes: [], domains: [] },
+    ...{ sha, programName: 'boot', deploymentIds: [deploymentId] },
+  }
+  const sourceMap = { files: ['main.vcl'], segments: [[1, 1, 0, 1, 1]] as const }
+  await keepSource(queries, { sha, text, sourceMap }, 1)
+  await keepSource(queries, { sha: earlierSha, text: earlierText, sourceMap }, 1)
+  await writeWish(queries, groupId, { sources, pending: false, revision: 2 })
+  for (const revision of [1, 2])
+    await addHistory(queries, {
+      ...{ groupId, organizationId, revision, at: revision, account: 'takeover' },
+      ...{ action: revision === 1 ? 'adopt' : 'deploy', result: 'ok' },
+      sources: revision === 1 ? { ...sources, sha: earlierSha } : sources,
+    })
+  const [agentId = 0] = agentIds
+  const place = createPlacement({
+    ...{ group: { id: groupId, organizationId }, agentId, deploymentId, position: 1 },
+    ...{ revision: 2, program: programOf(sources) },
+  })
+  await savePlacements(queries, [{ ...switchPlacement(place, 2), state: 'applied' }])
+  return { service, groupId, sources, agentIds }
+}
+
+async function readNewest({ service, groupId }: Deployed): Promise<object | undefined> {
+  const [newest] = await readHistory(service.store.queries, groupId)
+  return newest && { revision: newest.revision, action: newest.action, result: newest.result }
+}
+
+void t.test(
+  'a stored text that is refused now is 422 in every verb, and in the history',
+  async (t) => {
+    const deployed = await startDeployed(t)
+    const { service, groupId, sources } = deployed
+    const { queries } = service.store
+    const context = createContext(service.log)
+    const request = { groupId, waitMs: 0, percent: 100 }
+    const stage = { tagIds: [], ownDomains: false, mainFileVersion: null }
+    const { organizationId } = await queries
+      .selectFrom('vclGroups')
+      .select('organizationId')
+      .executeTakeFirstOrThrow()
+    await writeStage(
+      queries,
+      { groupId, organizationId, revision: 1, sources: { ...sources, stage } },
+      1,
+    )
+    const verbs: (readonly [GroupAction, () => Promise<unknown>])[] = [
+      ['reload', () => reloadVclGroup(service, context, administrator, request)],
+      [
+        'rollback',
+        () => rollBackVclGroup(service, context, administrator, { ...request, revision: null }),
+      ],
+      [
+        'rollback',
+        () => rollBackVclGroup(service, context, administrator, { ...request, revision: 1 }),
+      ],
+      ['promote', () => promoteVclGroup(service, context, administrator, request)],
+    ]
+    const before = await readPlacements(queries, { groupIds: [groupId] })
+
+    for (const [action, run] of verbs) {
+      await t.rejects(run(), { kind: 'uncompilable', errorKey: 'deploy', message: refusal }, action)
+      t.match(await readNewest(deployed), { revision: null, action, result: refusal })
+    }
+
+    t.same(await readPlacements(queries, { groupIds: [groupId] }), before, 'what serves, serves on')
+  },
+)
+
+void t.test('a kept wish whose text is refused now is not deployed', async (t) => {
+  const deployed = await startDeployed(t)
+  const { service, groupId, sources } = deployed
+  await writeWish(service.store.queries, groupId, { sources, pending: true, revision: 2 })
+
+  const follower = startPlacementFollower(service, service.log)
+  t.teardown(() => follower.close())
+  service.bus.publish('agent.changed', {})
+
+  await eventually('it was tried', async () => {
+    const newest = await readNewest(deployed)
+    return newest !== undefined && 'revision' in newest && newest.revision === null
+  })
+  t.match(await readNewest(deployed), { action: 'deploy', result: refusal })
+})
+
+void t.test('what is deployed and refused now goes to no other agent', async (t) => {
+  const holders = async ({ service, groupId }: Deployed): Promise<number[]> => {
+    const refused: string[] = []
+    const judge = createTextJudge(service, (_owner, error) => refused.push(error))
+    for (let count = 0; count < 2; count++)
+      await service.leases.run('placement', (term) =>
+        followPlacements(service, { patientUntil: 0, term, judge, isDue: () => true }),
+      )
+    t.equal(refused.length <= 1, true, 'it is judged once')
+    const places = await readPlacements(service.store.queries, { groupIds: [groupId] })
+    return places.map(({ agentId }) => agentId)
+  }
+  const judged = await startDeployed(t)
+  t.same(await holders(judged), judged.agentIds.slice(0, 1), 'where it is, it stays')
+  const own = await startDeployed(t, 'system')
+  t.same(await holders(own), own.agentIds, 'the system administrator may')
+})

@@ -1,0 +1,258 @@
+/** Placement follows a fleet: who goes Down alone, who with most of the fleet, who arrives in crowds; and what a full cache lets go. */
+import t, { type Test } from 'tap'
+import { agentChangedSubject } from '../../../src/coordinator/bus/bus.js'
+import {
+  createKeptWishes,
+  firstRetryMs,
+  longestRetryMs,
+} from '../../../src/coordinator/deploying/kept-wishes.js'
+import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
+import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
+import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
+import { createPlacement } from '../../../src/coordinator/placement/placing.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
+import { loadedLimit } from '../../../src/coordinator/fleet/loaded-limit.js'
+import type { DesiredEngine } from '../../../src/vcl/desired-engine.js'
+import { recomposeDesired } from '../../../src/coordinator/fleet/desired-states.js'
+import { readPlacements, savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
+import { eventually } from '../../support/eventually.js'
+import { addAgent, addDeployment, addFile, addGroup, addTag, bearTag } from '../store/rows.js'
+import { startService, type TestService } from '../gateway/service.js'
+
+const heartbeatMs = 5_000
+
+interface Fleet {
+  readonly service: TestService
+  readonly groupId: number
+  readonly agentIds: readonly number[]
+}
+
+interface FleetParts {
+  readonly agents: number
+  readonly min: number
+  readonly max: number
+}
+
+/** One deployed group for all of these agents, which are Running; nothing is placed yet. */
+async function makeFleet(t: Test, { agents, min, max }: FleetParts): Promise<Fleet> {
+  const service = await startService(t, { heartbeatMs })
+  const { queries } = service.store
+  const tagId = await addTag(queries, 'web')
+  const fileId = await addFile(queries, 'main.vcl')
+  const groupId = await addGroup(queries, 'group', fileId)
+  const deploymentId = await addDeployment(queries, 'web')
+  await queries.updateTable('deployments').set({ min, max }).execute()
+  await queries.insertInto('deploymentTags').values({ deploymentId, tagId }).execute()
+  const wish = {
+    mainVCL: { id: fileId, version: 1, name: 'main.vcl' },
+    includes: [],
+    sha: 'f'.repeat(64),
+    programName: `cf-${groupId}-ffffffff-1`,
+    deploymentIds: [deploymentId],
+    domains: [],
+  }
+  await queries
+    .updateTable('vclGroups')
+    .set({ deployed: 1, revision: 1, wish: JSON.stringify(wish) })
+    .execute()
+  const agentIds: number[] = []
+  for (let n = 0; n < agents; n++) {
+    const id = await addAgent(queries, `agent-${n}`)
+    await bearTag(queries, id, tagId)
+    agentIds.push(id)
+  }
+  return { service, groupId, agentIds }
+}
+
+/** Time goes on; of all who are not Down something is heard. */
+async function beat({ service }: Fleet, heartbeats: number): Promise<void> {
+  service.moveClock(heartbeats * heartbeatMs)
+  await service.store.queries
+    .updateTable('agents')
+    .set({ lastHeartbeatAt: service.now() })
+    .where('state', '!=', agentStates.Down)
+    .execute()
+}
+
+async function setState({ service }: Fleet, ids: readonly number[], state: number): Promise<void> {
+  await service.store.queries
+    .updateTable('agents')
+    .set({ state, lastStateChangeAt: service.now() })
+    .where('id', 'in', [...ids])
+    .execute()
+}
+
+/** Answers when it must be looked at again. */
+async function pass({ service }: Fleet, patientUntil = 0): Promise<number | null> {
+  const judge = createTextJudge(service, () => undefined)
+  const followed = await service.leases.run('placement', (term) =>
+    followPlacements(service, { patientUntil, term, judge, isDue: () => true }),
+  )
+  if (!followed) throw new Error('the duty is not ours')
+  return followed.againAt
+}
+
+async function holdersOf({ service, groupId }: Fleet): Promise<number[]> {
+  const placements = await readPlacements(service.store.queries, { groupIds: [groupId] })
+  return placements.map(({ agentId }) => agentId)
+}
+
+const { Down, Running } = agentStates
+
+void t.test('an agent that is Down alone', async (t) => {
+  const fleet = await makeFleet(t, { agents: 6, min: 2, max: 2 })
+  await beat(fleet, 1)
+  t.equal(await pass(fleet), null)
+  const [first = 0, second = 0] = await holdersOf(fleet)
+  await setState(fleet, [first], Down)
+
+  t.equal(await pass(fleet), fleet.service.now() + heartbeatMs, 'a heartbeat is waited')
+  t.same(await holdersOf(fleet), [first, second])
+  await beat(fleet, 1)
+  t.equal(await pass(fleet, fleet.service.now() + 1), fleet.service.now() + 1)
+  t.same(
+    await holdersOf(fleet),
+    [first, second],
+    'nor does a coordinator that just started move it',
+  )
+  t.equal(await pass(fleet), null)
+  const [stayed, third = 0] = await holdersOf(fleet)
+  t.equal(stayed, second)
+  t.ok(fleet.agentIds.includes(third) && third !== first, 'then another takes its place')
+
+  await setState(fleet, [first], Running)
+  await beat(fleet, 1)
+  await pass(fleet)
+  t.same(await holdersOf(fleet), [second, third], 'and keeps it when the first returns')
+})
+
+void t.test('agents that are Down with most of the fleet', async (t) => {
+  const fleet = await makeFleet(t, { agents: 6, min: 2, max: 2 })
+  await beat(fleet, 1)
+  await pass(fleet)
+  const holders = await holdersOf(fleet)
+  const others = fleet.agentIds.filter((id) => !holders.includes(id))
+  await setState(fleet, holders, Down)
+  await beat(fleet, 1)
+  await setState(fleet, others.slice(0, 2), Down)
+  await pass(fleet)
+  t.same(await holdersOf(fleet), holders)
+
+  await beat(fleet, 20)
+  t.equal(await pass(fleet), null)
+  t.same(await holdersOf(fleet), holders, 'keep their places')
+  const [first = 0, second = 0] = holders
+  await setState(fleet, [first, ...others.slice(0, 2)], Running)
+  await beat(fleet, 1)
+  await pass(fleet)
+  t.same(await holdersOf(fleet), holders, 'also when others are back')
+  const kept = (await readPlacements(fleet.service.store.queries, {})).map((one) => one.keptDown)
+  t.same(kept, [false, true])
+
+  await setState(fleet, [second], Running)
+  await beat(fleet, 1)
+  await pass(fleet)
+  await setState(fleet, [second], Down)
+  await beat(fleet, 2)
+  await pass(fleet)
+  t.notOk((await holdersOf(fleet)).includes(second), 'until they returned and went alone')
+})
+
+void t.test('agents of which some are only overdue when the first are Down', async (t) => {
+  const fleet = await makeFleet(t, { agents: 5, min: 1, max: 1 })
+  await beat(fleet, 1)
+  await pass(fleet)
+  const [holder = 0] = await holdersOf(fleet)
+  const silent = fleet.agentIds.filter((id) => id !== holder).slice(0, 2)
+  const heardAt = fleet.service.now()
+  await beat(fleet, 2)
+  await setState(fleet, [holder], Down)
+  await beat(fleet, 1)
+  await fleet.service.store.queries
+    .updateTable('agents')
+    .set({ lastHeartbeatAt: heardAt })
+    .where('id', 'in', silent)
+    .execute()
+  await pass(fleet)
+  t.same(await holdersOf(fleet), [holder])
+})
+
+void t.test('five hundred agents that arrive at once are placed in a few passes', async (t) => {
+  const fleet = await makeFleet(t, { agents: 500, min: 1, max: 1000 })
+  let decisions = 0
+  const counted: TestService = {
+    ...fleet.service,
+    store: {
+      ...fleet.service.store,
+      queries: fleet.service.store.queries,
+      decide: (work) => {
+        decisions += 1
+        return fleet.service.store.decide(work)
+      },
+    },
+  }
+  const follower = startPlacementFollower(counted, fleet.service.log)
+  t.teardown(() => follower.close())
+  for (const id of fleet.agentIds) counted.bus.publish(agentChangedSubject, { agentIds: [id] })
+  await eventually('all have a place', async () => (await holdersOf(fleet)).length === 500)
+  t.ok(decisions <= 3, `${decisions} passes`)
+})
+
+void t.test('of more VCLs than a cache shall hold the oldest previous ones go', async (t) => {
+  const service = await startService(t)
+  const { queries } = service.store
+  const agentId = await addAgent(queries, 'agent')
+  const deploymentId = await addDeployment(queries, 'web')
+  const fileId = await addFile(queries, 'main.vcl')
+  const groups = 40
+  for (let n = 0; n < groups; n++) {
+    const groupId = await addGroup(queries, `group-${n}`, fileId)
+    const program = (what: string) => ({
+      name: `cf-${groupId}-${what}-1`,
+      sha: 'f'.repeat(64),
+      fqdns: [`${n}.example.com`],
+    })
+    const place = createPlacement({
+      group: { id: groupId, organizationId: null },
+      ...{ agentId, deploymentId, position: 1, revision: 1, program: program('aaaaaaaa') },
+    })
+    const [current, previous] = [program('cccccccc'), program('bbbbbbbb')]
+    const deployedAt = 1000 + ((n * 7) % groups)
+    await savePlacements(queries, [
+      { ...place, candidate: null, candidateState: null, current, previous, deployedAt },
+    ])
+  }
+
+  await service.store.decide((inside) => recomposeDesired(inside, [agentId]))
+
+  const row = await queries.selectFrom('agents').select('desired').executeTakeFirstOrThrow()
+  const desired = JSON.parse(row.desired) as DesiredEngine // written by recomposeDesired
+  t.equal(desired.load.length, loadedLimit - 1, 'with the idle VCL there are sixty')
+  const places = await readPlacements(queries, { agentIds: [agentId] })
+  t.ok(places.every(({ current }) => desired.load.some(({ name }) => name === current?.name)))
+  const ages = (kept: boolean) =>
+    places.filter(({ previous }) => (previous !== null) === kept).map((one) => one.deployedAt ?? 0)
+  t.ok(Math.max(...ages(false)) < Math.min(...ages(true)), 'the oldest are gone, also in the rows')
+})
+
+void t.test('a kept wish that failed', (t) => {
+  const wishes = createKeptWishes()
+  t.ok(wishes.isDue(1, 'a', 0), 'is tried at once')
+  let now = 0
+  const pauses = Array.from({ length: 8 }, () => {
+    const againAt = wishes.recordFailure(1, 'a', now)
+    t.notOk(wishes.isDue(1, 'a', againAt - 1))
+    t.ok(wishes.isDue(1, 'a', againAt))
+    const pauseMs = againAt - now
+    now = againAt
+    return pauseMs
+  })
+  const doubled = pauses.map((_, at) => Math.min(firstRetryMs * 2 ** at, longestRetryMs))
+  t.same(pauses, doubled, 'less and less often, and for ever')
+  wishes.recordFailure(1, 'a', now)
+  t.ok(wishes.isDue(1, 'b', now), 'another wish is tried at once')
+  t.ok(wishes.isDue(2, 'a', now), 'and that of another group')
+  wishes.forget(1)
+  t.ok(wishes.isDue(1, 'a', now))
+  t.end()
+})

@@ -1,0 +1,37 @@
+/** What holds of the agents and places of a generated world, told without the code that decides. */
+import { indexAgents, type PlacementAgent } from '../../../src/coordinator/fleet/agent-index.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
+import type { Place, PlacementDecision, PlacementInput } from '../../../src/coordinator/placement/placement.js'
+import type { PlacementWorld } from '../../support/arbitraries.js'
+
+export const runs = { numRuns: 3000 }
+
+export function toInput({ group, agents, placed }: PlacementWorld): PlacementInput {
+  return { group, placed, agents: indexAgents(agents) }
+}
+
+export const agentIds = (places: readonly Place[]): number[] => places.map((place) => place.agentId)
+export const chosenOf = ({ keep, add }: PlacementDecision): Place[] => [...keep, ...add]
+
+export function hasAllTags(world: PlacementWorld, { agentId, deploymentId }: Place): boolean {
+  const agent = world.agents.find(({ id }) => id === agentId)
+  const deployment = world.group.deployments.find(({ id }) => id === deploymentId)
+  return deployment?.tagIds.every((tagId) => agent?.tagIds.includes(tagId)) === true
+}
+
+export function agentsOf(world: PlacementWorld, places: readonly Place[]): PlacementAgent[] {
+  const ids = agentIds(places)
+  return world.agents.filter(({ id }) => ids.includes(id))
+}
+
+/** Neither a root group beside others nor others beside a root group. */
+export function isFree({ group }: PlacementWorld, agent: PlacementAgent): boolean {
+  const others = agent.groupIds.filter((id) => id !== group.id)
+  const isTaken = agent.rootGroupId !== null && agent.rootGroupId !== group.id
+  return !isTaken && !(group.root && others.length > 0)
+}
+
+/** Agents that could hold the group now, whoever holds it. */
+export function isUsable(world: PlacementWorld, agent: PlacementAgent): boolean {
+  return agent.state === agentStates.Running && isFree(world, agent)
+}

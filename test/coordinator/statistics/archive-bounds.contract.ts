@@ -1,0 +1,54 @@
+/** How large the archive gets, and what a kill takes from it, on both databases. */
+import type { Test } from 'tap'
+import { spanOf } from '../../../src/coordinator/statistics/archive/archives.js'
+import { planArchive } from '../../../src/coordinator/statistics/store/local-archive.js'
+import { begin, names, openArchive, read, record, show, stepMs } from './archive.contract.js'
+
+const plan = planArchive(stepMs)
+/** After so long the coarsest archive is overwritten. */
+const longestMs = plan.rows * spanOf(plan, plan.archives - 1)
+
+export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promise<void> {
+  await t.test('a row that was open at a kill is finished by the next coordinator', async (t) => {
+    const url = await makeUrl()
+    const killed = await openArchive(url)
+    const sample = { agentId: 7, names, values: [2, 3] }
+    killed.record({ ...sample, at: begin + 1.5 * stepMs, spanMs: 1.5 * stepMs })
+    await killed.commit()
+
+    const next = await openArchive(url)
+    next.record({ ...sample, at: begin + 2 * stepMs, spanMs: 0.5 * stepMs })
+    t.same(show(await read(next, [7], { steps: 2, consolidation: 'TOTAL' })), [
+      [1, 20],
+      [2, 20],
+    ])
+    await next.close()
+    await killed.close()
+  })
+
+  await t.test('lists of series that no row can have any more are forgotten', async (t) => {
+    const archive = await openArchive(await makeUrl())
+    const away = ['VBE.away.conn', ...names]
+    await record(archive, 7, { from: 0, to: 2 })
+    await record(archive, 9, { from: 0, to: 2, list: away })
+    await archive.commit()
+    archive.release(9)
+    await record(archive, 7, { from: 2, to: 4, list: [...names, 'VBE.pool.conn'] })
+    await archive.commit()
+    await archive.retain([7, 9], begin)
+    const ends = async (agentId: number): Promise<readonly number[]> =>
+      show(await read(archive, [agentId], { steps: 4 })).map(([end]) => end)
+
+    await archive.retain([7, 9], begin + longestMs)
+    t.same(await ends(7), [1, 2, 3, 4], 'rows may still have them')
+    await archive.retain([7, 9], begin + longestMs + 1)
+    t.same(await ends(7), [3, 4], 'that of the cache as it is now is kept')
+    t.same(await ends(9), [1, 2], 'also of a cache that is away')
+
+    await record(archive, 8, { from: 2, to: 4 })
+    await archive.commit()
+    await archive.retain([7, 8, 9], begin + longestMs + 2)
+    t.same(await ends(8), [3, 4], 'one that comes back is kept anew')
+    await archive.close()
+  })
+}

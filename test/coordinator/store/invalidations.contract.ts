@@ -1,0 +1,137 @@
+/** The invalidation log through a store: its order, who is done with what, and what is forgotten. */
+import type { Test } from 'tap'
+import type {
+  InvalidationContent,
+  InvalidationOutcome,
+  Reach,
+} from '../../../src/coordinator/invalidations/invalidation.js'
+import {
+  endWhatIsDone,
+  moveCursors,
+  readCursors,
+  readLogAfter,
+  readLogEnd,
+  readLogOfAgent,
+} from '../../../src/coordinator/invalidations/delivery-queries.js'
+import {
+  appendInvalidation,
+  deleteEndedBefore,
+  endInvalidation,
+  findInvalidation,
+  hasOpen,
+} from '../../../src/coordinator/invalidations/invalidation-queries.js'
+import { deleteUnusedSet, keepSet, readSets } from '../../../src/coordinator/invalidations/target-queries.js'
+import type { Store } from '../../../src/coordinator/store/store.js'
+import { addAgent } from './rows.js'
+import type { StoreFactory } from './store.contract.js'
+
+const at = Date.UTC(2026, 0, 2)
+const all: Reach = { groups: null }
+const content: InvalidationContent = {
+  type: 'ban',
+  expressions: [[{ field: 'req.url', operator: '~', value: 'é"\\' }]],
+}
+
+export function invalidationsContract(t: Test, factory: StoreFactory): void {
+  void t.test('positions are committed in their order, however many append at once', async (t) => {
+    const store = await factory.open(t)
+    const agentId = await addAgent(store.queries, 'edge')
+    const seen: number[] = []
+    const state = { isAppending: true }
+    const reading = (async () => {
+      while (state.isAppending || seen.length < 60) {
+        const page = await readLogAfter(store.queries, seen.at(-1) ?? 0, 10)
+        seen.push(...page.map(({ position }) => position))
+      }
+    })()
+
+    await Promise.all(Array.from({ length: 60 }, () => append(store, [agentId])))
+    state.isAppending = false
+    await reading
+
+    t.same(
+      seen,
+      Array.from({ length: 60 }, (_, index) => index + 1),
+    )
+    const own = await readLogOfAgent(store.queries, agentId, 57, 10)
+    t.same(
+      own.map(({ position }) => position),
+      [58, 59, 60],
+    )
+    t.match(own[0], { content, attemptSetId: own[1]?.attemptSetId }, 'the same agents, one set')
+    t.same(await readLogOfAgent(store.queries, agentId + 1, 0, 10), [])
+  })
+
+  void t.test(
+    'an entry ends when all cursors have passed it, and cursors never go back',
+    async (t) => {
+      const store = await factory.open(t)
+      const { queries } = store
+      const [one, two] = [await addAgent(queries, 'one'), await addAgent(queries, 'two')]
+      const both = [await append(store, [one, two]), await append(store, [one, two])]
+      const alone = await append(store, [one])
+      const move = (agentId: number, position: number, trouble: string | null = null) =>
+        moveCursors(queries, [{ agentId, position, trouble }], at)
+
+      const endAll = async () => (await endWhatIsDone(queries, null, at)).map(({ id }) => id)
+
+      await move(one, 3)
+      t.same(await endAll(), [alone])
+      await move(two, 1)
+      await move(two, 0, 'no connection')
+      t.match(await readCursors(queries, [two]), [{ position: 1, trouble: 'no connection' }])
+      t.same(await endAll(), [both[0]])
+      t.match(await findInvalidation(queries, { kind: 'all' }, both[0] ?? 0), { outcome: 2 })
+
+      await queries.deleteFrom('agents').where('id', '=', two).execute()
+      t.same(await endAll(), [both[1]], 'nobody waits for who is gone')
+      await moveCursors(queries, [{ agentId: two, position: 9, trouble: null }], at)
+      t.same(await readCursors(queries, [two]), [])
+
+      const orphan = await append(store, [await addAgent(queries, 'three')])
+      await queries.deleteFrom('agents').where('name', '=', 'three').execute()
+      t.same(await endAll(), [orphan])
+      t.notOk(await hasOpen(queries, 1))
+    },
+  )
+
+  void t.test('what ended is forgotten in time, and sets with their last entry', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
+    const agentId = await addAgent(queries, 'edge')
+    const [old, open] = [await append(store, [agentId]), await append(store, [])]
+    t.same([await hasOpen(queries, 2), await hasOpen(queries, 3)], [true, false])
+    await endInvalidation(queries, old, 3, at)
+    t.same([await hasOpen(queries, 1), await hasOpen(queries, 2)], [true, false])
+
+    t.equal(await deleteEndedBefore(queries, at, 10), 0)
+    t.equal(await deleteEndedBefore(queries, at + 1, 10), 1)
+    const sets = await queries.selectFrom('invalidationSets').select('id').orderBy('id').execute()
+    t.ok(await deleteUnusedSet(queries))
+    t.notOk(await deleteUnusedSet(queries))
+    const left = await queries.selectFrom('invalidationSets').select('id').execute()
+    t.same(left, sets.slice(1))
+    t.same((await readSets(queries, [left[0]?.id ?? 0])).size, 1)
+    t.ok(await findInvalidation(queries, { kind: 'all' }, open))
+    t.equal(await append(store, [agentId], 2), open + 1)
+    t.equal(await readLogEnd(queries), 3, 'a position is not given again')
+  })
+}
+
+function append(
+  store: Store,
+  agentIds: readonly number[],
+  outcome: InvalidationOutcome | null = null,
+): Promise<number> {
+  return store.decide(async (queries) => {
+    const setId = await keepSet(
+      queries,
+      agentIds.map((agentId) => ({ agentId, reach: all })),
+    )
+    return appendInvalidation(queries, {
+      ...{ content, setId, attemptSetId: setId, outcome, createdAt: at, ttlSeconds: 60 },
+      ...{ target: { all: true }, warnings: [], account: 'root', traceId: 'trace-of-test' },
+      organizationId: null,
+    })
+  })
+}

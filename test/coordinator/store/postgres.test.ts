@@ -1,0 +1,228 @@
+/** The store on PostgreSQL: the contract, and what only a server can do: go away, hold locks, serve several coordinators. */
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { openStore } from '../../../src/coordinator/store/open-store.js'
+import { openPostgres } from '../../../src/coordinator/store/postgres.js'
+import type { Queries, Store } from '../../../src/coordinator/store/store.js'
+import { eventually } from '../../support/eventually.js'
+import { startPostgres } from '../../support/postgres.js'
+import { adoptionsContract } from './adoptions.contract.js'
+import { apiLogsContract } from './api-logs.contract.js'
+import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
+import { leasesContract } from './leases.contract.js'
+import { settingsContract } from './engine-settings.contract.js'
+import { invalidationsContract } from './invalidations.contract.js'
+import { listContract } from './list.contract.js'
+import { checkBytesAnew, quotasContract } from './quotas.contract.js'
+import { rowsContract } from './rows.contract.js'
+import { addTag } from './rows.js'
+import { replacedPlacesContract } from './replaced-places.contract.js'
+import { checkTablesAnew, stagesContract } from './stages.contract.js'
+import { storeContract } from './store.contract.js'
+
+const log = pino({ level: 'silent' })
+const server = await startPostgres(t)
+
+async function open(t: Test, url: string): Promise<Store> {
+  const store = await openStore(url, log)
+  t.teardown(() => store.close())
+  return store
+}
+
+void t.test('as every store', (t) => {
+  const factory = { open: async (t: Test) => open(t, await server.url()) }
+  storeContract(t, factory)
+  rowsContract(t, factory)
+  listContract(t, factory)
+  settingsContract(t, factory)
+  invalidationsContract(t, factory)
+  stagesContract(t, factory)
+  replacedPlacesContract(t, factory)
+  adoptionsContract(t, factory)
+  consoleGroupsContract(t, factory)
+  quotasContract(t, factory)
+  const analyze = (queries: Queries) => sql`analyze "apiLogs"`.execute(queries)
+  apiLogsContract(t, { ...factory, explain: 'explain', analyze })
+  t.end()
+})
+
+void t.test('what stood before there were stages stays', async (t) => {
+  const database = openPostgres(await server.url(), log)
+  t.teardown(() => database.close())
+  await checkTablesAnew(t, database)
+})
+
+void t.test('what stood before there were groups of the console stays', async (t) => {
+  const database = openPostgres(await server.url(), log)
+  t.teardown(() => database.close())
+  await checkGroupsAnew(t, database)
+})
+
+void t.test('what files took before there were quotas is counted', async (t) => {
+  const database = openPostgres(await server.url(), log)
+  t.teardown(() => database.close())
+  await checkBytesAnew(t, database)
+})
+
+void t.test('between several coordinators', (t) => {
+  leasesContract(t, { open: async (t) => open(t, await server.url()) })
+  t.end()
+})
+
+void t.test('coordinators that start at once make the tables once', async (t) => {
+  const url = await server.url()
+
+  const stores = await Promise.all(Array.from({ length: 5 }, () => open(t, url)))
+
+  await Promise.all(stores.map((store) => store.check()))
+  const [first] = stores
+  t.ok((await sql`select * from migrations`.execute(queriesOf(first))).rows.length > 0)
+})
+
+void t.test('decisions of several coordinators do not overwrite each other', async (t) => {
+  const url = await server.url()
+  const stores = await Promise.all([open(t, url), open(t, url), open(t, url)])
+  const [first] = stores
+  await queriesOf(first).insertInto('settings').values({ name: 'count', value: '0' }).execute()
+
+  await Promise.all(
+    Array.from({ length: 20 }, () => stores.map((store) => store.decide(countOne))).flat(),
+  )
+
+  const row = await queriesOf(first).selectFrom('settings').select('value').executeTakeFirst()
+  t.equal(row?.value, '60')
+})
+
+void t.test('many decisions that wait leave connections for everything else', async (t) => {
+  const url = await server.url()
+  const [held, other] = await Promise.all([open(t, url), open(t, url)])
+  let release: () => void = () => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  let heldNow = false
+  const holding = held.decide(async () => {
+    heldNow = true
+    await released
+  })
+  await eventually('the lock is held', () => heldNow)
+
+  const waiting = Array.from({ length: 40 }, (_, at) =>
+    other.decide((queries) => addTag(queries, `tag-${at}`)),
+  )
+  await Promise.all(Array.from({ length: 40 }, () => other.check()))
+
+  t.strictSame(await other.queries.selectFrom('tags').selectAll().execute(), [])
+  release()
+  await Promise.all([holding, ...waiting])
+  t.equal((await other.queries.selectFrom('tags').selectAll().execute()).length, 40)
+})
+
+void t.test('transactions that wait for each other both end well', async (t) => {
+  const store = await open(t, await server.url())
+  const ids = await Promise.all(['a', 'b'].map((name) => addTag(store.queries, name)))
+  let arrived = 0
+  const touch = async (queries: Queries, order: readonly number[]) => {
+    for (const [at, id] of order.entries()) {
+      await queries.updateTable('tags').set({ updatedAt: id }).where('id', '=', id).execute()
+      if (at === 0) {
+        arrived++
+        // Only the first round meets: the one that runs again finds both arrived.
+        await eventually('both hold one row', () => arrived >= 2)
+      }
+    }
+  }
+
+  await Promise.all([
+    store.transaction((queries) => touch(queries, ids)),
+    store.transaction((queries) => touch(queries, ids.toReversed())),
+  ])
+
+  t.ok(arrived >= 3, 'one of them ran again')
+})
+
+void t.test(
+  'a server that goes away is unavailable, and found again when it is back',
+  async (t) => {
+    const url = await server.url()
+    const store = await open(t, url)
+    const kept = await addTag(store.queries, 'kept')
+    const lost = {
+      kind: 'unavailable',
+      errorKey: 'store',
+      message: /^the store does not answer: /,
+    }
+
+    const inside = store.decide(async (queries) => {
+      await addTag(queries, 'lost')
+      await server.stop()
+      await queries.selectFrom('tags').selectAll().execute()
+    })
+    await t.rejects(inside, lost)
+    await t.rejects(addTag(store.queries, 'lost'), lost)
+    await t.rejects(store.check(), lost)
+    await t.rejects(openStore(url, log), lost)
+
+    await server.start()
+    await store.check()
+    t.strictSame(await store.queries.selectFrom('tags').select(['id', 'name']).execute(), [
+      { id: kept, name: 'kept' },
+    ])
+    t.ok(await store.decide((queries) => addTag(queries, 'again')))
+  },
+)
+
+void t.test('a connection that an operator ends does no more harm than one error', async (t) => {
+  const store = await open(t, await server.url())
+
+  const ended = store.transaction((queries) =>
+    sql`select pg_terminate_backend(pg_backend_pid())`.execute(queries),
+  )
+
+  await t.rejects(ended, { name: 'FleetError', kind: 'unavailable' })
+  t.ok(await addTag(store.queries, 'after'))
+})
+
+void t.test('refuses a store that a newer version has written', async (t) => {
+  const url = await server.url()
+  const store = await openStore(url, log)
+  await sql`insert into migrations values ('0999-later', 0)`.execute(store.queries)
+  await store.close()
+
+  await t.rejects(openStore(url, log), {
+    kind: 'unavailable',
+    errorKey: 'store',
+    message: /newer version.*0999-later.*knows up to \d{4}-/,
+  })
+})
+
+void t.test('refuses a database that is not Unicode, and says no password', async (t) => {
+  const store = await open(t, await server.url())
+  await sql`create database latin encoding 'LATIN1' locale_provider libc locale 'C' template template0`.execute(
+    store.queries,
+  )
+  const latin = (await server.url()).replace(/\/[^/]*$/, '/latin').replace('unused', 'hunter2')
+
+  await t.rejects(openStore(latin, log), { kind: 'unavailable', message: /LATIN1; UTF8 is right/ })
+  for (const url of [
+    latin.replace('/latin', '/nowhere'),
+    'postgres://u:hunter2@[',
+    'mysql://u:hunter2@h/d',
+  ]) {
+    const error = await openStore(url, log).catch((caught: unknown) => caught)
+    t.match(error, { name: 'FleetError', errorKey: 'store' })
+    t.notMatch(String(error), /hunter2/)
+  }
+})
+
+async function countOne(queries: Queries): Promise<void> {
+  const { value } = await queries.selectFrom('settings').select('value').executeTakeFirstOrThrow()
+  await queries
+    .updateTable('settings')
+    .set({ value: String(Number(value) + 1) })
+    .execute()
+}
+
+function queriesOf(store: Store | undefined): Queries {
+  if (store === undefined) throw new Error('no store')
+  return store.queries
+}

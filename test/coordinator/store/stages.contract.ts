@@ -1,0 +1,200 @@
+/** Stages, for each database: places beside those of their groups, names that both want, what they refer to; and the tables made anew. */
+import { CompiledQuery } from 'kysely'
+import type { Test } from 'tap'
+import type { PlacedProgram } from '../../../src/vcl/desired-engine.js'
+import { stageDeploymentId, type StagedSources } from '../../../src/coordinator/fleet/stage.js'
+import { createPlacement } from '../../../src/coordinator/placement/placing.js'
+import type { Database } from '../../../src/coordinator/store/database.js'
+import { readFleet } from '../../../src/coordinator/fleet/fleet.js'
+import { countGroupPlaces, readGroupPlaces } from '../../../src/coordinator/fleet/group-places.js'
+import { initialTables } from '../../../src/coordinator/store/migrations/0001-initial.js'
+import { domainTables } from '../../../src/coordinator/store/migrations/0002-domains.js'
+import { keptPlaces } from '../../../src/coordinator/store/migrations/0003-kept-places.js'
+import { engineSettingTables } from '../../../src/coordinator/store/migrations/0004-engine-settings.js'
+import { coordinatorTables } from '../../../src/coordinator/store/migrations/0005-coordinators.js'
+import { stageTables } from '../../../src/coordinator/store/migrations/0006-stages.js'
+import { runMigrations } from '../../../src/coordinator/store/migrations/run-migrations.js'
+import { readOtherHolders } from '../../../src/coordinator/fleet/placement-domains.js'
+import {
+  deletePlacements,
+  readPlacements,
+  savePlacements,
+  type PlacementRecord,
+} from '../../../src/coordinator/fleet/placement-queries.js'
+import { deleteUnusedSources, findSource, keepSource } from '../../../src/coordinator/fleet/sources.js'
+import {
+  deleteStage,
+  findStage,
+  readGroupsStagedWithTag,
+  readStages,
+  writeStage,
+} from '../../../src/coordinator/fleet/stage-queries.js'
+import type { Queries } from '../../../src/coordinator/store/store.js'
+import { isForeignKeyViolation, isUniqueViolation } from '../../../src/coordinator/store/violation.js'
+import { addAgent, addDeployment, addFile, addGroup, addTag } from './rows.js'
+import type { StoreFactory } from './store.contract.js'
+
+async function prepare({ queries }: { readonly queries: Queries }) {
+  const file = await addFile(queries, 'main')
+  const group = await addGroup(queries, 'site', file)
+  const other = await addGroup(queries, 'other', file)
+  const agentId = await addAgent(queries, 'edge')
+  const deploymentId = await addDeployment(queries, 'web')
+  const place = (
+    groupId: number,
+    stage: boolean,
+    fqdns: PlacedProgram['fqdns'],
+  ): PlacementRecord => ({
+    ...createPlacement({
+      ...{ group: { id: groupId, organizationId: null }, agentId, position: 1, revision: 1, stage },
+      deploymentId: stage ? stageDeploymentId : deploymentId,
+      program: { name: `cf-${groupId}-${stage ? 's' : 'l'}`, sha: 'a'.repeat(64), fqdns },
+    }),
+  })
+  return { file, group, other, agentId, place }
+}
+
+const sourcesOf = (tagId: number, fileId: number, sha = 'b'.repeat(64)): StagedSources => ({
+  mainVCL: { id: fileId, version: 1, name: 'main' },
+  includes: [],
+  deploymentIds: [],
+  domains: [],
+  ...{ sha, programName: 'cf-1-x' },
+  stage: { tagIds: [tagId], ownDomains: false, mainFileVersion: null },
+})
+
+export function stagesContract(t: Test, factory: StoreFactory): void {
+  void t.test('a group and its stage have places side by side', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
+    const { group, agentId, place } = await prepare({ queries })
+    const [own, staged] = [place(group, false, ['a.example']), place(group, true, ['b.example'])]
+    await store.decide((queries) => savePlacements(queries, [own, staged]))
+
+    t.strictSame(await readPlacements(queries, { groupIds: [group] }), [own, staged])
+    t.strictSame(await readPlacements(queries, { groupIds: [group], stage: true }), [staged])
+    t.strictSame(await readPlacements(queries, { agentIds: [agentId], stage: false }), [own])
+    t.equal((await readGroupPlaces(queries, [group])).length, 1)
+    t.equal((await readGroupPlaces(queries, [group], { withStages: true })).length, 2)
+    const [alike] = await countGroupPlaces(queries, { groupId: group, stage: true })
+    t.match(alike, { deploymentId: stageDeploymentId, count: 1, candidateState: 'pending' })
+    const [agent] = await readFleet(queries, { kind: 'all' })
+    t.match(agent, { groupIds: [group, -group], rootGroupId: null })
+    const holders = (stage: boolean) =>
+      readOtherHolders(queries, { groupId: group, stage }, ['a.example', 'b.example'])
+    t.strictSame(await holders(false), [{ agentId, fqdn: 'b.example', groupId: -group }])
+    t.strictSame(await holders(true), [{ agentId, fqdn: 'a.example', groupId: group }])
+
+    await store.decide((queries) =>
+      deletePlacements(queries, { groupId: group, stage: false }, [agentId]),
+    )
+    t.strictSame(await readPlacements(queries, { groupIds: [group] }), [staged])
+    t.strictSame(await holders(false), [{ agentId, fqdn: 'b.example', groupId: -group }])
+  })
+
+  void t.test(
+    'what a replaced place answers for its taker takes over, and nobody else',
+    async (t) => {
+      const store = await factory.open(t)
+      const { queries } = store
+      const { group, other, agentId, place } = await prepare({ queries })
+      const own = place(group, false, ['a.example'])
+      const staged = { ...place(group, true, ['a.example']), replacedBy: group }
+      const holderOf = async () =>
+        queries.selectFrom('placementDomains').select(['groupId', 'stage', 'fqdn']).execute()
+      await store.decide((queries) => savePlacements(queries, [staged]))
+      await store.decide((queries) => savePlacements(queries, [own]))
+      await store.decide((queries) => savePlacements(queries, [own, staged]))
+      t.strictSame(await holderOf(), [{ groupId: group, stage: 1, fqdn: 'a.example' }])
+      for (const stage of [false, true]) {
+        const taken = store.decide((queries) =>
+          savePlacements(queries, [place(other, stage, ['a.example'])]),
+        )
+        t.ok(isUniqueViolation(await taken.catch((error: unknown) => error)))
+      }
+
+      await store.decide(async (queries) => {
+        await deletePlacements(queries, { groupId: group, stage: true }, [agentId])
+        await savePlacements(queries, [own])
+      })
+      t.strictSame(await holderOf(), [{ groupId: group, stage: 0, fqdn: 'a.example' }])
+      const late = store.decide((queries) => savePlacements(queries, [staged]))
+      t.ok(isUniqueViolation(await late.catch((error: unknown) => error)), 'not the other way')
+    },
+  )
+
+  void t.test('what is staged is replaced, kept whole, and dropped', async (t) => {
+    const store = await factory.open(t)
+    const { queries } = store
+    const { group, file } = await prepare({ queries })
+    const [first, second] = [await addTag(queries, 'first'), await addTag(queries, 'second')]
+    const staged = { groupId: group, organizationId: null, revision: 1 }
+    const sources = sourcesOf(first, file)
+    const text = { sha: sources.sha, text: 'vcl 4.1;', sourceMap: { files: [], segments: [] } }
+    await keepSource(queries, text, 1)
+    await store.decide((queries) => writeStage(queries, { ...staged, sources }, 1))
+    t.strictSame(await findStage(queries, group), { ...staged, sources })
+    await store.decide(deleteUnusedSources)
+    t.ok(await findSource(queries, sources.sha), 'its text is needed')
+    t.strictSame(await readGroupsStagedWithTag(queries, first, 5), ['site'])
+    const refused = queries.deleteFrom('tags').where('id', '=', first).execute()
+    t.ok(isForeignKeyViolation(await refused.catch((error: unknown) => error)))
+
+    const anew = { ...staged, revision: 2, sources: sourcesOf(second, file) }
+    await store.decide((queries) => writeStage(queries, anew, 2))
+    t.strictSame(await readStages(queries), [anew])
+    await queries.deleteFrom('tags').where('id', '=', first).execute()
+    t.strictSame(await readGroupsStagedWithTag(queries, second, 5), ['site'])
+
+    await store.decide((queries) => deleteStage(queries, group))
+    t.strictSame(await readStages(queries, [group]), [])
+    await store.decide(deleteUnusedSources)
+    t.equal(await findSource(queries, sources.sha), undefined)
+    await queries.deleteFrom('tags').where('id', '=', second).execute()
+  })
+}
+
+const migrationsBefore = [
+  initialTables,
+  domainTables,
+  keptPlaces,
+  engineSettingTables,
+  coordinatorTables,
+]
+
+/** Places that stood before there were stages. */
+export async function checkTablesAnew(t: Test, database: Database): Promise<void> {
+  const { queries } = database
+  await runMigrations(database, migrationsBefore)
+  const run = (statement: string) => queries.executeQuery(CompiledQuery.raw(statement))
+  const times = `"createdAt", "updatedAt"`
+  await run(`insert into files (name, "contentType", encoded, "fileType", version, sha, ${times})
+    values ('main', 'text/plain', 0, 1, 1, 'abc', 1, 1)`)
+  await run(`insert into "vclGroups" (name, root, "keepOnFailure", "mainFileId", deployed, revision,
+    "wishPending", ${times}) values ('site', 0, 1, 1, 1, 1, 0, 1, 1)`)
+  await run(`insert into deployments (name, min, max, ${times}) values ('web', 1, 1, 1, 1)`)
+  await run(`insert into agents (name, "keyDigest", state, "engineState", "engineHost", "enginePort",
+    "engineVersion", "agentVersion", capabilities, "lastHeartbeatAt", "lastStateChangeAt",
+    "desiredRevision", desired, ${times})
+    values ('edge', 'x', 1, 'running', 'h', 1, '7.1.1', '0.1.0', '[]', 1, 1, 1, '{}', 1, 1)`)
+  await run(`insert into placements ("groupId", "agentId", "deploymentId", position, state,
+    "wantedRevision", "currentName", "currentSha", "currentFqdns", "keptDown")
+    values (1, 1, 1, 7, 'applied', 1, 'cf-1-x', 'aa', '["a.example"]', 1)`)
+  await run(
+    `insert into "placementDomains" ("agentId", fqdn, "groupId") values (1, 'a.example', 1)`,
+  )
+
+  await runMigrations(database, [...migrationsBefore, stageTables])
+  t.match(await readPlacements(queries, {}), [
+    {
+      ...{ groupId: 1, agentId: 1, deploymentId: 1, position: 7, state: 'applied' },
+      ...{ keptDown: true, stage: false, leaving: false },
+      current: { name: 'cf-1-x', sha: 'aa', fqdns: ['a.example'] },
+    },
+  ])
+  const domains = queries.selectFrom('placementDomains').selectAll()
+  t.strictSame(await domains.execute(), [{ agentId: 1, fqdn: 'a.example', groupId: 1, stage: 0 }])
+  await run('delete from agents')
+  t.strictSame(await domains.execute(), [], 'what an agent held goes with it, as before')
+  await runMigrations(database)
+}

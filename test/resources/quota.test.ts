@@ -1,0 +1,63 @@
+/** Shares of what organizations have in common, and what is said of a full quota. */
+import fc from 'fast-check'
+import t from 'tap'
+import { describeFullQuota, hasFairRoom } from '../../src/resources/quota.js'
+
+/** Organizations ask one after the other for some; answers what each got. */
+function playRequests(
+  total: number,
+  requests: readonly (readonly [who: number, wanted: number])[],
+) {
+  const held = new Map<number, number>()
+  let used = 0
+  for (const [who, wanted] of requests) {
+    const had = held.get(who) ?? 0
+    if (!hasFairRoom({ total, used, held: had, wanted })) continue
+    held.set(who, had + wanted)
+    used += wanted
+  }
+  return { held, used }
+}
+
+const requests = fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 40 })), { maxLength: 200 })
+
+void t.test('whatever one organization takes, another one gets its first ones', (t) => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 100, max: 2_000 }),
+      fc.array(fc.integer({ min: 1, max: 2_000 }), { maxLength: 300 }),
+      (total, wishes) => {
+        const greedy = [...wishes, ...Array.from({ length: total }, () => 1)]
+        const { held, used } = playRequests(
+          total,
+          greedy.map((wanted) => [1, wanted] as const),
+        )
+        t.ok((held.get(1) ?? 0) <= total - Math.ceil(total / 10), 'the last tenth is not its own')
+        for (let first = 0; first < Math.floor(total / 20); first++)
+          t.ok(hasFairRoom({ total, used: used + first, held: first, wanted: 1 }))
+      },
+    ),
+  )
+  t.end()
+})
+
+void t.test('no total is exceeded, and what is asked for one by one fills it', (t) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 20, max: 400 }), requests, (total, asked) => {
+      t.ok(playRequests(total, asked).used <= total)
+      const many = Array.from({ length: total * 2 }, (_, n) => [n % 40, 1] as const)
+      t.equal(playRequests(total, [...asked, ...many]).used, total)
+    }),
+  )
+  t.ok(hasFairRoom({ total: 10, used: 10, held: 9, wanted: 0 }), 'who wants nothing more has room')
+  t.end()
+})
+
+void t.test('a full quota is told with its owner, its number and who gives more', (t) => {
+  t.equal(
+    describeFullQuota('shop', 'files', 2_000),
+    'organization "shop" has its quota of 2,000 files; delete some, or ask the system administrator for more',
+  )
+  t.match(describeFullQuota('shop', 'invalidations', 5), /5 open invalidations; cancel some/)
+  t.end()
+})

@@ -1,0 +1,12 @@
+/** A domain name as the API reads it, and null where it is refused. */
+import { domainToASCII } from 'node:url'
+import { parseDomainName } from '../../src/resources/domain-name.js'
+
+export const parse = (text: string): string => parseDomainName(text, domainToASCII)
+export const whenRefused = (text: string): string | null => {
+  try {
+    return parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,216 @@
+/** What a stage makes of placement and of a cache's desired state: properties. */
+import fc from 'fast-check'
+import t from 'tap'
+import { holderId, indexAgents } from '../../src/coordinator/fleet/agent-index.js'
+import { agentStates } from '../../src/resources/agent-state.js'
+import { judgeStageLoads, type LoadState } from '../../src/coordinator/deploying/deploy-outcome.js'
+import {
+  composeDesired,
+  composeNextRouting,
+  composeRouting,
+  type PlacedProgram,
+  type PlacedPrograms,
+} from '../../src/vcl/desired-engine.js'
+import { placeGroup, type PlacementInput } from '../../src/coordinator/placement/placement.js'
+import { findStageConflicts, stageDeployment } from '../../src/coordinator/fleet/stage.js'
+import { planVcl } from '../../src/vcl/plan.js'
+
+const program = (name: string, fqdns: readonly string[] | null): PlacedProgram => ({
+  ...{ name, fqdns },
+  sha: name.padEnd(64, '0'),
+})
+
+/** Groups with domains and their stages on one agent, as a table with unique names allows them. */
+const anyAgent: fc.Arbitrary<readonly PlacedPrograms[]> = fc
+  .array(
+    fc.record({
+      group: fc.constantFrom('none', 'loading', 'serving', 'both'),
+      stage: fc.constantFrom('none', 'loading', 'serving', 'both'),
+      promoting: fc.boolean(),
+    }),
+    { maxLength: 4 },
+  )
+  .map((groups) =>
+    groups.flatMap(({ group, stage, promoting }, index) => {
+      const groupId = index + 1
+      const place = (what: string, isStage: boolean): PlacedPrograms[] => {
+        const kind = isStage ? 'stage' : 'own'
+        const fqdns = [`${kind}.g${groupId}.example`]
+        const named = (step: string) => program(`cf-${groupId}-${kind}-${step}`, fqdns)
+        const isTaken = isStage && promoting && (what === 'serving' || what === 'both')
+        const replacedBy = isTaken ? groupId : null
+        return what === 'none'
+          ? []
+          : [
+              {
+                ...{ groupId, organizationId: null, stage: isStage, replacedBy },
+                current: what === 'serving' || what === 'both' ? named('now') : null,
+                candidate: what === 'loading' || what === 'both' ? named('next') : null,
+                previous: null,
+              },
+            ]
+      }
+      return [...place(group, false), ...place(stage, true)]
+    }),
+  )
+
+void t.test('a desired state with stages', async (t) => {
+  await t.test('labels each of them apart, and never two stand for one VCL', (t) => {
+    fc.assert(
+      fc.property(anyAgent, (placed) => {
+        const { desired } = composeDesired(placed)
+        const wanted = placed.map(
+          ({ groupId, stage }) => `cf-${stage === true ? 's' : 'l'}-${groupId}`,
+        )
+        t.strictSame(new Set(desired.labels.map(({ label }) => label)), new Set(wanted))
+        const targets = desired.labels.map(({ program }) => program)
+        return new Set(targets).size === targets.length
+      }),
+    )
+    t.end()
+  })
+  await t.test('is the same in whatever order its places come', (t) => {
+    fc.assert(
+      fc.property(anyAgent, (placed) => {
+        t.strictSame(composeDesired(placed), composeDesired(placed.toReversed()))
+      }),
+    )
+    t.end()
+  })
+  await t.test('has the routing of the switch loaded before, without the stage that goes', (t) => {
+    fc.assert(
+      fc.property(anyAgent, (placed) => {
+        const { desired } = composeDesired(placed)
+        const switched = placed
+          .filter(({ replacedBy }) => replacedBy === null)
+          .map((one) => ({ ...one, current: one.candidate ?? one.current, candidate: null }))
+        const now = composeRouting(placed)
+        const next = composeNextRouting(placed)
+        t.equal(next?.name, composeRouting(switched)?.name)
+        const loaded = desired.load.map(({ name }) => name)
+        if (next && next.name !== now?.name) t.ok(loaded.includes(next.name))
+        for (const { replacedBy, groupId } of placed)
+          if (replacedBy !== null) t.notMatch(next?.text ?? '', `cf-s-${groupId})`)
+        return now === null || loaded.includes(now.name)
+      }),
+    )
+    t.end()
+  })
+  await t.test('is reached by a plan from nothing, and from there nothing is left to do', (t) => {
+    fc.assert(
+      fc.property(anyAgent, (placed) => {
+        const { desired } = composeDesired(placed)
+        const empty = { vcls: [], childRunning: true }
+        const steps = planVcl({ desired, inventory: empty, ours: new Set() })
+        const names = new Map<string, string | null>()
+        let active: string | null = null
+        for (const step of steps) {
+          if (step.do === 'load') names.set(step.name, null)
+          if (step.do === 'label') names.set(step.label, step.program)
+          if (step.do === 'use') active = step.name
+        }
+        const vcls = [...names].map(([name, labelOf]) => ({
+          ...{ name, labelOf },
+          active: name === active,
+        }))
+        const inventory = { vcls, childRunning: true }
+        t.strictSame(planVcl({ desired, inventory, ours: new Set(names.keys()) }), [])
+      }),
+    )
+    t.end()
+  })
+  t.end()
+})
+
+const fleet = fc.array(
+  fc.record({
+    /** What stands there: of group 1, of its stage, of another root group. */
+    own: fc.boolean(),
+    staged: fc.boolean(),
+    other: fc.boolean(),
+    tagged: fc.boolean(),
+    isRunning: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 8 },
+)
+type Fleet = typeof fleet extends fc.Arbitrary<infer Value> ? Value : never
+
+const groupId = 1
+const stageId = holderId({ groupId, stage: true })
+
+function inputFor(
+  agents: Fleet,
+  group: Pick<PlacementInput['group'], 'id' | 'apartFrom' | 'supersedes'>,
+): PlacementInput {
+  return {
+    group: { ...group, root: true, deployments: [stageDeployment([1])] },
+    placed: [],
+    agents: indexAgents(
+      agents.map(({ own, staged, other, tagged, isRunning }, id) => ({
+        id,
+        state: isRunning ? agentStates.Running : agentStates.Down,
+        tagIds: tagged ? [1] : [],
+        groupIds: [...(own ? [groupId] : []), ...(staged ? [stageId] : []), ...(other ? [2] : [])],
+        // One of those that are there, as the store answers it.
+        rootGroupId: own ? groupId : staged ? stageId : other ? 2 : null,
+      })),
+    ),
+  }
+}
+
+void t.test('a root group and its stage', async (t) => {
+  await t.test(
+    'a stage goes to all running agents with its tags, or names who is in the way',
+    (t) => {
+      fc.assert(
+        fc.property(fleet, (agents) => {
+          const input = inputFor(agents, { id: stageId, apartFrom: groupId })
+          const fitting = agents.flatMap((agent, id) =>
+            agent.tagged && agent.isRunning ? [{ ...agent, id }] : [],
+          )
+          const blocked = fitting.filter(({ own, other }) => own || other).map(({ id }) => id)
+          const conflicts = findStageConflicts(input)
+          t.strictSame(conflicts.map(({ agentId }) => agentId).toSorted(), blocked.toSorted())
+          const placed = placeGroup(input).add.map(({ agentId }) => agentId)
+          t.strictSame(
+            placed.toSorted(),
+            fitting
+              .map(({ id }) => id)
+              .filter((id) => !blocked.includes(id))
+              .toSorted(),
+          )
+        }),
+      )
+      t.end()
+    },
+  )
+  await t.test('are never on one agent, but when it is promoted', (t) => {
+    fc.assert(
+      fc.property(fleet, (agents) => {
+        const add = (supersedes?: number) =>
+          placeGroup(
+            inputFor(agents, { id: groupId, ...(supersedes === undefined ? {} : { supersedes }) }),
+          ).add.map(({ agentId }) => agents[agentId])
+        t.notOk(add().some((agent) => agent?.staged === true))
+        t.notOk(add(stageId).some((agent) => agent?.other === true && !agent.own))
+        const free = agents.filter((one) => one.tagged && one.isRunning && !one.other && !one.own)
+        t.equal(add(stageId).filter((one) => one?.own === false).length, free.length)
+      }),
+    )
+    t.end()
+  })
+  t.end()
+})
+
+void t.test('a stage is loaded by all that are there, or by none', (t) => {
+  const state = fc.constantFrom<LoadState>('pending', 'loaded', 'failed', 'away')
+  fc.assert(
+    fc.property(fc.array(state), (loads) => {
+      const { verdict } = judgeStageLoads(loads)
+      const there = loads.filter((load) => load !== 'away')
+      if (there.includes('failed') || there.length === 0) return verdict === 'fail'
+      return verdict === (there.every((load) => load === 'loaded') ? 'switch' : 'wait')
+    }),
+  )
+  t.end()
+})

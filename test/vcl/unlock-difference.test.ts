@@ -1,0 +1,100 @@
+/** What an unlock would change: as the agent's own plan, in lists with bounds. */
+import fc from 'fast-check'
+import t from 'tap'
+import { idleVclName, isSameLoad } from '../../src/vcl/desired-engine.js'
+import type { Takeover } from '../../src/vcl/takeover.js'
+import {
+  findUnlockDifference,
+  isNothing,
+  type HeldCache,
+} from '../../src/vcl/unlock-difference.js'
+import { desiredEngines, engineWorlds, type EngineWorld } from '../support/arbitraries.js'
+
+const sha = 'a'.repeat(64)
+const site = { name: 'cf-1-aaaaaaaa-1', sha }
+const wanted = { load: [site], labels: [], active: site.name }
+const idle = { load: [], labels: [], active: idleVclName }
+const boot = { name: 'boot', active: true, labelOf: null, ours: false }
+const spare = { name: 'spare', active: false, labelOf: null, ours: false }
+const held: HeldCache = {
+  ...{ childRunning: true, vcls: [boot, spare], omittedVcls: 0 },
+  ...{ takeover: 'registration', takenOver: false, params: [], backends: [] },
+}
+const unchanged = {
+  ...{ use: null, load: [], labels: [], discard: [], params: [], backends: [], omitted: 0 },
+}
+
+void t.test('what serves gives way as --takeover says', (t) => {
+  const rows: readonly (readonly [Takeover, typeof wanted, object])[] = [
+    ['registration', wanted, { use: site.name, load: [site.name], discard: ['boot', 'spare'] }],
+    ['registration', idle, { use: 'cf-idle', load: ['cf-idle'], discard: ['boot', 'spare'] }],
+    ['first-deploy', wanted, { use: site.name, load: [site.name], discard: ['boot', 'spare'] }],
+    ['first-deploy', idle, {}],
+    ['adopt', idle, { discard: ['spare'] }],
+  ]
+  for (const [takeover, desired, changes] of rows)
+    t.same(
+      findUnlockDifference({ ...held, takeover }, desired),
+      { ...unchanged, ...changes },
+      `${takeover}, ${desired.active}`,
+    )
+  t.end()
+})
+
+void t.test('what the agent loaded and set for this coordinator counts', (t) => {
+  const own = { ...site, active: true, labelOf: null, ours: true }
+  const kept = { ...held, vcls: [own], takenOver: true }
+  t.ok(isNothing(findUnlockDifference(kept, wanted)))
+  const set = { ...kept, params: [{ name: 'default_ttl', value: '5' }] }
+  t.same(findUnlockDifference(set, wanted).params, [{ name: 'default_ttl', value: null }])
+  const params = [{ name: 'default_ttl', value: '5' }]
+  t.ok(isNothing(findUnlockDifference(set, { ...wanted, params })))
+  t.same(findUnlockDifference(kept, { ...wanted, params }).params, params)
+  const health = [{ backend: 'origin', health: 'sick' as const, groups: null }]
+  t.same(findUnlockDifference(kept, { ...wanted, health }).backends, [
+    { name: `${site.name}.origin`, health: 'sick' },
+  ])
+  const sick = { ...kept, backends: [`${site.name}.origin`] }
+  t.same(findUnlockDifference(sick, { ...wanted, health }).backends, [])
+  t.same(findUnlockDifference(sick, wanted).backends, [
+    { name: `${site.name}.origin`, health: 'auto' },
+  ])
+  t.end()
+})
+
+const toHeld = ({ vcls, active, childRunning, ours }: EngineWorld): HeldCache => ({
+  ...held,
+  childRunning,
+  vcls: vcls.map(({ name, labelOf }) => ({
+    ...{ name, labelOf, active: name === active, ours: [...ours].includes(name) },
+  })),
+})
+
+void t.test('lists name what is there, and are bounded', (t) => {
+  fc.assert(
+    fc.property(engineWorlds, desiredEngines, (world, desired) => {
+      const cache = toHeld(world)
+      const names = new Set(cache.vcls.map(({ name }) => name))
+      const difference = findUnlockDifference(cache, desired)
+      if (!difference.discard.every((name) => names.has(name))) return false
+      return difference.use === null || difference.use !== world.active
+    }),
+  )
+  const many = Array.from({ length: 250 }, (_, n) => ({ ...spare, name: `spare-${n}` }))
+  const large = findUnlockDifference({ ...held, vcls: [boot, ...many], omittedVcls: 7 }, wanted)
+  t.equal(large.discard.length, 100)
+  t.equal(large.omitted, 151 + 7)
+  t.end()
+})
+
+void t.test('a VCL that was adopted is the same under whatever name a cache has it', (t) => {
+  const adopted = { name: 'cf-1-aaaaaaaa-0', sha }
+  const reloaded = { name: 'cf-1-aaaaaaaa-2', sha }
+  t.ok(isSameLoad({ name: 'boot', sha }, { name: 'reload-7', sha }))
+  t.ok(isSameLoad({ name: 'boot', sha }, adopted))
+  t.notOk(isSameLoad({ name: 'boot', sha }, reloaded), 'a reload compiles it anew')
+  t.notOk(isSameLoad(adopted, reloaded))
+  t.notOk(isSameLoad({ name: 'boot', sha }, { name: 'reload-7', sha: 'b'.repeat(64) }))
+  t.notOk(isSameLoad({ name: 'boot', sha }, null))
+  t.end()
+})
