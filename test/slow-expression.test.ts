@@ -7,7 +7,7 @@ import { root } from './support/root.js'
 type FindSlowPart = (pattern: string, flags: string) => string | null
 
 const { findSlowPart } = (await import(
-  pathToFileURL(join(root, '.ci', 'slow-expression.mjs')).href
+  pathToFileURL(join(root, 'scripts', 'slow-expression.mjs')).href
 )) as { findSlowPart: FindSlowPart } // plain JavaScript, with this one export
 
 void t.test('two parts without a bound that can read the same are flagged', (t) => {

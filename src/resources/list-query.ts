@@ -1,6 +1,6 @@
 /**
  * The list conventions of the API: `field=pattern`, `sort=field[:asc|desc]`, `take=limit[,offset]` (choices: 2).
- * Read once here; `store/list-query.ts` makes SQL of it, `takeFromList` does the same to a list in memory.
+ * Read once here; `src/coordinator/store/list-query.ts` makes SQL of it, `takeFromList` does the same to a list in memory.
  */
 import { FleetError, type ErrorKey } from '../errors.js'
 

@@ -1,5 +1,6 @@
 /** Placing many groups on a large fleet, as one pass of the coordinator does it, beside looking at each agent that fits once. CPU time. */
 import type * as IndexModule from '../../src/coordinator/fleet/agent-index.js'
+import type { Place, PlacementGroup } from '../../src/coordinator/fleet/placement-input.js'
 import type * as PlacementModule from '../../src/coordinator/placement/placement.js'
 import type { TestEnd } from '../support/daemon.js'
 import { loadBuilt } from './built.js'
@@ -13,7 +14,7 @@ const rounds = 7
 const goalMs = 200
 const running = 1
 
-type Group = PlacementModule.PlacementGroup & { readonly fqdns: readonly string[] }
+type Group = PlacementGroup & { readonly fqdns: readonly string[] }
 
 export async function measurePlacement(_: TestEnd, report: Report): Promise<void> {
   const [index, { placeGroup }] = await Promise.all([
@@ -21,9 +22,9 @@ export async function measurePlacement(_: TestEnd, report: Report): Promise<void
     loadBuilt<typeof PlacementModule>('src/coordinator/placement/placement.js'),
   ])
   const groups = Array.from({ length: groupCount }, (_, at) => makeGroup(at + 1))
-  let placed = new Map<number, readonly PlacementModule.Place[]>()
+  let placed = new Map<number, readonly Place[]>()
   const place = (agents: IndexModule.AgentIndex): number => {
-    const decided = new Map<number, readonly PlacementModule.Place[]>()
+    const decided = new Map<number, readonly Place[]>()
     for (const group of groups) {
       const decision = placeGroup({ group, agents, placed: placed.get(group.id) ?? [] })
       index.recordPlacement(agents, group, decision)
@@ -86,7 +87,7 @@ function makeGroup(id: number): Group {
 }
 
 function makeAgents(
-  placed: ReadonlyMap<number, readonly PlacementModule.Place[]>,
+  placed: ReadonlyMap<number, readonly Place[]>,
 ): IndexModule.PlacementAgent[] {
   const groupIds = new Map<number, number[]>()
   for (const [groupId, places] of placed)

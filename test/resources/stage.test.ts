@@ -11,7 +11,8 @@ import {
   type PlacedProgram,
   type PlacedPrograms,
 } from '../../src/vcl/desired-engine.js'
-import { placeGroup, type PlacementInput } from '../../src/coordinator/placement/placement.js'
+import { placeGroup } from '../../src/coordinator/placement/placement.js'
+import type { PlacementInput } from '../../src/coordinator/fleet/placement-input.js'
 import { findStageConflicts, stageDeployment } from '../../src/coordinator/fleet/stage.js'
 import { planVcl } from '../../src/vcl/plan.js'
 

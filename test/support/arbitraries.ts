@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { PlacementAgent } from '../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../src/resources/agent-state.js'
 import { idleVclName, type DesiredEngine } from '../../src/vcl/desired-engine.js'
-import type { Place, PlacementGroup } from '../../src/coordinator/placement/placement.js'
+import type { Place, PlacementGroup } from '../../src/coordinator/fleet/placement-input.js'
 import type { VclText } from '../../src/vcl/bundle.js'
 
 /** What a cache holds, with what only the cache knows: which labels a VCL returns. */

@@ -135,7 +135,7 @@ export class CoordinatorReports {
     link.sendCondition()
   }
 
-  /** What the coordinator concludes from the report needs no heartbeat of its own (agent-gateway/agent-session.ts). */
+  /** What the coordinator concludes from the report needs no heartbeat of its own (gateway/agent-session.ts). */
   #noteApplied(revision: number): void {
     if (this.#told)
       this.#told = { ...this.#told, heldRevision: revision, effectiveRevision: revision }

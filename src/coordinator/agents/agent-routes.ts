@@ -3,7 +3,6 @@ import { Type } from 'typebox'
 import type { Actor } from '../../resources/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import { deleteAgent } from './agent-removal.js'
-import { unlockAgent } from '../engine/agent-questions.js'
 import {
   agentListFields,
   assignTags,
@@ -13,7 +12,7 @@ import {
   ownsAgent,
   type AgentRecord,
 } from './agents.js'
-import { readAgentDetails, unlockAgents } from './unlock-agents.js'
+import { readAgentDetails, unlockAgent, unlockAgents } from './unlock-agents.js'
 import { mapRows } from '../store/long-list.js'
 import type { StateService } from '../service.js'
 import { editing } from '../api/editing.js'

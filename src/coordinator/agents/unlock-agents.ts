@@ -14,8 +14,9 @@ import type { NamedReference } from '../store/owner.js'
 import { notThere, requireOwner } from '../api/find-references.js'
 import { foreseeReturn } from '../placement/foresee-return.js'
 import { scopeOf, type StateService } from '../service.js'
-import { unlockAgent } from '../engine/agent-questions.js'
-import { ownsAgent } from './agents.js'
+import { instructAgent } from './instruct.js'
+import { watchAgents } from './watch-agents.js'
+import { findAgent, ownsAgent } from './agents.js'
 
 /** What is asked for of one agent only; its owner's. */
 export interface AgentDetails extends Pick<AgentDetail, 'adoptionDifference'> {
@@ -57,6 +58,10 @@ export interface UnlockOutcome {
 const atOnce = 16
 /** Agents that do not answer hold up nobody for longer; who was not asked by then is told so. */
 const longestMs = 60_000
+/** Of one agent; beyond the cache's own limit for a command (cli_timeout, 60 s) nobody waits. */
+const answerTimeoutMs = 30_000
+/** An agent tells its new condition ahead of its answer; it is written a moment later. */
+const recordedWithinMs = 5000
 /** Rows that one statement looks up. */
 const idsPerStatement = 1000
 
@@ -136,4 +141,29 @@ async function tryUnlock(
     if (error instanceof FleetError) return skip(error.message)
     throw error
   }
+}
+
+/** From now on the agent takes this coordinator's word (choices: 3, Locked); one that is not locked stays as it is. */
+export async function unlockAgent(
+  service: StateService,
+  context: Context,
+  actor: Actor,
+  agent: AgentRecord,
+): Promise<AgentRecord> {
+  if (agent.lockedBecause === null) return agent
+  context.log.info({ agentId: agent.id, agent: agent.name }, 'unlocking')
+  await instructAgent(service, context, {
+    agentId: agent.id,
+    question: { kind: 'unlock' },
+    timeoutMs: answerTimeoutMs,
+  })
+  const unlocked = await watchAgents(
+    service,
+    async () => {
+      const now = await findAgent(service, actor, agent.id)
+      return now?.lockedBecause === agent.lockedBecause ? undefined : now
+    },
+    { untilMs: service.now() + recordedWithinMs },
+  )
+  return unlocked ?? (await findAgent(service, actor, agent.id)) ?? agent
 }

@@ -30,7 +30,7 @@ import {
   holdsPlace,
   switchPlacement,
 } from '../placement/placing.js'
-import { undeployPlaceless } from '../placement/replacing.js'
+import { findSwitched, undeployPlaceless } from '../placement/replacing.js'
 import { explainEnd } from './deploy-end.js'
 import { promoteStage } from './stage-end.js'
 import type { StateService } from '../service.js'
@@ -183,13 +183,6 @@ async function switchAll(
       .map(({ agentId }) => agentId),
     freed,
   }
-}
-
-/** The agents on which the group has switched, and takes the places of others. */
-export function findSwitched(placements: readonly PlacementRecord[]): number[] {
-  return placements
-    .filter(({ candidate, current, state }) => !candidate && current && state !== 'failed')
-    .map(({ agentId }) => agentId)
 }
 
 interface Dropped {

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import { agentChangedSubject, placementInputsSubject } from '../bus/bus.js'
 import { createContext, type Context } from '../../context.js'
-import type { HeldPlace } from '../placement/placement.js'
+import type { HeldPlace } from '../fleet/placement-input.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { placementAccount } from '../fleet/history-queries.js'

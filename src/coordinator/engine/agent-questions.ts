@@ -11,12 +11,9 @@ import { instructAgent } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readNamedRows } from './engine-answers.js'
 import { sendSetting, type Caller } from './setting-commands.js'
-import { watchAgents } from '../agents/watch-agents.js'
 
 /** Chosen by us: longer than the cache's own limit for one command (cli_timeout, 60 s) helps nobody who waits. */
 const answerTimeoutMs = 30_000
-/** An agent tells its new condition ahead of its answer; it is written a moment later. */
-const recordedWithinMs = 5000
 
 interface Patience {
   /** 30 s unless given. */
@@ -107,29 +104,4 @@ export async function askEngine(
   const question = { kind: 'command', line } as const
   const message = await instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
   return typeof message === 'string' ? cutPrologue(message) : JSON.stringify(message)
-}
-
-/** From now on the agent takes this coordinator's word (choices: 3, Locked); one that is not locked stays as it is. */
-export async function unlockAgent(
-  service: StateService,
-  context: Context,
-  actor: Actor,
-  agent: AgentRecord,
-): Promise<AgentRecord> {
-  if (agent.lockedBecause === null) return agent
-  context.log.info({ agentId: agent.id, agent: agent.name }, 'unlocking')
-  await instructAgent(service, context, {
-    agentId: agent.id,
-    question: { kind: 'unlock' },
-    timeoutMs: answerTimeoutMs,
-  })
-  const unlocked = await watchAgents(
-    service,
-    async () => {
-      const now = await findAgent(service, actor, agent.id)
-      return now?.lockedBecause === agent.lockedBecause ? undefined : now
-    },
-    { untilMs: service.now() + recordedWithinMs },
-  )
-  return unlocked ?? (await findAgent(service, actor, agent.id)) ?? agent
 }

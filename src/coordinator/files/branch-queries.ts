@@ -1,6 +1,6 @@
 /**
  * The branches of the console: main files, and what its groups have for one, with the groups that use them
- * (`domain/branch.ts`).
+ * (`branch.ts`).
  */
 import { groupBy } from '../../group-by.js'
 import type { AgentState } from '../../resources/agent-state.js'

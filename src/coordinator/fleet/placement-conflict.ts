@@ -3,7 +3,7 @@
  * has nobody of the groups whose places it may take in its way.
  */
 import type { IndexedAgent } from './agent-index.js'
-import type { PlacementGroup, PlacementInput } from '../placement/placement.js'
+import type { PlacementGroup, PlacementInput } from './placement-input.js'
 
 export interface Conflict {
   /** The group, or stage, that holds the agent; null: no group does, and it cannot be used all the same. */

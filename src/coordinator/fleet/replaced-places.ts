@@ -3,7 +3,7 @@
  * in the same transaction. Call what writes under the decision lock.
  */
 import { sql } from 'kysely'
-import type { HeldPlace } from '../placement/placement.js'
+import type { HeldPlace } from './placement-input.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
 

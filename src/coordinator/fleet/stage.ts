@@ -5,7 +5,7 @@
 import { findFitting } from './agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { findConflict } from './placement-conflict.js'
-import type { PlacementDeployment, PlacementInput } from '../placement/placement.js'
+import type { PlacementDeployment, PlacementInput } from './placement-input.js'
 import type { StageTarget, WishedSources } from './vcl-group.js'
 
 /** What a stage puts on caches; JSON in `stages.sources`, and as sources of a deploy that stages. */

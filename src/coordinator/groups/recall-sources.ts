@@ -11,6 +11,7 @@ import type { Queries } from '../store/store.js'
 import { runInSteps } from '../in-steps.js'
 import type { StateService } from '../service.js'
 import { allowedModulesOf, type Gathered } from './deploy-sources.js'
+import type { TextJudge } from '../placement/placement-following.js'
 import { limitToOwn } from './source-places.js'
 
 /** Whose rules count. */
@@ -48,12 +49,6 @@ async function judgeRecalled(
     },
   )
   return runInSteps(steps)
-}
-
-/** Remembers what it judged: placement asks again and again about the same texts. */
-export interface TextJudge {
-  /** Whether what is deployed may go to agents that it is not on. */
-  isTaken(queries: Queries, owner: TextOwner, wished: WishedSources): Promise<boolean>
 }
 
 /** Chosen by us: texts that are deployed at a time, with room; one is some hundred bytes here. */

@@ -27,12 +27,17 @@ import { readBeingReplaced } from '../fleet/replaced-places.js'
 import { readStages, type StageRecord } from '../fleet/stage-queries.js'
 import type { Queries } from '../store/store.js'
 import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
-import type { TextJudge } from '../groups/recall-sources.js'
 import { requireTerm } from '../store/leases.js'
 import { savePass, type GoingPlace, type ReadyGroup, type SavedPass } from './placement-pass.js'
 import { settlePlacement } from './placement-settling.js'
 import { createPlacement, decideFollowing, holdsPlace, type PlacingInput } from './placing.js'
 import type { StateService } from '../service.js'
+
+/** Remembers what it judged: placement asks again and again about the same texts. */
+export interface TextJudge {
+  /** Whether what is deployed may go to agents that it is not on. */
+  isTaken(queries: Queries, owner: { readonly organizationId: number | null }, wished: WishedSources): Promise<boolean>
+}
 
 export interface FollowedPlacements {
   /** Agents whose desired state changed, or is to be sent now. */

@@ -5,7 +5,7 @@
 import { holderId } from '../fleet/agent-index.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { groupBy } from '../../group-by.js'
-import type { HeldPlace } from './placement.js'
+import type { HeldPlace } from '../fleet/placement-input.js'
 import { placementAccount } from '../fleet/history-queries.js'
 import {
   deletePlacements,
@@ -15,8 +15,7 @@ import {
 import { markReplaced, releaseReplaced, takeReplaced } from '../fleet/replaced-places.js'
 import type { Queries } from '../store/store.js'
 import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
-import { findSwitched } from '../deploying/deploy-decision.js'
-import { undeployPlaceless } from './replacing.js'
+import { findSwitched, undeployPlaceless } from './replacing.js'
 
 /** A group whose kept wish can be deployed. */
 export interface ReadyGroup {

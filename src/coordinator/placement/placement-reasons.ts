@@ -3,12 +3,8 @@ import { isFitting, type IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { findConflict } from '../fleet/placement-conflict.js'
 import { groupBy } from '../../group-by.js'
-import {
-  unfitReason,
-  type HeldPlace,
-  type PlacementDecision,
-  type PlacementInput,
-} from './placement.js'
+import { unfitReason, type PlacementDecision } from './placement.js'
+import type { HeldPlace, PlacementInput } from '../fleet/placement-input.js'
 
 export interface PlacementRow {
   readonly agentId: number

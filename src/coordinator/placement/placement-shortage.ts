@@ -2,7 +2,7 @@
 import { findFitting, type IndexedAgent } from '../fleet/agent-index.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { describeConflict, type Conflict } from '../fleet/placement-conflict.js'
-import type { PlacementInput } from './placement.js'
+import type { PlacementInput } from '../fleet/placement-input.js'
 
 export interface Shortage {
   readonly deploymentId: number

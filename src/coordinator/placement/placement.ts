@@ -7,54 +7,9 @@
 import { findBearers, isFitting, type AgentIndex, type IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { findConflict, findReplaced } from '../fleet/placement-conflict.js'
+import type { PlacementDeployment, Place, PlacementInput, HeldPlace } from '../fleet/placement-input.js'
 import { chooseBest } from './placement-rank.js'
 import { findShortages, type Shortage } from './placement-shortage.js'
-
-export interface PlacementDeployment {
-  readonly id: number
-  readonly min: number
-  readonly max: number
-  /** All of them are needed. */
-  readonly tagIds: readonly number[]
-}
-
-export interface PlacementGroup {
-  readonly id: number
-  readonly root: boolean
-  /** What it answers for; none of a root group. */
-  readonly fqdns?: readonly string[]
-  readonly deployments: readonly PlacementDeployment[]
-  /** Where this one is, it makes way: the stage that is promoted. */
-  readonly supersedes?: number
-  /** Those whose places it may take, where too few agents are free: they make way for it (`holderId`). */
-  readonly replaces?: ReadonlySet<number> | undefined
-  /** Never on an agent with this one, whatever domains they have: a stage and its group. */
-  readonly apartFrom?: number
-}
-
-export interface Place {
-  readonly agentId: number
-  readonly deploymentId: number
-  /** Order of placement in the group; the highest leaves first. */
-  readonly position: number
-}
-
-export interface PlacementInput {
-  readonly group: PlacementGroup
-  readonly agents: AgentIndex
-  readonly placed: readonly Place[]
-  /** Passed over: not placed, and those that are placed are neither counted nor touched. */
-  readonly exclude?: ReadonlySet<number>
-  /**
-   * Placed agents where what is wanted did not load: they keep what they serve, and others fill their places up to max
-   * (choices: 3, Deploy). They count again where nobody else is there.
-   */
-  readonly failed?: ReadonlySet<number>
-  /** Down agents that keep their places: it is not known yet what they went with, or more than half of the fleet did. */
-  readonly keepDown?: ReadonlySet<number>
-  /** For reasons: the name of a group or stage that the reader may know of, by `holderId`. */
-  readonly nameOf?: ((holder: number) => string | undefined) | undefined
-}
 
 export interface PlacementDecision {
   /** Places that stay, maybe for another deployment of the group. */
@@ -71,12 +26,6 @@ export interface PlacementDecision {
   readonly shortages: readonly Shortage[]
   /** Whose places on which of its agents the group takes. */
   readonly replaced: readonly HeldPlace[]
-}
-
-/** The place of a group, or of a stage (`holderId`), on an agent. */
-export interface HeldPlace {
-  readonly agentId: number
-  readonly holder: number
 }
 
 export function placeGroup(input: PlacementInput): PlacementDecision {

@@ -5,11 +5,8 @@ import {
   type AgentIndex,
   type PlaceHolder,
 } from '../fleet/agent-index.js'
-import {
-  placeGroup,
-  type PlacementDecision,
-  type PlacementInput,
-} from './placement.js'
+import { placeGroup, type PlacementDecision } from './placement.js'
+import type { PlacementInput } from '../fleet/placement-input.js'
 import { isSameLoad, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
 import type { StageTarget, WishedDomain } from '../fleet/vcl-group.js'
 import type { DeploymentRecord } from '../fleet/deployment-queries.js'

@@ -9,7 +9,7 @@ import { readDeploys } from '../fleet/deploy-queries.js'
 import { readDeploymentsOf } from '../fleet/deployment-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
 import type { NamedReference } from '../store/owner.js'
-import { readPlacements } from '../fleet/placement-queries.js'
+import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { findPlaceless, readBeingReplaced, readGroupNames } from '../fleet/replaced-places.js'
 import type { Queries } from '../store/store.js'
 import { readGroups, writeWish, type GroupRecord } from '../fleet/group-queries.js'
@@ -142,4 +142,11 @@ export async function readNamesOf(
 ): Promise<(holder: number) => string | undefined> {
   const names = await readGroupNames(queries, organizationId)
   return (holder) => names.get(Math.abs(holder))
+}
+
+/** The agents on which the group has switched, and takes the places of others. */
+export function findSwitched(placements: readonly PlacementRecord[]): number[] {
+  return placements
+    .filter(({ candidate, current, state }) => !candidate && current && state !== 'failed')
+    .map(({ agentId }) => agentId)
 }

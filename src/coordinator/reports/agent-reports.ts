@@ -102,7 +102,7 @@ export function createReportRecorder(service: StateService, log: Logger): Report
   }
 }
 
-/** Not on disk at once: an agent whose report the store does not know is asked again (agent-gateway/apply-offer.ts). */
+/** Not on disk at once: an agent whose report the store does not know is asked again (gateway/apply-offer.ts). */
 async function writeBatch(service: StateService, batch: readonly Waiting[]): Promise<void> {
   const now = service.now()
   await service.store.decide(

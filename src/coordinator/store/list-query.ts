@@ -1,5 +1,5 @@
 /**
- * The list conventions (`domain/list-query.ts`) as SQL, the same on both databases: columns come from the caller's
+ * The list conventions (`src/resources/list-query.ts`) as SQL, the same on both databases: columns come from the caller's
  * declaration, texts are parameters, patterns are LIKE with an escape (case-sensitive on SQLite by its setting).
  */
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'

@@ -1,6 +1,6 @@
 /**
  * The attacks on the listener that must be survived before anybody has said who they are: a test for each, named after its line in
- * the checklist. The link's own: agent-gateway/intruders.test.ts.
+ * the checklist. The link's own: gateway/intruders.test.ts.
  */
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'

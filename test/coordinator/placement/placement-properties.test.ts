@@ -4,7 +4,8 @@ import t from 'tap'
 import { recordPlacement, type PlacementAgent } from '../../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { explainPlacement } from '../../../src/coordinator/placement/placement-reasons.js'
-import { placeGroup, type Place, type PlacementDecision } from '../../../src/coordinator/placement/placement.js'
+import { placeGroup, type PlacementDecision } from '../../../src/coordinator/placement/placement.js'
+import type { Place } from '../../../src/coordinator/fleet/placement-input.js'
 import { placementWorlds, type PlacementWorld } from '../../support/arbitraries.js'
 import {
   agentIds,

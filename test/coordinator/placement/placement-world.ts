@@ -1,7 +1,8 @@
 /** What holds of the agents and places of a generated world, told without the code that decides. */
 import { indexAgents, type PlacementAgent } from '../../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
-import type { Place, PlacementDecision, PlacementInput } from '../../../src/coordinator/placement/placement.js'
+import type { PlacementDecision } from '../../../src/coordinator/placement/placement.js'
+import type { Place, PlacementInput } from '../../../src/coordinator/fleet/placement-input.js'
 import type { PlacementWorld } from '../../support/arbitraries.js'
 
 export const runs = { numRuns: 3000 }

@@ -8,12 +8,8 @@ import {
   type PlacementAgent,
 } from '../../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
-import {
-  placeGroup,
-  type Place,
-  type PlacementDecision,
-  type PlacementInput,
-} from '../../../src/coordinator/placement/placement.js'
+import { placeGroup, type PlacementDecision } from '../../../src/coordinator/placement/placement.js'
+import type { Place, PlacementInput } from '../../../src/coordinator/fleet/placement-input.js'
 import { placementWorlds } from '../../support/arbitraries.js'
 import { agentIds, agentsOf, hasAllTags, isFree, runs, toInput } from './placement-world.js'
 

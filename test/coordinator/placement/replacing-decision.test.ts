@@ -9,7 +9,8 @@ import {
   type PlacedProgram,
   type PlacedPrograms,
 } from '../../../src/vcl/desired-engine.js'
-import { placeGroup, type Place } from '../../../src/coordinator/placement/placement.js'
+import { placeGroup } from '../../../src/coordinator/placement/placement.js'
+import type { Place } from '../../../src/coordinator/fleet/placement-input.js'
 import { placementWorlds, type PlacementWorld } from '../../support/arbitraries.js'
 import { agentIds, agentsOf, chosenOf, hasAllTags, runs, toInput } from './placement-world.js'
 
