@@ -25,7 +25,8 @@ import {
   requireAccess,
 } from '../api/references.js'
 import { unlockedSchema } from './unlock-views.js'
-import { agentSchema, tagSchema, toAgentView } from '../api/views.js'
+import { agentSchema, toAgentView } from './agent-view.js'
+import { tagSchema } from '../tags/tag-view.js'
 
 const errorKey = 'agent'
 const read = { type: 'agent', access: 'read' } as const

@@ -9,7 +9,7 @@ import {
 import { mapRows } from '../store/long-list.js'
 import type { StateService } from '../service.js'
 import { idSchema, listQuerySchema, orNull, timeSchema } from '../api/references.js'
-import { toIso } from '../api/views.js'
+import { toIso } from '../api/times.js'
 
 export const apiLogSchema = Type.Object(
   {

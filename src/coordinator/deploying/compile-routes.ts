@@ -14,7 +14,8 @@ import {
   referenceSchema,
   requireAccess,
 } from '../api/references.js'
-import { agentSchema, wholeFileSchema } from '../api/views.js'
+import { agentSchema } from '../agents/agent-view.js'
+import { wholeFileSchema } from '../files/file-view.js'
 
 const errorKey = 'file'
 const closed = { additionalProperties: false }

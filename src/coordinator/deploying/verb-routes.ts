@@ -37,7 +37,7 @@ import {
   toHistoryView,
   toPlacementView,
 } from '../groups/group-views.js'
-import { tagSchema } from '../api/views.js'
+import { tagSchema } from '../tags/tag-view.js'
 
 const read = { type: 'vclgroup', access: 'read' } as const
 const write = { type: 'vclgroup', access: 'write' } as const

@@ -25,7 +25,8 @@ import {
   referencesTo,
   requireAccess,
 } from '../api/references.js'
-import { deploymentSchema, tagSchema, toDeploymentFields, toDeploymentView } from '../api/views.js'
+import { deploymentSchema, toDeploymentFields, toDeploymentView } from './deployment-view.js'
+import { tagSchema } from '../tags/tag-view.js'
 
 const errorKey = 'deployment'
 const read = { type: 'deployment', access: 'read' } as const

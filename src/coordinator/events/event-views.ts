@@ -7,18 +7,11 @@ import type { ListedInvalidation } from '../invalidations/invalidation-view.js'
 import { apiLogSchema, toApiLogView } from '../api-log/api-log-routes.js'
 import { listedInvalidationSchema, toListedView } from '../invalidations/result-views.js'
 import { idSchema, organizationSchema, orNull, referenceSchema, timeSchema } from '../api/references.js'
-import {
-  agentSchema,
-  deploymentSchema,
-  domainSchema,
-  fileSchema,
-  tagSchema,
-  toAgentView,
-  toDeploymentView,
-  toDomainView,
-  toFileView,
-  toTagView,
-} from '../api/views.js'
+import { agentSchema, toAgentView } from '../agents/agent-view.js'
+import { deploymentSchema, toDeploymentView } from '../deployments/deployment-view.js'
+import { domainSchema, toDomainView } from '../domains/domain-view.js'
+import { fileSchema, toFileView } from '../files/file-view.js'
+import { tagSchema, toTagView } from '../tags/tag-view.js'
 
 const closed = { additionalProperties: false }
 const stateSchema = {

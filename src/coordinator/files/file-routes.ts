@@ -24,7 +24,7 @@ import {
   ownerReference,
   readOnlyKeys,
 } from '../api/references.js'
-import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from '../api/views.js'
+import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from './file-view.js'
 
 const errorKey = 'file'
 const read = { type: 'file', access: 'read' } as const

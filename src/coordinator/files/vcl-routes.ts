@@ -7,7 +7,7 @@ import { mapRows } from '../store/long-list.js'
 import { createFile, fileListFields, listFiles } from './files.js'
 import { fileEditing, ignoredFileKeys, newFileSchema } from './file-routes.js'
 import { listQuerySchema } from '../api/references.js'
-import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from '../api/views.js'
+import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from './file-view.js'
 
 const errorKey = 'file'
 

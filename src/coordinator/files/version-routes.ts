@@ -11,7 +11,7 @@ import {
 import type { StateService } from '../service.js'
 import { findFile } from './files.js'
 import { listQuerySchema } from '../api/references.js'
-import { toVersionView, versionSchema, wholeVersionSchema } from '../api/views.js'
+import { toVersionView, versionSchema, wholeVersionSchema } from './file-view.js'
 
 const errorKey = 'file'
 const permission = { type: 'file', access: 'read' } as const

@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import type { Actor, PermissionType } from '../../resources/permission.js'
 import type { ErrorKey } from '../../errors.js'
 import { orNull, referencesTo, referenceTo, requireAccess } from '../api/references.js'
-import { domainSchema, wholeFileSchema } from '../api/views.js'
+import { domainSchema } from '../domains/domain-view.js'
+import { wholeFileSchema } from '../files/file-view.js'
 
 const closed = { additionalProperties: false }
 

@@ -25,7 +25,7 @@ import {
   readOnlyKeys,
   referencesTo,
 } from '../api/references.js'
-import { deploymentSchema } from '../api/views.js'
+import { deploymentSchema } from '../deployments/deployment-view.js'
 
 const errorKey = 'vclgroup'
 const read = { type: 'vclgroup', access: 'read' } as const

@@ -11,7 +11,7 @@ import {
   referenceSchema,
   timeSchema,
 } from '../api/references.js'
-import { toIso } from '../api/views.js'
+import { toIso } from '../api/times.js'
 
 const closed = { additionalProperties: false }
 

@@ -14,7 +14,7 @@ import type { PermissionRecord } from './permissions.js'
 import type { ListedSession } from './sessions.js'
 import type { UserRecord } from './users.js'
 import { idSchema, orNull, referenceSchema, timeSchema } from '../api/references.js'
-import { toIso, toTimes } from '../api/views.js'
+import { toIso, toTimes } from '../api/times.js'
 
 const closed = { additionalProperties: false }
 const times = { created: timeSchema, updated: timeSchema }

@@ -23,7 +23,7 @@ import {
   referenceSchema,
   timeSchema,
 } from '../api/references.js'
-import { toIso } from '../api/views.js'
+import { toIso } from '../api/times.js'
 
 const errorKey = 'idp'
 const read = { type: 'idp', access: 'read' } as const

@@ -24,7 +24,10 @@ import {
   timeSchema,
 } from '../api/references.js'
 import { groupSchema } from '../groups/group-views.js'
-import { agentSchema, domainSchema, tagSchema, toIso } from '../api/views.js'
+import { agentSchema } from '../agents/agent-view.js'
+import { toIso } from '../api/times.js'
+import { domainSchema } from '../domains/domain-view.js'
+import { tagSchema } from '../tags/tag-view.js'
 
 const closed = { additionalProperties: false }
 

@@ -21,7 +21,8 @@ import {
   referenceTo,
   requireAccess,
 } from '../api/references.js'
-import { joinTokenSchema, tagSchema, toJoinTokenView } from '../api/views.js'
+import { joinTokenSchema, toJoinTokenView } from './join-token-view.js'
+import { tagSchema } from '../tags/tag-view.js'
 
 const errorKey = 'jointoken'
 /** Who may let agents in may change them (choices: 2, Who). */

@@ -20,7 +20,7 @@ import {
   ownerReference,
   readOnlyKeys,
 } from '../api/references.js'
-import { tagSchema, toTagView } from '../api/views.js'
+import { tagSchema, toTagView } from './tag-view.js'
 
 const errorKey = 'tag'
 const read = { type: 'tag', access: 'read' } as const
