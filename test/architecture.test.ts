@@ -14,86 +14,70 @@ interface Import {
   readonly isTypeOnly: boolean
 }
 
-const base = [
-  ...['src/errors.ts', 'src/context.ts', 'src/log.ts', 'src/speaks-tls.ts', 'src/version.ts'],
+const base = ['errors', 'context', 'log', 'speaks-tls', 'version', 'group-by', 'json-excess'].map(
+  (name) => `src/${name}.ts`,
+)
+/** What every folder of the coordinator may use: given to it, or below it. */
+const coordinatorBase = [
+  ...['src/resources/', 'src/vcl/', 'src/messages/', 'src/source-network.ts', ...base],
+  ...['service', 'background', 'hourly', 'in-steps'].map((name) => `src/coordinator/${name}.ts`),
 ]
+const mechanisms = ['http', 'store', 'bus'].map((name) => `src/coordinator/${name}/`)
 
 /** Folder → what its files may import of our own; packages are listed apart. The first match counts. */
 const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] = [
   ['protocol/', ['protocol/']],
   ['config/', ['config/']],
-  // An error is a value with a kind: the one thing of base that decisions may use.
-  ['src/domain/', ['src/domain/', 'src/errors.ts']],
-  ['src/messages/', ['src/messages/', 'src/domain/']],
-  ['src/store/', ['src/store/', 'src/domain/', ...base]],
-  ['src/bus/', ['src/bus/', 'src/domain/', ...base]],
-  ['src/agent/', ['src/agent/', 'protocol/', 'src/domain/', 'src/messages/', ...base]],
+  // An error is a value with a kind: the one thing of base that these may use.
+  ['src/resources/', ['src/resources/', 'src/errors.ts']],
+  ['src/vcl/', ['src/vcl/', 'src/resources/', 'src/errors.ts']],
+  ['src/messages/', ['src/messages/', 'src/vcl/', 'src/resources/']],
   [
-    'src/coordinator/state-service/',
-    [
-      'src/coordinator/state-service/',
-      'src/domain/',
-      'src/messages/',
-      'src/store/',
-      'src/bus/',
-      ...base,
-    ],
+    'src/agent/',
+    ['src/agent/', 'protocol/', 'src/vcl/', 'src/resources/', 'src/messages/', ...base],
   ],
-  [
-    'src/coordinator/agent-gateway/',
-    [
-      'src/coordinator/agent-gateway/',
-      'src/coordinator/state-service/',
-      'src/messages/',
-      'src/domain/',
-      'src/bus/',
-      ...base,
-    ],
-  ],
-  ['src/coordinator/http/', ['src/coordinator/http/', 'src/domain/', ...base]],
-  [
-    'src/coordinator/controller/',
-    [
-      'src/coordinator/controller/',
-      'src/coordinator/state-service/',
-      'src/coordinator/http/',
-      'src/domain/',
-      ...base,
-    ],
-  ],
-  [
-    'src/coordinator/console/',
-    [
-      'src/coordinator/console/',
-      'src/coordinator/state-service/',
-      'src/coordinator/http/',
-      'src/domain/',
-      ...base,
-    ],
-  ],
+  // How things are stored, carried and served knows nothing of what is.
+  ...mechanisms.map(
+    (folder) => [folder, [folder, 'src/resources/', 'src/source-network.ts', ...base]] as const,
+  ),
+  ['src/coordinator/fleet/', ['src/coordinator/fleet/', ...mechanisms, ...coordinatorBase]],
+  // A capability; which may import which is held by the test of cycles between folders.
+  ...listCapabilities().map(
+    (folder) => [folder, ['src/coordinator/', ...coordinatorBase]] as const,
+  ),
   // What a folder would change is decided as everything is.
-  ['src/cli/apply/', ['src/cli/', 'src/domain/']],
-  ['src/cli/', ['src/cli/', 'src/speaks-tls.ts', 'src/version.ts', 'src/start-program.ts']],
-  // How events are read off their stream is one for both clients.
-  ['src/page/', ['src/page/', 'src/cli/event-stream.ts']],
-  // The composition roots.
+  ['src/cli/apply/', ['src/cli/', 'src/resources/', 'src/vcl/']],
   [
-    'src/coordinator/',
-    ['src/coordinator/', 'src/store/', 'src/bus/', 'src/messages/', 'src/domain/', ...base],
+    'src/cli/',
+    [
+      'src/cli/',
+      'src/resources/',
+      ...['speaks-tls', 'version', 'start-program'].map((name) => `src/${name}.ts`),
+    ],
   ],
+  // How events are read off their stream is one for both clients.
+  ['src/page/', ['src/page/', 'src/resources/', 'src/cli/event-stream.ts']],
+  // The composition roots.
+  ['src/coordinator/', ['src/coordinator/', ...coordinatorBase]],
   ['src/', ['src/', 'config/']],
 ]
 
 /** Third-party packages that speak to the outside, and the files that may import them. */
 const outsiders: readonly (readonly [name: string, files: readonly string[]])[] = [
-  ['better-sqlite3', ['src/coordinator/store/sqlite.ts', 'src/coordinator/statistics/store/sqlite-rows.ts']],
-  ['pg', ['src/coordinator/store/postgres.ts', 'src/coordinator/statistics/store/postgres-rows.ts']],
+  [
+    'better-sqlite3',
+    ['src/coordinator/store/sqlite.ts', 'src/coordinator/statistics/store/sqlite-rows.ts'],
+  ],
+  [
+    'pg',
+    ['src/coordinator/store/postgres.ts', 'src/coordinator/statistics/store/postgres-rows.ts'],
+  ],
   ['@nats-io/transport-node', ['src/coordinator/bus/nats.ts']],
-  ['ws', ['src/agent/', 'src/coordinator/agent-gateway/']],
+  ['ws', ['src/agent/', 'src/coordinator/gateway/']],
   ['convict', ['config/']],
   ['fastify', ['src/coordinator/http/']],
   ['prom-client', ['src/coordinator/http/metrics.ts']],
-  ['jose', ['src/coordinator/state-service/']],
+  ['jose', ['src/coordinator/identity/', 'src/coordinator/console/']],
   ['@node-rs/argon2', ['src/coordinator/identity/passwords.ts']],
   ['node-cron', ['src/coordinator/hourly.ts']],
   ['commander', ['src/cli/']],
@@ -115,7 +99,7 @@ void t.test('every folder imports only what ARCHITECTURE.md allows', (t) => {
   t.end()
 })
 
-void t.test('protocol/ needs nothing but Node, domain/ not even its input and output', (t) => {
+void t.test('protocol/ needs nothing but Node, vcl/ not even its input and output', (t) => {
   const packages = imports.filter(({ isOwn }) => !isOwn)
   t.same(
     packages.filter(
@@ -124,9 +108,7 @@ void t.test('protocol/ needs nothing but Node, domain/ not even its input and ou
     [],
   )
   t.same(
-    packages.filter(
-      ({ file, target }) => file.startsWith('src/domain/') && target !== 'node:crypto',
-    ),
+    packages.filter(({ file, target }) => file.startsWith('src/vcl/') && target !== 'node:crypto'),
     [],
   )
   t.end()
@@ -178,6 +160,18 @@ void t.test('no import cycle exists', (t) => {
   t.end()
 })
 
+void t.test('no two folders know each other both ways, not even over others', (t) => {
+  const graph = new Map<string, string[]>()
+  for (const { file, target, isOwn } of imports) {
+    const [from, to] = [toFolder(file), toFolder(target)]
+    if (isOwn && from !== to && isPart(from) && isPart(to))
+      graph.set(from, [...(graph.get(from) ?? []), to])
+  }
+  t.same(findCycle(graph), [])
+  t.ok(graph.size > 15, 'the folders were found')
+  t.end()
+})
+
 void t.test('the version of the program is that of its package', (t) => {
   t.equal((JSON.parse(read('package.json')) as { version: string }).version, version)
   t.end()
@@ -199,6 +193,24 @@ void t.test(
     t.end()
   },
 )
+
+/** A capability is a folder of the coordinator, whatever folders it has itself. */
+function toFolder(file: string): string {
+  const [top = '', second = '', third = ''] = file.split('/')
+  return second === 'coordinator' ? `${top}/${second}/${third}` : `${top}/${second}`
+}
+
+/** Files beside the folders wire these, or are the base of all. */
+function isPart(folder: string): boolean {
+  return folder.startsWith('src/') && !folder.endsWith('.ts')
+}
+
+function listCapabilities(): string[] {
+  const wiring = ['gateway', 'controller', 'console']
+  return readdirSync(join(root, 'src/coordinator'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !wiring.includes(entry.name))
+    .map(({ name }) => `src/coordinator/${name}/`)
+}
 
 function listSources(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -4,10 +4,7 @@ import { createInProcessBus } from './bus/in-process.js'
 import { openStore } from './store/open-store.js'
 import { noArchive } from './statistics/store/no-archive.js'
 import { createBackgroundWork } from './background.js'
-import {
-  addSystemAdministrator,
-  setPassword,
-} from './identity/first-administrator.js'
+import { addSystemAdministrator, setPassword } from './identity/first-administrator.js'
 import {
   resetSecrets,
   rotateSecretKey,

@@ -22,7 +22,7 @@ import { docsRoutes } from './controller/docs.js'
 import { describeError } from './controller/error-body.js'
 import { eventViews } from './events/event-views.js'
 import { eventRoutes } from './events/event-routes.js'
-import { healthRoutes } from './http/health.js'
+import { healthRoutes } from './controller/health.js'
 import { pageFolder, readPage, servePage } from './http/page.js'
 import { resourceRoutes } from './controller/resources.js'
 import { createMetrics, type Metrics } from './http/metrics.js'
@@ -34,20 +34,14 @@ import { createEventHub } from './events/event-hub.js'
 import { startEventRecorder } from './events/event-recorder.js'
 import { createAuthenticator } from './identity/authenticate.js'
 import { createBackgroundWork } from './background.js'
-import {
-  discardUnfinishedDeploys,
-  startDeployRecovery,
-} from './deploying/deploy-recovery.js'
+import { discardUnfinishedDeploys, startDeployRecovery } from './deploying/deploy-recovery.js'
 import {
   ensureFirstAdministrator,
   type FirstAdministrator,
 } from './identity/first-administrator.js'
 import { startHourly, type HourlyWork } from './hourly.js'
 import { openIdentity, type Identity } from './identity/identity.js'
-import {
-  removeOldInvalidations,
-  startInvalidationDuty,
-} from './invalidations/invalidation-duty.js'
+import { removeOldInvalidations, startInvalidationDuty } from './invalidations/invalidation-duty.js'
 import { createOwnTokens } from './registration/own-tokens.js'
 import { createLeases } from './store/leases.js'
 import { defaultArchiveUrl } from './places.js'

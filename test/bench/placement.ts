@@ -86,9 +86,7 @@ function makeGroup(id: number): Group {
   }
 }
 
-function makeAgents(
-  placed: ReadonlyMap<number, readonly Place[]>,
-): IndexModule.PlacementAgent[] {
+function makeAgents(placed: ReadonlyMap<number, readonly Place[]>): IndexModule.PlacementAgent[] {
   const groupIds = new Map<number, number[]>()
   for (const [groupId, places] of placed)
     for (const { agentId } of places)

@@ -1,11 +1,7 @@
 /** Which lines people may send to a cache. */
 import fc from 'fast-check'
 import t from 'tap'
-import {
-  isSettableParameter,
-  judgeCommand,
-  neverSettable,
-} from '../../src/vcl/engine-command.js'
+import { isSettableParameter, judgeCommand, neverSettable } from '../../src/vcl/engine-command.js'
 
 void t.test('reading commands are taken as they are', (t) => {
   const lines = [

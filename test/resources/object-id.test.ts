@@ -1,7 +1,12 @@
 /** The console's ids say what they are of, and which number it has. */
 import fc from 'fast-check'
 import t from 'tap'
-import { parseCommitId, parseObjectId, toCommitId, toObjectId } from '../../src/resources/object-id.js'
+import {
+  parseCommitId,
+  parseObjectId,
+  toCommitId,
+  toObjectId,
+} from '../../src/resources/object-id.js'
 
 const numbers = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
 const kinds = fc.constantFrom('group', 'user', 'vcl', 'cache', 'paramset', 'message')

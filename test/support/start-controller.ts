@@ -14,7 +14,7 @@ import { docsRoutes } from '../../src/coordinator/controller/docs.js'
 import { describeError } from '../../src/coordinator/controller/error-body.js'
 import { eventViews } from '../../src/coordinator/events/event-views.js'
 import { eventRoutes } from '../../src/coordinator/events/event-routes.js'
-import { healthRoutes } from '../../src/coordinator/http/health.js'
+import { healthRoutes } from '../../src/coordinator/controller/health.js'
 import { recordCalls } from '../../src/coordinator/recorded-call.js'
 import { createMetrics } from '../../src/coordinator/http/metrics.js'
 import type { Route } from '../../src/coordinator/http/route.js'
@@ -27,24 +27,21 @@ import { createAgentCounter } from '../../src/coordinator/agents/agent-counts.js
 import { createApiLog, type ApiLog } from '../../src/coordinator/api-log/api-log.js'
 import { createBackgroundWork } from '../../src/coordinator/background.js'
 import { createLicensing } from '../../src/coordinator/console/license.js'
-import {
-  createEventHub,
-  type EventHub,
-} from '../../src/coordinator/events/event-hub.js'
+import { createEventHub, type EventHub } from '../../src/coordinator/events/event-hub.js'
 import { startEventRecorder } from '../../src/coordinator/events/event-recorder.js'
 import { createAuthenticator } from '../../src/coordinator/identity/authenticate.js'
 import { ensureFirstAdministrator } from '../../src/coordinator/identity/first-administrator.js'
-import {
-  openIdentity,
-  type Identity,
-} from '../../src/coordinator/identity/identity.js'
+import { openIdentity, type Identity } from '../../src/coordinator/identity/identity.js'
 import { openSealing } from '../../src/coordinator/identity/sealing.js'
 import { createSessionWatch } from '../../src/coordinator/identity/session-watch.js'
 import { createLeases } from '../../src/coordinator/store/leases.js'
 import type { StateService } from '../../src/coordinator/service.js'
 import { createLiveSamples } from '../../src/coordinator/statistics/live-samples.js'
 import { openStore } from '../../src/coordinator/store/open-store.js'
-import { createLocalArchive, planArchive } from '../../src/coordinator/statistics/store/local-archive.js'
+import {
+  createLocalArchive,
+  planArchive,
+} from '../../src/coordinator/statistics/store/local-archive.js'
 import { openRows } from '../../src/coordinator/statistics/store/open-rows.js'
 
 export const administrator = { user: 'root', password: 'correct horse battery' }

@@ -9,7 +9,11 @@ import {
   printBanExpression,
   type BanTerm,
 } from '../../src/vcl/ban-expression.js'
-import { listOwnHeaders, warnOfBan, warnOfHeaders } from '../../src/coordinator/invalidations/ban-warnings.js'
+import {
+  listOwnHeaders,
+  warnOfBan,
+  warnOfHeaders,
+} from '../../src/coordinator/invalidations/ban-warnings.js'
 import { FleetError } from '../../src/errors.js'
 
 /** Pieces that mean something to one of the readers on the way. */

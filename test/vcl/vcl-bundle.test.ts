@@ -3,12 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { acceptVcl } from '../../protocol/simulator/accept-vcl.js'
 import { locateSource } from '../../src/vcl/source-map.js'
-import {
-  bundleVcl,
-  vclDeclaresVersion,
-  type Bundle,
-  type VclText,
-} from '../../src/vcl/bundle.js'
+import { bundleVcl, vclDeclaresVersion, type Bundle, type VclText } from '../../src/vcl/bundle.js'
 import { lexVcl, type Token } from '../../src/vcl/lexer.js'
 import { vclFilesOf, vclPieces, type VclFiles } from '../support/arbitraries.js'
 

@@ -11,7 +11,11 @@ import { ManagementPortError } from '../../../protocol/errors.js'
 import type { Context } from '../../context.js'
 import { narrowToGroup, type BanTerm } from '../../vcl/ban-expression.js'
 import type { InvalidationResult } from '../../messages/agent-to-coordinator.js'
-import type { BanOrder, Invalidate, InvalidationOrder } from '../../messages/coordinator-to-agent.js'
+import type {
+  BanOrder,
+  Invalidate,
+  InvalidationOrder,
+} from '../../messages/coordinator-to-agent.js'
 import { findEmptySince } from '../engine/child-age.js'
 import type { CounterReader } from '../counters/counter-reader.js'
 import { errorText, type Engine } from '../engine/engine.js'

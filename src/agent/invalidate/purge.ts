@@ -1,12 +1,7 @@
 /** Purges: one request for each URL to where the cache serves its clients, and what the cache counted of them. */
 import { Agent, request } from 'node:http'
 import { purgeHeader } from '../../vcl/prologue.js'
-import {
-  countPurges,
-  judgePurges,
-  type PurgeAnswer,
-  type PurgeVerdict,
-} from './purge-outcome.js'
+import { countPurges, judgePurges, type PurgeAnswer, type PurgeVerdict } from './purge-outcome.js'
 import type { PurgeOrder, PurgeRequest } from '../../messages/coordinator-to-agent.js'
 import type { CounterReader } from '../counters/counter-reader.js'
 

@@ -3,12 +3,7 @@ import { domainToASCII } from 'node:url'
 import type { ApplyFields, ApplyKind, WantedObject } from './apply-objects.js'
 import { parseDomainName } from '../../resources/domain-name.js'
 import { findNameProblem } from '../../resources/names.js'
-import {
-  defaultContentType,
-  defaultFileType,
-  isFileType,
-  readFileContent,
-} from '../../vcl/file.js'
+import { defaultContentType, defaultFileType, isFileType, readFileContent } from '../../vcl/file.js'
 import { isFields } from '../api-shapes.js'
 import { toSource, type Source } from '../given-text.js'
 import type { Field } from '../verb.js'

@@ -1,9 +1,5 @@
 /** Hints about agents on the bus: what they carry, told and read in one place. A hint may be lost; the rows are the truth. */
-import {
-  agentChangedSubject,
-  agentRevokedSubject,
-  desiredChangedSubject,
-} from '../bus/bus.js'
+import { agentChangedSubject, agentRevokedSubject, desiredChangedSubject } from '../bus/bus.js'
 import type { StateService } from '../service.js'
 
 /** State, report, tags or drift of these agents changed. */

@@ -1,7 +1,13 @@
 /** What the API answers of agents. */
 import { Type } from 'typebox'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
-import { idSchema, orNull, organizationSchema, referenceSchema, timeSchema } from '../api/references.js'
+import {
+  idSchema,
+  orNull,
+  organizationSchema,
+  referenceSchema,
+  timeSchema,
+} from '../api/references.js'
 import type { AgentRecord } from './agents.js'
 import type { AgentDetails } from './unlock-agents.js'
 import { differenceSchema } from './unlock-views.js'

@@ -1,11 +1,7 @@
 /** `/apilogs`: every call that was no GET, and every failed login. */
 import { Type } from 'typebox'
 import { answerList, route, type Route } from '../http/route.js'
-import {
-  apiLogListFields,
-  listApiLogs,
-  type ApiLogRecord,
-} from './api-log-list.js'
+import { apiLogListFields, listApiLogs, type ApiLogRecord } from './api-log-list.js'
 import { mapRows } from '../store/long-list.js'
 import type { StateService } from '../service.js'
 import { idSchema, listQuerySchema, orNull, timeSchema } from '../api/references.js'

@@ -6,10 +6,7 @@ import { readBasic, readCookie } from '../http/credentials.js'
 import type { Route } from '../http/route.js'
 import type { Licensing } from './license.js'
 import { createConsoleLogins, type ConsoleLogins } from './users/logins.js'
-import {
-  createConsoleSessions,
-  type ConsoleSessions,
-} from './users/sessions.js'
+import { createConsoleSessions, type ConsoleSessions } from './users/sessions.js'
 import type { Identity } from '../identity/identity.js'
 import { unauthenticated } from '../identity/sessions.js'
 import { consoleAuthRoutes, cookieName } from './users/auth-routes.js'

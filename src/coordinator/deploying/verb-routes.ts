@@ -4,11 +4,7 @@ import type { Context } from '../../context.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { answerList, route, type Answer, type Route } from '../http/route.js'
-import {
-  deployVclGroup,
-  type VerbAnswer,
-  type VerbRequest,
-} from './deploy.js'
+import { deployVclGroup, type VerbAnswer, type VerbRequest } from './deploy.js'
 import { cancelDeploy } from './deploy-cancel.js'
 import { dropStage } from './delstage.js'
 import { explainGroupPlacement } from '../placement/group-state.js'
@@ -24,7 +20,12 @@ import { undeployVclGroup } from './undeploy.js'
 import { validateVclGroup } from './validate.js'
 import { findGroup, viewGroup, viewGroupAgain } from '../groups/groups.js'
 import { placementQuery, readReplace, replaceQuery } from './group-replacing.js'
-import { domainsSchema, includesSchema, mainSchema, requireReferences } from '../groups/group-bodies.js'
+import {
+  domainsSchema,
+  includesSchema,
+  mainSchema,
+  requireReferences,
+} from '../groups/group-bodies.js'
 import { initSchema, orNull, referencesTo } from '../api/references.js'
 import {
   groupSchema,

@@ -1,6 +1,12 @@
 /** What the API answers of deployments. */
 import { Type } from 'typebox'
-import { idSchema, managedBySchema, organizationSchema, referenceSchema, timeSchema } from '../api/references.js'
+import {
+  idSchema,
+  managedBySchema,
+  organizationSchema,
+  referenceSchema,
+  timeSchema,
+} from '../api/references.js'
 import type { DeploymentView } from './deployments.js'
 import { toTimes } from '../api/times.js'
 

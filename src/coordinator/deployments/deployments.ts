@@ -1,9 +1,5 @@
 /** Deployments: which agents groups are placed on, chosen by tags, and how many. */
-import {
-  deploymentStateName,
-  worstState,
-  type DeploymentState,
-} from '../fleet/deployment.js'
+import { deploymentStateName, worstState, type DeploymentState } from '../fleet/deployment.js'
 import { groupBy } from '../../group-by.js'
 import { parseListQuery } from '../../resources/list-query.js'
 import { parseName } from '../../resources/names.js'

@@ -13,7 +13,12 @@ import {
 import type { StateService } from '../service.js'
 import { mapRows } from '../store/long-list.js'
 import { editing } from '../api/editing.js'
-import { listQuerySchema, managedBySchema, ownerReference, readOnlyKeys } from '../api/references.js'
+import {
+  listQuerySchema,
+  managedBySchema,
+  ownerReference,
+  readOnlyKeys,
+} from '../api/references.js'
 import { domainSchema, toDomainView } from './domain-view.js'
 
 const errorKey = 'domain'

@@ -7,11 +7,7 @@ import { route, type Route } from '../http/route.js'
 import { askAgent, askAgentFor, sendCommand } from './agent-questions.js'
 import { readParameterSet } from './engine-answers.js'
 import { findAgent, findOwnAgent, type AgentRecord } from '../agents/agents.js'
-import {
-  requireTaken,
-  setBackendHealth,
-  setParameter,
-} from './engine-settings.js'
+import { requireTaken, setBackendHealth, setParameter } from './engine-settings.js'
 import type { StateService } from '../service.js'
 import { orNull } from '../api/references.js'
 

@@ -2,11 +2,7 @@
  * How far groups are on their deployments: what an event of a deployment tells. A constant number of queries, however many
  * groups and agents.
  */
-import {
-  deploymentStateName,
-  worstState,
-  type DeploymentState,
-} from '../fleet/deployment.js'
+import { deploymentStateName, worstState, type DeploymentState } from '../fleet/deployment.js'
 import { groupBy } from '../../group-by.js'
 import { stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
 import {

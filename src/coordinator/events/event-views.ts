@@ -6,7 +6,13 @@ import type { DeploymentEvent } from './deployment-events.js'
 import type { ListedInvalidation } from '../invalidations/invalidation-view.js'
 import { apiLogSchema, toApiLogView } from '../api-log/api-log-routes.js'
 import { listedInvalidationSchema, toListedView } from '../invalidations/result-views.js'
-import { idSchema, organizationSchema, orNull, referenceSchema, timeSchema } from '../api/references.js'
+import {
+  idSchema,
+  organizationSchema,
+  orNull,
+  referenceSchema,
+  timeSchema,
+} from '../api/references.js'
 import { agentSchema, toAgentView } from '../agents/agent-view.js'
 import { deploymentSchema, toDeploymentView } from '../deployments/deployment-view.js'
 import { domainSchema, toDomainView } from '../domains/domain-view.js'

@@ -2,12 +2,7 @@
 import { Type } from 'typebox'
 import type { Actor } from '../../resources/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
-import {
-  diffVersions,
-  listVersions,
-  readVersion,
-  versionListFields,
-} from './file-versions.js'
+import { diffVersions, listVersions, readVersion, versionListFields } from './file-versions.js'
 import type { StateService } from '../service.js'
 import { findFile } from './files.js'
 import { listQuerySchema } from '../api/references.js'

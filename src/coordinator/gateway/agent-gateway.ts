@@ -10,11 +10,7 @@ import { agentLinkPath, agentLinkSubprotocol, messageLimitBytes } from '../../me
 import type { Credential } from '../registration/agent-credentials.js'
 import { readAgentIds, readTraceId } from '../agents/agent-hints.js'
 import { createReportRecorder } from '../reports/agent-reports.js'
-import {
-  createHeartbeatRecorder,
-  missedHeartbeats,
-  type HeardAgent,
-} from '../reports/heartbeat.js'
+import { createHeartbeatRecorder, missedHeartbeats, type HeardAgent } from '../reports/heartbeat.js'
 import { createLoginLimits } from '../identity/login-limits.js'
 import type { StateService } from '../service.js'
 import { watchForMs } from '../statistics/live-samples.js'

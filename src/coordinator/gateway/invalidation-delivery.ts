@@ -14,10 +14,7 @@ import { invalidationsLoggedSubject } from '../bus/bus.js'
 import type { Invalidated } from '../../messages/agent-to-coordinator.js'
 import type { SharedMessage } from '../../messages/shared-message.js'
 import { readDropped, readIsRetry } from '../invalidations/invalidation-hints.js'
-import {
-  openInvalidationLog,
-  type DeliverableEntry,
-} from '../invalidations/invalidation-log.js'
+import { openInvalidationLog, type DeliverableEntry } from '../invalidations/invalidation-log.js'
 import { createInvalidationRecorder } from '../invalidations/invalidation-reports.js'
 import type { StateService } from '../service.js'
 import { createMessageWriter, cutMessages } from './invalidation-message.js'

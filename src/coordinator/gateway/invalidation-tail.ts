@@ -5,10 +5,7 @@
 import type { Logger } from 'pino'
 import { invalidationsLoggedSubject } from '../bus/bus.js'
 import { readDropped } from '../invalidations/invalidation-hints.js'
-import type {
-  DeliverableEntry,
-  InvalidationLog,
-} from '../invalidations/invalidation-log.js'
+import type { DeliverableEntry, InvalidationLog } from '../invalidations/invalidation-log.js'
 import type { StateService } from '../service.js'
 
 export interface InvalidationTail {

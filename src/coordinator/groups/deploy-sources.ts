@@ -2,12 +2,7 @@
 import { bundleInSteps } from '../../vcl/bundle.js'
 import type { WishedDomain, WishedFile } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
-import {
-  readFileTexts,
-  toVclText,
-  type ChosenVersion,
-  type FileText,
-} from '../files/file-texts.js'
+import { readFileTexts, toVclText, type ChosenVersion, type FileText } from '../files/file-texts.js'
 import type { SourceRecord } from '../fleet/sources.js'
 import type { Queries } from '../store/store.js'
 import type { GroupRecord } from '../fleet/group-queries.js'

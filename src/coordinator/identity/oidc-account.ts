@@ -1,23 +1,13 @@
 /** Whose account somebody is whom a provider vouches for: keyed by provider and subject, never by a name (choices: 2). */
 import { isAdministrator, type Standing } from '../../resources/permission.js'
-import {
-  chooseAccountNames,
-  readEmail,
-  readStanding,
-  sameGrants,
-} from './provider-claims.js'
+import { chooseAccountNames, readEmail, readStanding, sameGrants } from './provider-claims.js'
 import { FleetError } from '../../errors.js'
 import { findAccountByName, findLoginAccount, insertAccount } from './account-queries.js'
 import { findSubjectAccount, insertSubject, type Subject } from './idp-logins.js'
 import { findOrganization } from './organization-queries.js'
 import { replacePermissions } from './permission-queries.js'
 import type { Queries } from '../store/store.js'
-import {
-  findStanding,
-  hasOtherAdministrator,
-  updateRole,
-  type Membership,
-} from './user-queries.js'
+import { findStanding, hasOtherAdministrator, updateRole, type Membership } from './user-queries.js'
 import { isUniqueViolation } from '../store/violation.js'
 import type { StateService } from '../service.js'
 import { addMember } from './membership.js'

@@ -4,12 +4,7 @@ import { Type } from 'typebox'
 import { readCookie } from '../http/credentials.js'
 import { route, type Answer, type Route } from '../http/route.js'
 import type { Identity } from './identity.js'
-import {
-  beginLogin,
-  exchangeCode,
-  finishLogin,
-  loginSeconds,
-} from './oidc-login.js'
+import { beginLogin, exchangeCode, finishLogin, loginSeconds } from './oidc-login.js'
 import { answerTokens, answerWithCookie, tokensSchema } from './auth-routes.js'
 
 const errorKey = 'auth'

@@ -21,7 +21,13 @@ import {
   wholeOrganizationSchema,
 } from './identity-views.js'
 import { editing } from '../api/editing.js'
-import { listQuerySchema, nameSchema, orNull, referenceTo, requireAccess } from '../api/references.js'
+import {
+  listQuerySchema,
+  nameSchema,
+  orNull,
+  referenceTo,
+  requireAccess,
+} from '../api/references.js'
 
 const errorKey = 'organization'
 const read = { type: 'org', access: 'read' } as const

@@ -4,14 +4,7 @@ import { organizationRoles } from '../../resources/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 import { mapRows } from '../store/long-list.js'
-import {
-  changeRole,
-  createUser,
-  deleteUser,
-  findUser,
-  listUsers,
-  userListFields,
-} from './users.js'
+import { changeRole, createUser, deleteUser, findUser, listUsers, userListFields } from './users.js'
 import { accountSchema, toUserView, userSchema } from './identity-views.js'
 import { editing } from '../api/editing.js'
 import {

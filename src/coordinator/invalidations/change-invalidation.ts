@@ -1,10 +1,5 @@
 /** Cancels, retries and deletes entries of the invalidation log (choices: 5). */
-import {
-  addExceptions,
-  invalidationStateName,
-  invalidationStates,
-  isBad,
-} from './invalidation.js'
+import { addExceptions, invalidationStateName, invalidationStates, isBad } from './invalidation.js'
 import { FleetError } from '../../errors.js'
 import {
   appendAgain,

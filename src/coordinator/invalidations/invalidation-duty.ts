@@ -4,12 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { endWhatIsDone } from './delivery-queries.js'
-import {
-  deleteEndedBefore,
-  findEndedBehind,
-  hasOpen,
-  readExpired,
-} from './invalidation-queries.js'
+import { deleteEndedBefore, findEndedBehind, hasOpen, readExpired } from './invalidation-queries.js'
 import { deleteUnusedSet } from './target-queries.js'
 import { requireTerm } from '../store/leases.js'
 import type { StateService } from '../service.js'

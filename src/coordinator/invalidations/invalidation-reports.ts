@@ -6,12 +6,7 @@ import type { Logger } from 'pino'
 import { groupBy } from '../../group-by.js'
 import { addExceptions, type Exception } from './invalidation.js'
 import type { InvalidationResult } from '../../messages/agent-to-coordinator.js'
-import {
-  endWhatIsDone,
-  moveCursors,
-  type EndedEntry,
-  type Progress,
-} from './delivery-queries.js'
+import { endWhatIsDone, moveCursors, type EndedEntry, type Progress } from './delivery-queries.js'
 import { readOpenAt, writeExceptions } from './invalidation-queries.js'
 import type { Queries } from '../store/store.js'
 import type { StateService } from '../service.js'

@@ -3,15 +3,8 @@ import { Type, type Static } from 'typebox'
 import type { Actor, PermissionType } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { answerList, route, type Route } from '../http/route.js'
-import {
-  cancelInvalidation,
-  deleteInvalidation,
-  retryInvalidation,
-} from './change-invalidation.js'
-import {
-  createInvalidation,
-  previewInvalidation,
-} from './create-invalidation.js'
+import { cancelInvalidation, deleteInvalidation, retryInvalidation } from './change-invalidation.js'
+import { createInvalidation, previewInvalidation } from './create-invalidation.js'
 import {
   findInvalidation,
   invalidationListFields,

@@ -7,12 +7,7 @@ import {
   reachOnMember,
   type TouchableGroup,
 } from './invalidation-reach.js'
-import {
-  hostName,
-  listHoldingNames,
-  parsePurgeUrl,
-  type HeldName,
-} from './purge-url.js'
+import { hostName, listHoldingNames, parsePurgeUrl, type HeldName } from './purge-url.js'
 import { selectDomains } from '../domains/domain-queries.js'
 import type { TargetRecord } from './invalidation-queries.js'
 import {

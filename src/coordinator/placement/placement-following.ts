@@ -36,7 +36,11 @@ import type { StateService } from '../service.js'
 /** Remembers what it judged: placement asks again and again about the same texts. */
 export interface TextJudge {
   /** Whether what is deployed may go to agents that it is not on. */
-  isTaken(queries: Queries, owner: { readonly organizationId: number | null }, wished: WishedSources): Promise<boolean>
+  isTaken(
+    queries: Queries,
+    owner: { readonly organizationId: number | null },
+    wished: WishedSources,
+  ): Promise<boolean>
 }
 
 export interface FollowedPlacements {

@@ -4,12 +4,7 @@
  */
 import { domainToASCII } from 'node:url'
 import { setImmediate } from 'node:timers/promises'
-import {
-  indexAgents,
-  noteDomains,
-  recordPlacement,
-  type AgentIndex,
-} from '../fleet/agent-index.js'
+import { indexAgents, noteDomains, recordPlacement, type AgentIndex } from '../fleet/agent-index.js'
 import { parseDomainName } from '../../resources/domain-name.js'
 import { groupBy } from '../../group-by.js'
 import type { Actor } from '../../resources/permission.js'

@@ -7,7 +7,12 @@
 import { findBearers, isFitting, type AgentIndex, type IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { findConflict, findReplaced } from '../fleet/placement-conflict.js'
-import type { PlacementDeployment, Place, PlacementInput, HeldPlace } from '../fleet/placement-input.js'
+import type {
+  PlacementDeployment,
+  Place,
+  PlacementInput,
+  HeldPlace,
+} from '../fleet/placement-input.js'
 import { chooseBest } from './placement-rank.js'
 import { findShortages, type Shortage } from './placement-shortage.js'
 

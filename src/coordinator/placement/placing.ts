@@ -1,10 +1,5 @@
 /** From rows to the placement decision and back: what `placeGroup` is given, and what a new place looks like. */
-import {
-  holderId,
-  noteDomains,
-  type AgentIndex,
-  type PlaceHolder,
-} from '../fleet/agent-index.js'
+import { holderId, noteDomains, type AgentIndex, type PlaceHolder } from '../fleet/agent-index.js'
 import { placeGroup, type PlacementDecision } from './placement.js'
 import type { PlacementInput } from '../fleet/placement-input.js'
 import { isSameLoad, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'

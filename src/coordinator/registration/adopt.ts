@@ -10,11 +10,7 @@ import type { Context } from '../../context.js'
 import { rebuildVcl } from '../../vcl/running-vcl.js'
 import { FleetError } from '../../errors.js'
 import { MalformedMessage } from '../../messages/codec.js'
-import {
-  parseRunningVcl,
-  type NotAdoptable,
-  type RunningVcl,
-} from '../../messages/running-vcl.js'
+import { parseRunningVcl, type NotAdoptable, type RunningVcl } from '../../messages/running-vcl.js'
 import { setAdopting, writeAdoption, writeAdoptionDifference } from '../fleet/adoption-queries.js'
 import { findRegistered, type RegisteredRow } from '../fleet/agent-rows.js'
 import { parseAdoption, type AdoptionRecord } from '../fleet/agent-queries.js'

@@ -1,6 +1,12 @@
 /** What the API answers of join tokens. */
 import { Type } from 'typebox'
-import { idSchema, orNull, organizationSchema, referenceSchema, timeSchema } from '../api/references.js'
+import {
+  idSchema,
+  orNull,
+  organizationSchema,
+  referenceSchema,
+  timeSchema,
+} from '../api/references.js'
 import type { JoinTokenRecord } from './join-tokens.js'
 import { toIso } from '../api/times.js'
 

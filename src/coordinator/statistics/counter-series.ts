@@ -1,11 +1,6 @@
 /** Series of counters and named graphs over a range of time, of one cache or summed over several. */
 import type { Consolidation } from './archive/consolidation.js'
-import {
-  findGraph,
-  functionOfMember,
-  graphNames,
-  toGraphValue,
-} from './archive/graphs.js'
+import { findGraph, functionOfMember, graphNames, toGraphValue } from './archive/graphs.js'
 import type { TimeRange } from './archive/time-range.js'
 import { defaultCounters, findMemoryCounters, resolveCounter } from '../../resources/counters.js'
 import { groupBy } from '../../group-by.js'

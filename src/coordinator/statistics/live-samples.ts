@@ -2,12 +2,7 @@
  * Looking at agents: they send a sample each second while somebody does, and stop by themselves half a minute after nobody
  * does any more. Wherever in the fleet of coordinators the agent is linked.
  */
-import {
-  agentWatchSubject,
-  liveSampleSubject,
-  type Bus,
-  type Subscription,
-} from '../bus/bus.js'
+import { agentWatchSubject, liveSampleSubject, type Bus, type Subscription } from '../bus/bus.js'
 import { FleetError } from '../../errors.js'
 
 export interface LiveSample {

@@ -4,11 +4,7 @@
  */
 import { Type, type Static } from 'typebox'
 import type { Consolidation } from './archive/consolidation.js'
-import {
-  requireConsolidation,
-  requireRange,
-  type TimeRange,
-} from './archive/time-range.js'
+import { requireConsolidation, requireRange, type TimeRange } from './archive/time-range.js'
 import type { Actor } from '../../resources/permission.js'
 import type { ErrorKey } from '../../errors.js'
 import { route, type Route } from '../http/route.js'

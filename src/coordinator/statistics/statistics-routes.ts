@@ -5,12 +5,7 @@
 import { Type } from 'typebox'
 import { defaultCounters } from '../../resources/counters.js'
 import { route, type Route } from '../http/route.js'
-import {
-  readNames,
-  secondsSchema,
-  seriesRoutes,
-  type SeriesSubject,
-} from './series-routes.js'
+import { readNames, secondsSchema, seriesRoutes, type SeriesSubject } from './series-routes.js'
 import { findAgent, type AgentRecord } from '../agents/agents.js'
 import { findGroup } from '../groups/groups.js'
 import type { StateService } from '../service.js'

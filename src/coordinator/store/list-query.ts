@@ -3,7 +3,12 @@
  * declaration, texts are parameters, patterns are LIKE with an escape (case-sensitive on SQLite by its setting).
  */
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'
-import { matchesPattern, type Filter, type ListQuery, type Pattern } from '../../resources/list-query.js'
+import {
+  matchesPattern,
+  type Filter,
+  type ListQuery,
+  type Pattern,
+} from '../../resources/list-query.js'
 import type { Tables } from './schema.js'
 
 /** `agents.name`: a column by its table, which the query must not rename. */

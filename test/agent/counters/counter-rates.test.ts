@@ -1,7 +1,11 @@
 /** Rates and totals of a modelled cache: traffic, deploys and restarts between readings; properties. */
 import fc from 'fast-check'
 import t from 'tap'
-import { computeRates, counterLimit, type CounterReading } from '../../../src/agent/counters/counter-rates.js'
+import {
+  computeRates,
+  counterLimit,
+  type CounterReading,
+} from '../../../src/agent/counters/counter-rates.js'
 import { addReading, type CounterTotals } from '../../../src/agent/counters/counter-totals.js'
 import { kindOfCounter } from '../../../src/resources/counters.js'
 

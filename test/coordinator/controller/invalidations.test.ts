@@ -14,12 +14,7 @@ import { writeExceptions } from '../../../src/coordinator/invalidations/invalida
 import { addOrganization, addPlacement } from '../store/rows.js'
 import { eventually } from '../../support/eventually.js'
 import { describe, link, startGateway, type LinkAgent } from '../gateway/link-agent.js'
-import {
-  administratorOf,
-  makeToken,
-  startService,
-  type TestService,
-} from '../gateway/service.js'
+import { administratorOf, makeToken, startService, type TestService } from '../gateway/service.js'
 import { enrol, startClient, type Json } from './client.js'
 
 const all = { all: true } as const

@@ -9,7 +9,11 @@ import {
   type LoadsInput,
   type LoadState,
 } from '../../../src/coordinator/deploying/deploy-outcome.js'
-import { deploymentStateName, deploymentStates, worstState } from '../../../src/coordinator/fleet/deployment.js'
+import {
+  deploymentStateName,
+  deploymentStates,
+  worstState,
+} from '../../../src/coordinator/fleet/deployment.js'
 import {
   stateOfGroup,
   type GroupCondition,

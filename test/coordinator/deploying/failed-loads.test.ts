@@ -5,10 +5,7 @@ import {
   type ReportedAgent,
   type ReportedApply,
 } from '../../../src/coordinator/reports/report-outcome.js'
-import {
-  createPlacement,
-  switchPlacement,
-} from '../../../src/coordinator/placement/placing.js'
+import { createPlacement, switchPlacement } from '../../../src/coordinator/placement/placing.js'
 import type { PlacementRecord } from '../../../src/coordinator/fleet/placement-queries.js'
 
 const now = 5000

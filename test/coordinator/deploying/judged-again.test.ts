@@ -11,12 +11,13 @@ import { reloadVclGroup } from '../../../src/coordinator/deploying/reload.js'
 import { rollBackVclGroup } from '../../../src/coordinator/deploying/rollback.js'
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
 import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
-import {
-  createPlacement,
-  switchPlacement,
-} from '../../../src/coordinator/placement/placing.js'
+import { createPlacement, switchPlacement } from '../../../src/coordinator/placement/placing.js'
 import { programOf, type WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
-import { addHistory, readHistory, type GroupAction } from '../../../src/coordinator/fleet/history-queries.js'
+import {
+  addHistory,
+  readHistory,
+  type GroupAction,
+} from '../../../src/coordinator/fleet/history-queries.js'
 import { readPlacements, savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
 import { keepSource } from '../../../src/coordinator/fleet/sources.js'
 import { writeStage } from '../../../src/coordinator/fleet/stage-queries.js'

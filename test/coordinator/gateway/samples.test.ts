@@ -3,7 +3,10 @@ import t, { type Test } from 'tap'
 import type { LiveSample } from '../../../src/coordinator/statistics/live-samples.js'
 import { createLiveSamples } from '../../../src/coordinator/statistics/live-samples.js'
 import { createInProcessBus } from '../../../src/coordinator/bus/in-process.js'
-import { createLocalArchive, planArchive } from '../../../src/coordinator/statistics/store/local-archive.js'
+import {
+  createLocalArchive,
+  planArchive,
+} from '../../../src/coordinator/statistics/store/local-archive.js'
 import { openRows } from '../../../src/coordinator/statistics/store/open-rows.js'
 import { eventually } from '../../support/eventually.js'
 import { describe, link, startGateway } from './link-agent.js'

@@ -3,8 +3,16 @@ import assert from 'node:assert/strict'
 import t from 'tap'
 import fc from 'fast-check'
 import { agentStates, type AgentState } from '../../../src/resources/agent-state.js'
-import { findOldestPrevious, loadedLimit, type AgedPlace } from '../../../src/coordinator/fleet/loaded-limit.js'
-import { judgeLoss, type LossInput, type WatchedAgent } from '../../../src/coordinator/placement/mass-loss.js'
+import {
+  findOldestPrevious,
+  loadedLimit,
+  type AgedPlace,
+} from '../../../src/coordinator/fleet/loaded-limit.js'
+import {
+  judgeLoss,
+  type LossInput,
+  type WatchedAgent,
+} from '../../../src/coordinator/placement/mass-loss.js'
 import { chooseEarlier, type WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
 
 const heartbeatMs = 5_000

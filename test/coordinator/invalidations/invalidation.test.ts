@@ -11,15 +11,26 @@ import {
   windowEntries,
   type DeliveryWindow,
 } from '../../../src/coordinator/gateway/delivery-window.js'
-import { addExceptions, judgeOpenState, type Exception } from '../../../src/coordinator/invalidations/invalidation.js'
-import { reachOfBan, reachOfPurge, reachOnMember } from '../../../src/coordinator/invalidations/invalidation-reach.js'
+import {
+  addExceptions,
+  judgeOpenState,
+  type Exception,
+} from '../../../src/coordinator/invalidations/invalidation.js'
+import {
+  reachOfBan,
+  reachOfPurge,
+  reachOnMember,
+} from '../../../src/coordinator/invalidations/invalidation-reach.js'
 import {
   listResults,
   sortBySlowness,
   summarize,
   summarizeShared,
 } from '../../../src/coordinator/invalidations/invalidation-results.js'
-import { parsePurgeHeaders, parsePurgeMethod } from '../../../src/coordinator/invalidations/purge-request.js'
+import {
+  parsePurgeHeaders,
+  parsePurgeMethod,
+} from '../../../src/coordinator/invalidations/purge-request.js'
 import {
   findHolder,
   hostName,

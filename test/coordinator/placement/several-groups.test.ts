@@ -2,7 +2,11 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { findAttainable } from '../../../src/agent/apply/attainable.js'
-import { indexAgents, noteDomains, recordPlacement } from '../../../src/coordinator/fleet/agent-index.js'
+import {
+  indexAgents,
+  noteDomains,
+  recordPlacement,
+} from '../../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import {
   composeDesired,

@@ -7,7 +7,10 @@ import {
   type LocalArchive,
 } from '../../../src/coordinator/statistics/store/local-archive.js'
 import { openRows } from '../../../src/coordinator/statistics/store/open-rows.js'
-import type { Series, SeriesQuery } from '../../../src/coordinator/statistics/store/statistics-archive.js'
+import type {
+  Series,
+  SeriesQuery,
+} from '../../../src/coordinator/statistics/store/statistics-archive.js'
 
 export const stepMs = 10_000
 export const begin = Date.UTC(2026, 0, 1)

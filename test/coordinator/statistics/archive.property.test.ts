@@ -9,7 +9,10 @@ import {
   replayRow,
   type CacheState,
 } from '../../../src/coordinator/statistics/archive/cache-archive.js'
-import { decodeCheckpoint, encodeCheckpoint } from '../../../src/coordinator/statistics/archive/checkpoint.js'
+import {
+  decodeCheckpoint,
+  encodeCheckpoint,
+} from '../../../src/coordinator/statistics/archive/checkpoint.js'
 import { consolidate } from '../../../src/coordinator/statistics/archive/consolidation.js'
 import {
   decodeColumns,

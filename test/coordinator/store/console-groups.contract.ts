@@ -1,7 +1,11 @@
 /** Groups of the console in the store: what stood before there were any, and what is hidden for them. */
 import { CompiledQuery } from 'kysely'
 import type { Test } from 'tap'
-import { replaceAssignedTags, keepTags, readTagsOfAgent } from '../../../src/coordinator/fleet/agent-tags.js'
+import {
+  replaceAssignedTags,
+  keepTags,
+  readTagsOfAgent,
+} from '../../../src/coordinator/fleet/agent-tags.js'
 import {
   insertConsoleGroup,
   readConsoleGroups,
@@ -17,7 +21,10 @@ import {
   readAgentsOfGroups,
   readGroupsOfAgents,
 } from '../../../src/coordinator/fleet/group-members.js'
-import { migrations, runMigrations } from '../../../src/coordinator/store/migrations/run-migrations.js'
+import {
+  migrations,
+  runMigrations,
+} from '../../../src/coordinator/store/migrations/run-migrations.js'
 import { isForeignKeyViolation } from '../../../src/coordinator/store/violation.js'
 import { selectTags } from '../../../src/coordinator/fleet/tag-queries.js'
 import { deleteGroup, findGroup, writeWish } from '../../../src/coordinator/fleet/group-queries.js'

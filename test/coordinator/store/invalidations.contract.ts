@@ -20,7 +20,11 @@ import {
   findInvalidation,
   hasOpen,
 } from '../../../src/coordinator/invalidations/invalidation-queries.js'
-import { deleteUnusedSet, keepSet, readSets } from '../../../src/coordinator/invalidations/target-queries.js'
+import {
+  deleteUnusedSet,
+  keepSet,
+  readSets,
+} from '../../../src/coordinator/invalidations/target-queries.js'
 import type { Store } from '../../../src/coordinator/store/store.js'
 import { addAgent } from './rows.js'
 import type { StoreFactory } from './store.contract.js'

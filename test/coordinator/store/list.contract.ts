@@ -9,7 +9,12 @@ import {
   type ListQuery,
   type ListValue,
 } from '../../../src/resources/list-query.js'
-import { readList, readListed, readListIds, type ListColumns } from '../../../src/coordinator/store/list-query.js'
+import {
+  readList,
+  readListed,
+  readListIds,
+  type ListColumns,
+} from '../../../src/coordinator/store/list-query.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import { listQueryOf, patternOf, shortText } from '../../support/list-arbitraries.js'
 import { addAgent, addTag, bearTag } from './rows.js'

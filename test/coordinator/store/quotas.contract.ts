@@ -2,9 +2,18 @@
 import { CompiledQuery } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../../src/coordinator/store/database.js'
-import { addVersion, deleteFile, findFile, insertFile, lockFile } from '../../../src/coordinator/files/file-queries.js'
+import {
+  addVersion,
+  deleteFile,
+  findFile,
+  insertFile,
+  lockFile,
+} from '../../../src/coordinator/files/file-queries.js'
 import { insertDomain } from '../../../src/coordinator/domains/domain-queries.js'
-import { migrations, runMigrations } from '../../../src/coordinator/store/migrations/run-migrations.js'
+import {
+  migrations,
+  runMigrations,
+} from '../../../src/coordinator/store/migrations/run-migrations.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import { addOrganization } from './rows.js'
 import type { StoreFactory } from './store.contract.js'

@@ -1,8 +1,16 @@
 /** How every store keeps rows, run for each database: constraints, ids, values, order, scope. Lists: `list.contract.ts`. */
 import { sql } from 'kysely'
 import type { Test } from 'tap'
-import { visibleAgents, visibleTags, within, type Scope } from '../../../src/coordinator/store/scope.js'
-import { isForeignKeyViolation, isUniqueViolation } from '../../../src/coordinator/store/violation.js'
+import {
+  visibleAgents,
+  visibleTags,
+  within,
+  type Scope,
+} from '../../../src/coordinator/store/scope.js'
+import {
+  isForeignKeyViolation,
+  isUniqueViolation,
+} from '../../../src/coordinator/store/violation.js'
 import {
   addAgent,
   addDeployment,

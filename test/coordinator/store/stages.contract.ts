@@ -21,7 +21,11 @@ import {
   savePlacements,
   type PlacementRecord,
 } from '../../../src/coordinator/fleet/placement-queries.js'
-import { deleteUnusedSources, findSource, keepSource } from '../../../src/coordinator/fleet/sources.js'
+import {
+  deleteUnusedSources,
+  findSource,
+  keepSource,
+} from '../../../src/coordinator/fleet/sources.js'
 import {
   deleteStage,
   findStage,
@@ -30,7 +34,10 @@ import {
   writeStage,
 } from '../../../src/coordinator/fleet/stage-queries.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
-import { isForeignKeyViolation, isUniqueViolation } from '../../../src/coordinator/store/violation.js'
+import {
+  isForeignKeyViolation,
+  isUniqueViolation,
+} from '../../../src/coordinator/store/violation.js'
 import { addAgent, addDeployment, addFile, addGroup, addTag } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 

@@ -7,11 +7,7 @@ import { seesGroup } from '../../../resources/console-role.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
 import { findAgent, type AgentRecord } from '../../fleet/agent-queries.js'
-import {
-  readConsoleGroups,
-  touchConsoleGroup,
-  type ConsoleGroupRecord,
-} from './group-queries.js'
+import { readConsoleGroups, touchConsoleGroup, type ConsoleGroupRecord } from './group-queries.js'
 import { recomposeDesired } from '../../fleet/desired-states.js'
 import {
   deleteMember,

@@ -2,11 +2,7 @@
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
-import {
-  readConsoleGroups,
-  touchConsoleGroup,
-  type ConsoleGroupRecord,
-} from './group-queries.js'
+import { readConsoleGroups, touchConsoleGroup, type ConsoleGroupRecord } from './group-queries.js'
 import { recomposeDesired } from '../../fleet/desired-states.js'
 import { readAgentsOfGroups } from '../../fleet/group-members.js'
 import { relateParamSet } from '../../fleet/paramset-queries.js'

@@ -3,13 +3,7 @@ import { Type } from 'typebox'
 import { parseObjectId } from '../../../resources/object-id.js'
 import type { Actor } from '../../../resources/permission.js'
 import { route, type Route } from '../../http/route.js'
-import {
-  createGroup,
-  deleteGroup,
-  findGroup,
-  listGroups,
-  updateGroup,
-} from './groups.js'
+import { createGroup, deleteGroup, findGroup, listGroups, updateGroup } from './groups.js'
 import type { StateService } from '../../service.js'
 import { groupSchema, toGroupView } from './group-views.js'
 import { listRoutes } from '../list-routes.js'

@@ -4,11 +4,7 @@ import { toObjectId } from '../../../resources/object-id.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
 import { findAccount, updateAccount as updateAccountRow } from '../../identity/account-queries.js'
-import {
-  deleteAccountMadeIn,
-  deleteConsoleRole,
-  type ConsoleUserRecord,
-} from './user-queries.js'
+import { deleteAccountMadeIn, deleteConsoleRole, type ConsoleUserRecord } from './user-queries.js'
 import type { Queries } from '../../store/store.js'
 import { deleteUser, findStanding, updateRole } from '../../identity/user-queries.js'
 import { mergeAccount, type AccountChange } from '../../identity/account-fields.js'

@@ -6,11 +6,7 @@ import type { Actor } from '../../../resources/permission.js'
 import { route, type Route } from '../../http/route.js'
 import { deleteConsoleUser, updateConsoleUser } from './user-changing.js'
 import { createConsoleUser } from './user-making.js'
-import {
-  findConsoleUser,
-  listConsoleUsers,
-  type ConsoleUser,
-} from './users.js'
+import { findConsoleUser, listConsoleUsers, type ConsoleUser } from './users.js'
 import type { Identity } from '../../identity/identity.js'
 import { toConsoleTime } from '../console-time.js'
 import { listRoutes } from '../list-routes.js'

@@ -4,12 +4,7 @@ import { parseCommitId, type Commit } from '../../../resources/object-id.js'
 import { FleetError } from '../../../errors.js'
 import { route, type Call, type Route } from '../../http/route.js'
 import { pushCommit, type PushRequest } from './vcl-push.js'
-import {
-  listCommits,
-  readCommit,
-  readHead,
-  type BranchRecord,
-} from './vcls.js'
+import { listCommits, readCommit, readHead, type BranchRecord } from './vcls.js'
 import type { StateService } from '../../service.js'
 import { itemsMost, readPage } from '../pages.js'
 import {

@@ -1,7 +1,7 @@
 /** `/healthz`, `/readyz`, `/metrics`: no login, and nothing in them that has a name (choices: 1). */
 import { FleetError } from '../../errors.js'
-import type { Metrics } from './metrics.js'
-import { route, type Answer, type Route } from './route.js'
+import type { Metrics } from '../http/metrics.js'
+import { route, type Answer, type Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 
 export interface HealthSource {
