@@ -1,12 +1,11 @@
 /** What the API asks of one agent's cache: its VCLs, parameters, backends, bans, panic, and allowed commands. */
 import type { Context } from '../../context.js'
 import { judgeCommand } from '../../vcl/engine-command.js'
-import type { Actor } from '../../resources/permission.js'
 import { cutPrologue } from '../../vcl/prologue.js'
 import { FleetError } from '../../errors.js'
 import type { QueryName } from '../../messages/coordinator-to-agent.js'
 import { readVisibleGroupIds } from '../fleet/groups-on-agent.js'
-import { findAgent, ownsAgent, type AgentRecord } from '../agents/agents.js'
+import { ownsAgent, type AgentRecord } from '../agents/agents.js'
 import { instructAgent } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readNamedRows } from './engine-answers.js'

@@ -4,7 +4,7 @@
  * Who is there stays as long as it fits; new ones are Running agents, those with the fewest groups first. A deployment
  * gets its min before any gets more, and passes an agent that another needs on to it.
  */
-import { findBearers, isFitting, type AgentIndex, type IndexedAgent } from '../fleet/agent-index.js'
+import { findBearers, isFitting, type IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { findConflict, findReplaced } from '../fleet/placement-conflict.js'
 import type {
