@@ -8,7 +8,7 @@ import type { Parameter } from '../../../messages/coordinator-to-agent.js'
 import { readDesiredRows } from '../../fleet/agent-rows.js'
 import { askAgent, askAgentFor, askEngine, keepVisible } from '../../engine/agent-questions.js'
 import { ownsAgent } from '../../agents/agents.js'
-import { readParameterSet, readVclRows, type VclRow } from '../../engine/engine-answers.js'
+import { readParameterSet, readVclRows, type VclRow } from '../agents/engine-answers.js'
 import type { Caller } from '../../engine/setting-commands.js'
 import type { StateService } from '../../service.js'
 
