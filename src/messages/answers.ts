@@ -29,6 +29,44 @@ type AnsweredKind = Exclude<Instruction['kind'], 'apply'>
 export type AskedQuestion =
   Pick<Query, 'kind' | 'query'> | { readonly kind: Exclude<AnsweredKind, 'query'> }
 
+export interface VclRow {
+  readonly name: string
+  /** active | available */
+  readonly status: string
+  readonly state: string
+  /** References; null while the child does not run. */
+  readonly busy: number | null
+  /** The VCL that a label stands for. */
+  readonly label: string | null
+}
+
+/** What `judgeAnswer` lets through, by question. */
+export interface QueryAnswers {
+  readonly vcls: readonly VclRow[]
+  readonly params: Readonly<Record<string, Parameter>>
+  readonly backends: readonly (Readonly<Record<string, unknown>> & { readonly name: string })[]
+  readonly bans: readonly Readonly<Record<string, unknown>>[]
+  readonly panic: string | null
+}
+
+export interface Refused {
+  /** The engine's words. */
+  readonly refusal: string
+}
+
+export interface ParamNow {
+  readonly refusal: null
+  readonly parameter: Parameter
+  /** What the cache remarks, mostly nothing. */
+  readonly note: string
+}
+
+export interface HealthSet {
+  readonly refusal: null
+  /** As `<VCL>.<backend>`. */
+  readonly backends: readonly string[]
+}
+
 /** The value in its form, its texts cut; keys that are not known here are let through. Throws MalformedMessage. */
 export function judgeAnswer(question: AskedQuestion, value: unknown): unknown {
   // Texts that somebody asked for as they are: their own limit is that of an answer.
