@@ -292,7 +292,7 @@ export class AgentSession implements LinkReceiver, Recipient {
         this.#parts.reports.recordDrift(agentId, message.drift, message.traceId)
         return
       case 'samples':
-        this.#parts.samples.take(agentId, message)
+        this.#parts.samples.take(this.#agent, message)
         return
     }
   }
