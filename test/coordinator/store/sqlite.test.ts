@@ -22,6 +22,7 @@ import { listContract } from './list.contract.js'
 import { checkBytesAnew, quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
+import { historyContract } from './history.contract.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -55,6 +56,7 @@ void t.test('in memory', (t) => {
   leasesContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  historyContract(t, factory)
   replacedPlacesContract(t, factory)
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
