@@ -150,21 +150,6 @@ void t.test(
   },
 )
 
-void t.test('a plan whose group no cache can have says so, and ends with 1', async (t) => {
-  const { apply, list } = await startDesk(t)
-  const group = 'kind: vclgroup\nname: site\nmainVCL: main.vcl\ndeployments: [web]\ndeployed: true'
-  const files = {
-    'a.yaml': `kind: tag\nname: eu\n---\nkind: files\nfolder: vcl\n---\nkind: deployment\nname: web\ntags: [eu]\n---\n${group}\n`,
-    'vcl/main.vcl': main,
-  }
-  t.match(await apply(files, '--plan'), {
-    code: 1,
-    out: /^ {4}! /m,
-    err: /vclgroup "site" cannot be deployed: \w/,
-  })
-  t.same(await list('/vclgroups'), [], 'and nothing was changed')
-})
-
 void t.test('a folder of VCL is one document, and each of its files an object', async (t) => {
   const { apply, list } = await startDesk(t)
   const folder = (document: string): Files => ({
