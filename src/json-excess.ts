@@ -33,7 +33,7 @@ export function findJsonExcess(bytes: Uint8Array, limits: JsonLimits): string | 
   let depth = 0
   let members = 0
   /** Of the objects that are open, by their depth; -1 is a list. */
-  const keys = new Int32Array(limits.depth + 1)
+  const keys = [-1]
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0
     const kind = kinds[byte]
@@ -55,7 +55,7 @@ export function findJsonExcess(bytes: Uint8Array, limits: JsonLimits): string | 
 }
 
 /** Behind a comma; -1 in a list. */
-function countKey(keys: Int32Array, depth: number): number {
+function countKey(keys: number[], depth: number): number {
   const count = keys[depth] ?? -1
   if (count > 0) keys[depth] = count + 1
   return count > 0 ? count + 1 : -1

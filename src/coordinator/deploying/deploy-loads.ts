@@ -54,12 +54,12 @@ export async function followLoads(
   const verdict = await watchAgents<LoadVerdict | 'ended'>(
     service,
     async () => {
-      // The next deploy of the group may have begun already.
-      if (!(await holdsDeploy(queries, deploy))) return 'ended'
       if (await mustWait(service, judged, replaced)) {
         unavailableSinceMs = null
         return undefined
       }
+      // The next deploy of the group may have begun already.
+      if (!(await holdsDeploy(queries, deploy))) return 'ended'
       const loads = await readLoads(service, judged)
       const away = loads.filter(({ state }) => state === 'away').length
       if (away > replaced) {
@@ -104,7 +104,8 @@ async function mustWait(
   { deploy, deployments, waitMs }: Judged,
   replaced: number,
 ): Promise<boolean> {
-  const places = await countGroupPlaces(service.store.queries, holderOf(deploy))
+  const places = await countGroupPlaces(service.store.queries, holderOf(deploy), deploy)
+  if (places.length === 0) return false
   const loads = places
     .filter(({ hasCandidate }) => hasCandidate)
     .flatMap((place) => {
