@@ -125,10 +125,10 @@ export async function readBeingReplaced(
 ): Promise<number[]> {
   let places = queries
     .selectFrom('placements')
-    .innerJoin('deploys', 'deploys.groupId', 'placements.replacedBy')
-    .select('placements.groupId')
+    .select('groupId')
     .distinct()
-  if (groupIds) places = places.where('placements.groupId', 'in', [...groupIds])
+    .where('replacedBy', 'in', (e) => e.selectFrom('deploys').select('deploys.groupId'))
+  if (groupIds) places = places.where('groupId', 'in', [...groupIds])
   return (await places.execute()).map(({ groupId }) => groupId)
 }
 
