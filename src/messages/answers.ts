@@ -2,6 +2,7 @@
 import {
   anything,
   flag,
+  isKey,
   isRecord,
   list,
   orAbsent,
@@ -12,6 +13,7 @@ import {
   type Check,
   type Shape,
 } from './checks.js'
+import { splitJson } from '../json-parts.js'
 import { MalformedMessage } from './codec.js'
 import type {
   CompileAnswer,
@@ -22,8 +24,10 @@ import type {
   Query,
   QueryName,
 } from './coordinator-to-agent.js'
+import { agentJsonLimits, answerPartLimits } from './envelope.js'
 import { parseRunningVcl } from './running-vcl.js'
 import { cutTexts } from './texts.js'
+import { withoutNul } from './without-nul.js'
 
 type AnsweredKind = Exclude<Instruction['kind'], 'apply'>
 export type AskedQuestion =
@@ -80,8 +84,39 @@ export function judgeAnswer(question: AskedQuestion, value: unknown): unknown {
   return question.kind === 'command' ? value : cutTexts(value)
 }
 
+/**
+ * The same of a large answer, which is JSON, with a pause after each part of the work. Throws MalformedMessage, JsonExcess and, when it
+ * is no JSON, SyntaxError.
+ */
+export function* judgeInSteps(
+  question: AskedQuestion,
+  json: Buffer,
+): Generator<void, unknown, void> {
+  const rows: unknown[] = []
+  let parts = 0
+  let value: unknown
+  for (const text of splitJson(json, agentJsonLimits, answerPartLimits)) {
+    yield
+    if (text === null) continue
+    const said = withoutNul(text, JSON.parse(text))
+    yield
+    value = judgeAnswer(question, said)
+    if (Array.isArray(value)) for (const row of value as readonly unknown[]) rows.push(row)
+    parts += 1
+    requireRowLimit(question, rows.length)
+  }
+  return parts > 1 ? rows : value
+}
+
+function requireRowLimit(question: AskedQuestion, rows: number): void {
+  if (question.kind !== 'query' || !isKey(rowLimits, question.query)) return
+  const limit = rowLimits[question.query]
+  if (rows > limit)
+    throw new MalformedMessage(`the answer to ${question.query}: has over ${limit} members`)
+}
+
 /** More than a cache has of any of them; a hundred thousand bans were seen. */
-const rowLimit = 1_000_000
+const rowLimits = { vcls: 10_000, backends: 100_000, bans: agentJsonLimits.members }
 
 const count: Check = (value) => (Number.isSafeInteger(value) ? undefined : 'must be a whole number')
 
@@ -95,7 +130,7 @@ const parameter = record({
 const queryAnswers: Readonly<Record<QueryName, Check>> = {
   vcls: list(
     record({ name: text, status: text, state: text, busy: orNull(count), label: orNull(text) }),
-    rowLimit,
+    rowLimits.vcls,
   ),
   params: (value) => {
     if (!isRecord(value)) return 'must be an object'
@@ -105,8 +140,8 @@ const queryAnswers: Readonly<Record<QueryName, Check>> = {
     }
     return undefined
   },
-  backends: list(record({ name: text }), rowLimit),
-  bans: list(record({}), rowLimit),
+  backends: list(record({ name: text }), rowLimits.backends),
+  bans: list(record({}), rowLimits.bans),
   panic: orNull(text),
 }
 
@@ -119,7 +154,7 @@ const answers: Readonly<Record<Exclude<AnsweredKind, 'query' | 'showRunning'>, C
   } satisfies Shape<ParamAnswer>),
   setHealth: unlessRefused({
     refusal: orNull(text),
-    backends: list(text, rowLimit),
+    backends: list(text, rowLimits.backends),
   } satisfies Shape<HealthAnswer>),
   compile: record({
     error: orNull(text),

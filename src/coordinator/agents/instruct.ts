@@ -4,6 +4,7 @@ import type { Context } from '../../context.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { FleetError } from '../../errors.js'
 import type { Answer } from '../../messages/agent-to-coordinator.js'
+import { judgeInSteps } from '../../messages/answers.js'
 import type {
   Compile,
   EngineCommand,
@@ -14,6 +15,7 @@ import type {
   Unlock,
 } from '../../messages/coordinator-to-agent.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
+import { runInSteps } from '../in-steps.js'
 import type { StateService } from '../service.js'
 
 /** What is asked; the session gives it its sequence. */
@@ -36,6 +38,8 @@ export interface InstructionRequest {
 /** `lost`: the link ended, or would not take the question. */
 export interface InstructionReply extends Pick<Answer, 'value' | 'error'> {
   readonly result: Answer['result'] | 'timed-out' | 'lost'
+  /** In place of the value: JSON of a large one, which was judged. */
+  readonly bytes?: Buffer
 }
 
 /** Chosen by us: the session gives up before the bus does, so that the reply says why. */
@@ -61,7 +65,9 @@ export async function instructAgent(
       throw explainSilence(agent, timeoutMs, error)
     })
   // Only sessions answer on this subject, and this is what they answer.
-  return readReply(agent, reply as InstructionReply, timeoutMs)
+  const { bytes, ...answered } = reply as InstructionReply
+  const value = readReply(agent, answered, timeoutMs)
+  return bytes === undefined ? value : runInSteps(judgeInSteps(question, bytes))
 }
 
 /** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (choices: 3). */

@@ -1,7 +1,18 @@
 /**
  * The bus's port: carries hints and instructions between coordinator processes. At most once; values are cloned, and are
- * what JSON can say.
+ * what JSON can say, but for the bytes that a request or its answer may have.
  */
+
+/** A request or an answer with bytes, which are neither printed nor copied within a process: nobody changes them afterwards. */
+export interface WithBytes {
+  readonly bytes: Buffer
+}
+
+export function hasBytes(value: unknown): value is WithBytes {
+  return (
+    typeof value === 'object' && value !== null && 'bytes' in value && Buffer.isBuffer(value.bytes)
+  )
+}
 
 export interface Subscription {
   close(): void
@@ -28,7 +39,7 @@ export interface Bus {
 export const instructionSubject = (agentId: number): string => `agent.${agentId}.instruction`
 /**
  * The session of an agent takes a large answer here that came by PUT to another process: `{sequence}` asks whether it is
- * waited for, `{sequence, value}` gives it. Answered with whether it was.
+ * waited for, `{sequence, bytes}` gives it. Answered with whether it was.
  */
 export const largeAnswerSubject = (agentId: number): string => `agent.${agentId}.answer`
 /** The session of an agent answers here whether its link lives: `{alive}`. */

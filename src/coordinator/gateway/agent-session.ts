@@ -147,7 +147,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     if (this.isLive) this.#link.send({ kind: 'watch', traceId: newTraceId(), forMs })
   }
 
-  takeOffered(answer: OfferedAnswer): boolean {
+  takeOffered(answer: OfferedAnswer): Promise<boolean> {
     return this.#answers.takeOffered(answer)
   }
 
@@ -252,7 +252,7 @@ export class AgentSession implements LinkReceiver, Recipient {
         this.#ask(asked as InstructionRequest),
       ),
       service.bus.respond(largeAnswerSubject(agentId), (offered) =>
-        Promise.resolve(this.#answers.takeOffered(offered as OfferedAnswer)),
+        this.#answers.takeOffered(offered as OfferedAnswer),
       ),
     ]
     const { heartbeatMs, statsIntervalMs } = service.settings
