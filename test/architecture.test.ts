@@ -14,13 +14,21 @@ interface Import {
   readonly isTypeOnly: boolean
 }
 
-const base = ['errors', 'context', 'log', 'speaks-tls', 'version', 'group-by', 'json-excess'].map(
-  (name) => `src/${name}.ts`,
-)
+const base = [
+  'errors',
+  'context',
+  'log',
+  'speaks-tls',
+  'version',
+  'group-by',
+  'json-excess',
+  'json-parts',
+  'in-steps',
+].map((name) => `src/${name}.ts`)
 /** What every folder of the coordinator may use: given to it, or below it. */
 const coordinatorBase = [
   ...['src/resources/', 'src/vcl/', 'src/messages/', 'src/source-network.ts', ...base],
-  ...['service', 'background', 'hourly', 'in-steps'].map((name) => `src/coordinator/${name}.ts`),
+  ...['service', 'background', 'hourly'].map((name) => `src/coordinator/${name}.ts`),
 ]
 const mechanisms = ['http', 'store', 'bus'].map((name) => `src/coordinator/${name}/`)
 

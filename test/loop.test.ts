@@ -11,7 +11,7 @@ import { parseBanner } from '../protocol/release.js'
 import { bodyLimitBytes, readBody } from '../src/coordinator/http/body.js'
 import { readBasic, readCookie, readToken } from '../src/coordinator/http/credentials.js'
 import { isUnchanged, readIfMatch } from '../src/coordinator/http/etag.js'
-import { runInSteps } from '../src/coordinator/in-steps.js'
+import { runInSteps } from '../src/in-steps.js'
 import { expressionLimitBytes, parseBanExpression } from '../src/vcl/ban-expression.js'
 import { describeFailures, translateError } from '../src/vcl/compiler-text.js'
 import { selectCounters } from '../src/agent/counters/counter-selection.js'
@@ -20,9 +20,9 @@ import { matchesPattern, parsePatterns } from '../src/resources/list-query.js'
 import { isShownAs } from '../src/vcl/param-value.js'
 import { bundleInSteps, refuseInSteps } from '../src/vcl/bundle.js'
 import { flattenedLimitBytes } from '../src/vcl/limits.js'
-import { judgeAnswer } from '../src/messages/answers.js'
+import { judgeAnswer, judgeInSteps, type AskedQuestion } from '../src/messages/answers.js'
 import { decodeAgentMessage } from '../src/messages/codec.js'
-import { messageLimitBytes } from '../src/messages/envelope.js'
+import { answerLimitBytes, answerPartLimits, messageLimitBytes } from '../src/messages/envelope.js'
 import { textLimitBytes } from '../src/messages/texts.js'
 
 const mostMs = 50
@@ -67,10 +67,20 @@ async function measureBlock(work: () => unknown): Promise<number> {
 }
 
 function holdsFor(name: string, work: () => unknown): void {
+  holdsForLarge(name, () => undefined, work)
+}
+
+/** What is made for it is there for its own time only. */
+function holdsForLarge<Input>(
+  name: string,
+  make: () => Input,
+  work: (input: Input) => unknown,
+): void {
   void t.test(name, async (t) => {
+    const input = make()
     let bestMs = Infinity
     for (let run = 0; run < runsMost && bestMs > mostMs; run++)
-      bestMs = Math.min(bestMs, await measureBlock(work))
+      bestMs = Math.min(bestMs, await measureBlock(() => work(input)))
     t.ok(bestMs <= mostMs, `${bestMs.toFixed(1)} ms`)
   })
 }
@@ -219,6 +229,47 @@ const bans = JSON.stringify(Array(9_000).fill(row)).slice(0, messageLimitBytes)
 holdsFor('an answer with bans', () =>
   judgeAnswer({ kind: 'query', query: 'bans' }, JSON.parse(bans)),
 )
+
+const [askBans, askParams, askVcls, askWords] = [
+  { kind: 'query', query: 'bans' },
+  { kind: 'query', query: 'params' },
+  { kind: 'query', query: 'vcls' },
+  { kind: 'command' },
+] as const
+const { bytes: partLimitBytes } = answerPartLimits
+const parameter = (value: string) => ({ value, default: '', unit: '', description: '' })
+const largeAnswers: readonly (readonly [string, AskedQuestion, () => string])[] = [
+  ['bans', askBans, () => `[${fill(`${JSON.stringify(row)},`, 9 << 20)}{}]`],
+  ['long bans', askBans, () => `[${fill(`{"a":"${fill('\\n', 1 << 20)}"},`, answerLimitBytes)}{}]`],
+  ['empty bans', askBans, () => `[${fill('{},', 490_000 * 3)}{}]`],
+  [
+    'one ban',
+    askBans,
+    () => `[{"a":[${fill('[],', 49_000 * 3)}[]]},{"a":"${fill('"', 3 << 20)}"}]`,
+  ],
+  ['one too large', askBans, () => `[{"a":"${fill('x', answerLimitBytes - 100)}"}]`],
+  ['blanks', askBans, () => `[${fill(' ', answerLimitBytes - 2)}]`],
+  ['lists', askVcls, () => `[${fill('[],', 1_000_000 * 3)}[]]`],
+  ['words', askWords, () => `"${fill('\\n', partLimitBytes - 2)}"`],
+  ['wide words', askWords, () => `"${fill('ä', partLimitBytes - 2)}"`],
+  ['a text too large', askWords, () => `"${fill('x', answerLimitBytes - 2)}"`],
+  [
+    'parameters',
+    askParams,
+    () =>
+      JSON.stringify(
+        Object.fromEntries(
+          Array.from({ length: 9_000 }, (_, at) => [`p${at}`, parameter('x'.repeat(400))]),
+        ),
+      ),
+  ],
+]
+for (const [name, question, print] of largeAnswers)
+  holdsForLarge(
+    `a large answer of ${name}`,
+    () => Buffer.from(print()),
+    (json) => runInSteps(judgeInSteps(question, json)),
+  )
 
 function attempt(read: () => unknown): void {
   try {

@@ -15,7 +15,7 @@ import type {
   Unlock,
 } from '../../messages/coordinator-to-agent.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
-import { runInSteps } from '../in-steps.js'
+import { runInSteps } from '../../in-steps.js'
 import type { StateService } from '../service.js'
 
 /** What is asked; the session gives it its sequence. */

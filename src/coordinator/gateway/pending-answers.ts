@@ -5,7 +5,7 @@ import type { Answer } from '../../messages/agent-to-coordinator.js'
 import { judgeAnswer, judgeInSteps, type AskedQuestion } from '../../messages/answers.js'
 import { MalformedMessage } from '../../messages/codec.js'
 import type { InstructionReply } from '../agents/instruct.js'
-import { runInSteps } from '../in-steps.js'
+import { runInSteps } from '../../in-steps.js'
 
 /** Chosen by us: an agent runs one command at a time, more would only wait there. */
 const pendingLimit = 64
