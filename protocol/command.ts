@@ -43,6 +43,13 @@ export function expectText(reply: Reply, name: string): string {
   return replyText(reply)
 }
 
+/** For lists as text, which take longer to read than JSON: some 3,000 rows, of releases that have no other form. */
+export function expectLines(reply: Reply, name: string): string {
+  expectOk(reply, name)
+  requireShort(reply, name, readLimitBytes / 4)
+  return replyText(reply)
+}
+
 /** Of a command that was done, whatever the cache has to say about it: the start of a long text. */
 export function expectNote(reply: Reply, name: string): string {
   expectOk(reply, name)

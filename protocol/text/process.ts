@@ -1,6 +1,6 @@
 /** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2 and 6.2). */
 
-import { expectOk, expectText, garbledAnswer, type Command } from '../command.js'
+import { expectLines, expectOk, garbledAnswer, type Command } from '../command.js'
 import { readList, splitLines } from '../long-list.js'
 import type { Ban } from '../commands/ban.js'
 import {
@@ -41,7 +41,7 @@ export function helpText(): Command<readonly HelpEntry[]> {
 }
 
 function textCommand<Result>(name: string, parse: (text: string) => Result): Command<Result> {
-  return { name, line: name, parse: (reply) => parse(expectText(reply, name)) }
+  return { name, line: name, parse: (reply) => parse(expectLines(reply, name)) }
 }
 
 /** A ban a line: time, references, `C` once completed (else `-`, a blank in 4.1), flags and a pointer when debugging, the terms. */

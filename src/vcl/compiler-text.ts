@@ -17,6 +17,9 @@ const paragraphLimit = 10
 const paragraphLimitCharacters = 8000
 const agentLimit = 20
 const excerptLimitCharacters = 160
+/** Different texts that are read for one answer: a fleet where each cache says another one tells no more than some of them. */
+const translationsMost = 20
+const unread = 'other words, which were not read'
 /** Of what a cache says of one VCL; a compiler's answer has some hundred characters for each error. */
 const errorLimitCharacters = 65_536
 
@@ -38,8 +41,12 @@ function groupAgents(
   const translations = new Map<string, string>()
   const agentsOf = new Map<string, string[]>()
   for (const { agentName, error } of failures) {
-    const translation = translations.get(error) ?? translateError(error, sourceMap)
-    translations.set(error, translation)
+    const isNew = !translations.has(error)
+    const translation =
+      isNew && translations.size >= translationsMost
+        ? unread
+        : (translations.get(error) ?? translateError(error, sourceMap))
+    if (translation !== unread) translations.set(error, translation)
     const agents = agentsOf.get(translation)
     if (agents) agents.push(agentName)
     else agentsOf.set(translation, [agentName])

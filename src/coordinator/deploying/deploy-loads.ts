@@ -1,4 +1,5 @@
 /** Phase one: the agents' loads are watched until they can be judged; agents that go away are replaced. */
+import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../../context.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { describeFailures, translateError } from '../../vcl/compiler-text.js'
@@ -221,10 +222,11 @@ async function describeLoads(
       error: placement.error ?? 'no reason given',
     }))
   const sourceMap = await readSourceMap(service, deploy)
-  return {
-    message: describeFailures(failed, sourceMap),
-    failures: new Map(
-      failed.map(({ agentId, error }) => [agentId, translateError(error, sourceMap)]),
-    ),
+  const message = describeFailures(failed, sourceMap)
+  const failures = new Map<number, string>()
+  for (const { agentId, error } of failed) {
+    failures.set(agentId, translateError(error, sourceMap))
+    await setImmediate() // each may have another long text
   }
+  return { message, failures }
 }
