@@ -1,6 +1,7 @@
 /** How a cache is: itself, its configuration in three parts, what is placed on it, its last panic. */
-import type { Agent } from '../../api/agent.js'
+import { agent as agentResource, type Agent } from '../../../resources/agent.js'
 import { Labels } from '../../parts/state-chip.js'
+import { PlainFacts } from '../../parts/plain-fields.js'
 import { unknown } from '../../parts/quantity.js'
 import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
@@ -80,6 +81,7 @@ function CachePanel({ agent }: { readonly agent: Agent }) {
             {tags.length === 0 ? unknown : <Labels words={tags.map(({ name }) => name)} />}
           </dd>
         </div>
+        <PlainFacts of={agent} resource={agentResource} />
       </dl>
     </section>
   )

@@ -1,6 +1,6 @@
 /** Domains: the names that groups answer for. */
 import { useSignal } from '@preact/signals'
-import type { Domain } from '../../api/domain.js'
+import type { Domain } from '../../../resources/domain.js'
 import { useList } from '../../api/list.js'
 import { agoColumn, nameColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'

@@ -1,12 +1,13 @@
 /** Tags: the words that deployments choose caches by. */
 import { useSignal } from '@preact/signals'
 import { useList } from '../../api/list.js'
-import type { Tag } from '../../api/tag.js'
+import { tag, type Tag } from '../../../resources/tag.js'
 import { agoColumn, nameColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { NewNamed } from '../../parts/named-object.js'
 import { NewButton } from '../../parts/new-button.js'
 import { ObjectList } from '../../parts/object-list.js'
+import { plainColumns } from '../../parts/plain-fields.js'
 import type { Column } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
@@ -48,9 +49,10 @@ const columns: readonly Column<Tag>[] = [
   {
     title: 'Sent by a cache',
     width: '9rem',
-    show: (tag) => (tag.static ? 'yes' : 'no'),
-    sortBy: (tag) => Number(tag.static),
+    show: (one) => (one.static ? 'yes' : 'no'),
+    sortBy: (one) => Number(one.static),
   },
+  ...plainColumns<Tag>(tag),
   agoColumn('Made', ({ created }) => created, { from: 'medium' }),
 ]
 
