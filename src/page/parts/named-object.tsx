@@ -63,7 +63,7 @@ export function NamedObject<T extends object>(props: NamedObjectProps<T>) {
         )}
       </ViewHead>
       <Troubles of={shown} deed={deletion} />
-      {value && (
+      {value && !hasNameOnly(kind) && (
         <dl class="facts">
           <PlainFacts of={value} resource={kind.resource} />
         </dl>
@@ -159,7 +159,10 @@ function FormDialog({ title, verb, hint, form, deed, onSave, onClose }: FormDial
   )
 }
 
-/** Of what has only a name. */
-function verbOf({ resource: { fields } }: NamedKind): string {
-  return plainFields(fields).length === 1 ? 'Rename' : 'Change'
+function verbOf(kind: NamedKind): string {
+  return hasNameOnly(kind) ? 'Rename' : 'Change'
+}
+
+function hasNameOnly({ resource: { fields } }: NamedKind): boolean {
+  return plainFields(fields).length === 1
 }
