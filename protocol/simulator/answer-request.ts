@@ -3,13 +3,14 @@
  * words of a child's command without quotes, and the child reads them anew: blanks split, empty words vanish
  * (vcli_serve.c cls_exec, cls_dispatch; mgt_cli.c mcf_askchild).
  */
+import { answerChallenge } from '../auth.js'
 import { cliStatus } from '../status.js'
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { createCommandTable, type CommandTable, type EngineCommand } from './command-table.js'
 import type { Call } from './commands/call.js'
 import { printBanner, printPanic } from './commands/process.js'
 import { coolPrograms, startChild, type EngineState } from './engine-state.js'
-import { findParam, readNumber, settingOf } from './param-table.js'
+import { isOn, readNumber } from './param-table.js'
 import type { EngineRelease } from './release.js'
 import { quoteBare, quoteJson, ReplyText } from './reply-text.js'
 import { RequestReader, type EngineRequest } from './request-reader.js'
@@ -161,8 +162,7 @@ function hangChild(desk: Desk): void {
 /** The child ends without a word; the manager starts another unless it was told not to. */
 export function loseChild(engine: EngineState, { nowMs, nextPid }: Omit<Occasion, 'caller'>): void {
   engine.child = undefined
-  const restart = findParam('auto_restart')
-  if (restart !== undefined && settingOf(engine, restart) === 'on' && engine.active !== undefined)
+  if (isOn(engine, 'auto_restart') && engine.active !== undefined)
     startChild(engine, nextPid(), nowMs)
 }
 
@@ -205,11 +205,7 @@ function authenticate(call: Call): void {
     reply.refuse(cliStatus.cannot, 'Cannot open secret file (No such file or directory)\n')
     return
   }
-  const expected = answerTo(caller.challenge, caller.secret)
-  const given = Buffer.from((call.args[0] ?? '').toLowerCase(), 'latin1')
-  const isRight =
-    caller.challenge !== '' && given.length === expected.length && timingSafeEqual(given, expected)
-  if (!isRight) {
+  if (!isRight(call.args[0] ?? '', caller.challenge, caller.secret)) {
     reply.refuse(cliStatus.close, '')
     reply.closes = true
     return
@@ -219,13 +215,11 @@ function authenticate(call: Call): void {
   printBanner({ engine, reply })
 }
 
-function answerTo(challenge: string, secret: Buffer): Buffer {
-  const digest = createHash('sha256')
-    .update(`${challenge}\n`)
-    .update(secret)
-    .update(`${challenge}\n`)
-    .digest('hex')
-  return Buffer.from(digest, 'latin1')
+function isRight(answer: string, challenge: string, secret: Buffer): boolean {
+  if (challenge === '') return false
+  const expected = Buffer.from(answerChallenge(Buffer.from(`${challenge}\n`), secret))
+  const given = Buffer.from(answer.toLowerCase(), 'latin1')
+  return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
 /** Who answers shows what it knows: the child everything, the manager its own commands (VCLS_func_help). */

@@ -218,6 +218,11 @@ export function settingOf(engine: EngineState, spec: ParamSpec): string {
   return engine.params.get(spec.name) ?? initialOf(engine, spec)
 }
 
+export function isOn(engine: EngineState, name: string): boolean {
+  const spec = specs.get(name)
+  return spec !== undefined && settingOf(engine, spec) === 'on'
+}
+
 /** What is printed while nothing was set. */
 export function initialOf({ release }: EngineState, spec: ParamSpec): string {
   if (spec.name === 'cli_limit') return release.cliLimit

@@ -50,6 +50,10 @@ export class ReplyText {
   }
 }
 
+/** A text of ours in the engine's form, one character for one byte, and back. */
+export const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
+export const fromBytes = (text: string): string => Buffer.from(text, 'latin1').toString('utf8')
+
 /** The bytes of one reply: 13 bytes of header, the body, one LF that the length does not count. */
 export function encodeReply(status: number, body: string): Buffer {
   return Buffer.from(`${encodeHeader(status, body.length)}${body}\n`, 'latin1')

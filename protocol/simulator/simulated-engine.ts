@@ -15,6 +15,7 @@ import type { FaultName, FaultPlan } from './faults.js'
 import { createMemoryPair } from './memory-pair.js'
 import { ManagerThread } from './manager-thread.js'
 import { parseRelease, type EngineRelease } from './release.js'
+import { fromBytes } from './reply-text.js'
 import type { EngineRequest } from './request-reader.js'
 import { Session } from './session.js'
 
@@ -37,7 +38,7 @@ export interface Listening {
   readonly close: () => Promise<void>
 }
 
-export function createSimulatedEngine(options: SimulatedEngineOptions = {}): SimulatedEngine {
+export function createSimulatedEngine(options: SimulatedEngineOptions): SimulatedEngine {
   return new SimulatedEngine(options)
 }
 
@@ -197,7 +198,7 @@ export class SimulatedEngine {
   #note({ line }: EngineRequest, command: string): void {
     const limit = this.options.journalLines ?? 0
     if (limit <= 0) return
-    const text = command === 'auth' ? 'auth' : Buffer.from(line, 'latin1').toString('utf8')
+    const text = command === 'auth' ? 'auth' : fromBytes(line)
     this.#journal.push(text)
     if (this.#journal.length > limit) this.#journal.shift()
   }

@@ -8,7 +8,7 @@ import { help } from '../../protocol/commands/process.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { chooseReadingCommands, readingCommandsOf } from '../../protocol/reading.js'
 import { hasCommand, isAtLeast, parseBanner, supportsJson } from '../../protocol/release.js'
-import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import { createSimulatedEngine } from '../support/simulated-engine.js'
 import { root } from '../support/root.js'
 import { playScenario, readTranscript, writeTranscript, type Answer } from './release-scenario.js'
 import { RawClient } from './simulator/raw-client.js'
@@ -131,10 +131,21 @@ for (const release of releases) {
     engine.setProbes('sick')
     const client = new RawClient(engine.connect())
     await client.next()
-    const found = writeTranscript(await playScenario(client))
+    const found = await playScenario(client)
     engine.close()
-    t.equal(found, readFixture(release))
+    t.equal(withoutRefusal(found), withoutRefusal(readTranscript(readFixture(release))))
   })
+}
+
+/** What a compiler says of a VCL is its own. */
+function withoutRefusal(answers: ReadonlyMap<string, Answer>): string {
+  const withoutText = [...answers].map(([line, { status, body }]) => {
+    return [
+      line,
+      { status, body: body.replace(/^(Message from VCC-compiler:\n)[^]*/, '$1') },
+    ] as const
+  })
+  return writeTranscript(new Map(withoutText))
 }
 
 void t.test('a cache that does not tell what it can is judged by its release', async (t) => {

@@ -1,7 +1,7 @@
 /** ban and ban.list (cache_ban_build.c, cache_ban.c). There are no objects: a ban is checked, listed, and that is all. */
 import { cliStatus } from '../../status.js'
 import type { Ban } from '../engine-state.js'
-import { findParam, settingOf } from '../param-table.js'
+import { isOn } from '../param-table.js'
 import { findRegexMistake } from '../regex-check.js'
 import { quoteBare } from '../reply-text.js'
 import type { Call } from './call.js'
@@ -67,15 +67,13 @@ export function addBan(call: Call): 'died' | undefined {
 
 function commitBan({ engine, nowMs }: Call, tests: readonly Test[]): void {
   const bans = engine.child?.bans ?? []
-  const dups = findParam('ban_dups')
-  const isDeduplicated = dups !== undefined && settingOf(engine, dups) === 'on'
   const ban: Ban = {
     // Two bans never have the same time.
     atMs: Math.max(nowMs, (bans[0]?.atMs ?? 0) + 0.001),
     spec: tests.map(({ spec }) => spec).join(' && '),
     jsonSpec: tests.map(({ jsonSpec }) => jsonSpec).join(' && '),
     completed: false,
-    completesOlder: isDeduplicated && !tests.some(({ isUnique }) => isUnique),
+    completesOlder: isOn(engine, 'ban_dups') && !tests.some(({ isUnique }) => isUnique),
   }
   bans.unshift(ban)
   bans.length = Math.min(bans.length, listedBans)

@@ -143,13 +143,14 @@ export function showVcl({ engine, reply, args }: Call): 'died' | undefined {
 const targetOf = (program: VclProgram) =>
   program.state === 'label' ? (program.uses[0] ?? program) : program
 
-function printSource(reply: ReplyText, program: VclProgram, isVerbose: boolean): void {
-  if (isVerbose) printParts(reply, program)
-  else reply.out(program.sources[0]?.text ?? '')
-}
+/** Stands for the one that is built in. */
+const builtinVcl = 'vcl 4.0;\n'
 
-function printParts(reply: ReplyText, program: VclProgram): void {
-  program.sources.forEach((source, at) => {
-    reply.out(`// VCL.SHOW ${at} ${source.text.length} ${source.name}\n${source.text}\n`)
-  })
+function printSource(reply: ReplyText, { source }: VclProgram, isVerbose: boolean): void {
+  if (!isVerbose) reply.out(source)
+  else
+    [source, builtinVcl].forEach((text, at) => {
+      const name = at === 0 ? '<vcl.inline>' : '<builtin>'
+      reply.out(`// VCL.SHOW ${at} ${text.length} ${name}\n${text}\n`)
+    })
 }
