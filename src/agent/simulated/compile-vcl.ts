@@ -9,7 +9,7 @@ import type { CompileVcl, NewBackend } from '../../../protocol/simulator/engine-
 import { checkReferences, createProgram, define, refer, type VclProgram } from './vcl-program.js'
 import { VclReader, VclRefused, type Name } from './vcl-reader.js'
 import { readBlock } from './vcl-statements.js'
-import { backendFields, isReservedSubroutine, moduleNames, probeFields } from './vcl-words.js'
+import { backendFields, isBuiltinSubroutine, moduleNames, probeFields } from './vcl-words.js'
 
 export const compileVcl: CompileVcl = (text, context) => {
   try {
@@ -80,9 +80,12 @@ const declarations: ReadonlyMap<string, (program: VclProgram) => void> = new Map
 function readSubroutine(program: VclProgram): void {
   const { reader } = program
   const name = reader.takeName()
-  if (isReservedSubroutine(name.text))
-    throw reader.refuse("The names 'vcl_*' are reserved for subroutines.", name)
-  if (!name.text.startsWith('vcl_')) define(program, 'sub', name)
+  // What is built in may be added to, again and again.
+  if (!isBuiltinSubroutine(name.text)) {
+    if (name.text.startsWith('vcl_'))
+      throw reader.refuse("The names 'vcl_*' are reserved for subroutines.", name)
+    define(program, 'sub', name)
+  }
   readBlock(program, { subroutine: name.text, depth: 1 })
 }
 

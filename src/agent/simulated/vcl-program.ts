@@ -1,7 +1,7 @@
 /** What was read of a program so far: what it defines, and what it uses and must be somewhere. */
 import type { CompileContext, NewBackend } from '../../../protocol/simulator/engine-state.js'
 import type { Name, VclReader } from './vcl-reader.js'
-import { builtinWords, isVariable } from './vcl-words.js'
+import { builtinWords, isBuiltinSubroutine, isVariable } from './vcl-words.js'
 
 export interface VclProgram {
   readonly reader: VclReader
@@ -88,6 +88,7 @@ function isKnown(program: VclProgram, name: string): boolean {
     isVariable(name) ||
     (owner.includes('.') && isVariable(owner)) ||
     builtinWords.has(name.toLowerCase()) ||
+    isBuiltinSubroutine(name) ||
     isCallable(program, name)
   )
 }

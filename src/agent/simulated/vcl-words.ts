@@ -25,8 +25,8 @@ export const returnNames: ReadonlySet<string> = new Set([...returnsOf.values()].
 /** From 7.0 on the built-in VCL has subroutines of its own, such as vcl_builtin_recv and vcl_req_host. */
 const builtinSubroutine = /^vcl_(?:builtin|req|beresp)_/
 
-export function isReservedSubroutine(name: string): boolean {
-  return name.startsWith('vcl_') && !returnsOf.has(name) && !builtinSubroutine.test(name)
+export function isBuiltinSubroutine(name: string): boolean {
+  return returnsOf.has(name) || builtinSubroutine.test(name)
 }
 
 /** vcl-var(7) of 7.1; headers (`req.http.X`) and `storage.NAME.X` apart. */
