@@ -16,7 +16,7 @@ export interface Param {
   readonly value: ParamValue | null
   /** Such as `seconds`, `bytes`, `bool`; null for plain numbers and texts. */
   readonly units: string | null
-  /** As one would write it (`48k`, `on`), unlike `value`: comparing the two tells nothing, ask `paramShowChanged`. */
+  /** As one would write it (`48k`, `on`), unlike `value`: comparing the two tells nothing. */
   readonly default: string | null
   readonly minimum: string | null
   readonly maximum: string | null
@@ -36,11 +36,6 @@ export function paramShow(param: string): Command<Param> {
 /** All of them: 46 kB on 7.1, close to its default cli_limit of 48k. */
 export function paramShowAll(): Command<readonly Param[]> {
   return { name: 'param.show', line: 'param.show -j', parse: parseParams }
-}
-
-/** Those that are not at their default. */
-export function paramShowChanged(): Command<readonly Param[]> {
-  return { name: 'param.show', line: 'param.show -j changed', parse: parseParams }
 }
 
 /** Gives the cache's note, mostly none: "Change will take effect when VCL script is reloaded". */
