@@ -1,5 +1,6 @@
 /** The state of a simulated engine that has just been started. */
-import { answerRequest, type Caller } from './answer-request.js'
+import { answerRequest } from './answer-request.js'
+import type { Caller } from './commands/call.js'
 import type { CompileVcl, EngineSetup, EngineState } from './engine-state.js'
 import { noneBackend, type EngineRelease } from './release.js'
 import { cliStatus } from '../status.js'

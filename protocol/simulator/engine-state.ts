@@ -1,4 +1,5 @@
 /** What a simulated engine remembers: the manager's part, and the child's part that a restart of the child loses. */
+import { isOn } from './param-table.js'
 import type { EngineRelease } from './release.js'
 
 export interface EngineState {
@@ -198,4 +199,14 @@ function orderForChild(programs: readonly VclProgram[]): VclProgram[] {
     if (ordered.size === before) throw new Error('labels of a simulated engine form a loop')
   }
   return [...ordered]
+}
+
+/** The child ends without a word; the manager starts another unless it was told not to. */
+export function loseChild(
+  engine: EngineState,
+  { nowMs, nextPid }: { readonly nowMs: number; readonly nextPid: () => number },
+): void {
+  engine.child = undefined
+  if (isOn(engine, 'auto_restart') && engine.active !== undefined)
+    startChild(engine, nextPid(), nowMs)
 }

@@ -50,6 +50,8 @@ export class ReplyText {
   }
 }
 
+export const unknownRequest = "Unknown request.\nType 'help' for more info.\n"
+
 /** A text of ours in the engine's form, one character for one byte, and back. */
 export const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 export const fromBytes = (text: string): string => Buffer.from(text, 'latin1').toString('utf8')

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { cliStatus } from '../status.js'
-import type { Caller, EngineSecret } from './answer-request.js'
+import type { Caller, EngineSecret } from './commands/call.js'
 import { encodeReply } from './reply-text.js'
 import { RequestReader, type EngineRequest } from './request-reader.js'
 import type { Quoting } from './release.js'

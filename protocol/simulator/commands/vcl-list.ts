@@ -2,7 +2,7 @@
 import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
 import { alignColumns, alignFields, type ReplyText } from '../reply-text.js'
-import type { Call } from './call.js'
+import { ChildPanic, type Call } from './call.js'
 
 export function listVcls(call: Call): void {
   const { engine, reply } = call
@@ -126,18 +126,17 @@ export function listDependencies({ engine, reply, words, nowMs, isJson }: Call):
 }
 
 /**
- * Without a name the active program; a label shows its target, or kills the child (until 6.2: `died`); -v adds includes and
+ * Without a name the active program; a label shows its target, or kills the child (until 6.2); -v adds includes and
  * what is built in.
  */
-export function showVcl({ engine, reply, args }: Call): 'died' | undefined {
+export function showVcl({ engine, reply, args }: Call): void {
   const isVerbose = args[0] === '-v'
   const [name = '', more] = isVerbose ? args.slice(1) : args
   const named = name === '' ? engine.active : findProgram(engine, name)
   if (more !== undefined) reply.refuse(cliStatus.parameter, `Too many parameters: '${more}'`)
   else if (named === undefined) reply.refuse(cliStatus.parameter, `No VCL named '${name}'`)
-  else if (named.state === 'label' && !engine.release.has([null, '6.3'])) return 'died'
+  else if (named.state === 'label' && !engine.release.has([null, '6.3'])) throw new ChildPanic()
   else printSource(reply, targetOf(named), isVerbose)
-  return undefined
 }
 
 const targetOf = (program: VclProgram) =>
