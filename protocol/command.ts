@@ -34,7 +34,16 @@ export function expectText(reply: Reply, name: string): string {
   return replyText(reply)
 }
 
-export interface JsonAnswer {
+/** One whose answer is text for programs. */
+export function textCommand<Result>(
+  name: string,
+  line: string,
+  parse: (text: string, name: string) => Result,
+): Command<Result> {
+  return { name, line, parse: (reply) => parse(expectText(reply, name), name) }
+}
+
+interface JsonAnswer {
   /** Of the answer's shape: 1 to 3, by command. */
   readonly version: number
   readonly payload: readonly unknown[]

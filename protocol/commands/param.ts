@@ -1,8 +1,8 @@
 /** Parameters (varnish-cli(7), mgt_param.c). They survive the child, not the manager. */
 
-import { expectJson, expectOk, expectText, garbledAnswer, type Command } from '../command.js'
+import { expectOk, expectText, garbledAnswer, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
-import { isJsonObject, readObject, readString, readStrings, textOrNull } from '../json.js'
+import { expectRows, isJsonObject, readString, readStrings, textOrNull } from '../json.js'
 import { commandLine } from '../quote.js'
 import type { Reply } from '../frame.js'
 
@@ -67,8 +67,7 @@ function parseOneParam(reply: Reply, name: string): Param {
 }
 
 function parseParams(reply: Reply, name: string): readonly Param[] {
-  return expectJson(reply, name).payload.map((item) => {
-    const row = readObject(item, name)
+  return expectRows(reply, name).map((row) => {
     return {
       name: readString(row, 'name', name),
       isImplemented: row['implemented'] === true,

@@ -2,7 +2,14 @@
 
 import { expectJson, expectOk, expectText, garbledAnswer, type Command } from '../command.js'
 import { replyText, type Reply } from '../frame.js'
-import { numberOrNull, readNumber, readObject, readString, textOrNull } from '../json.js'
+import {
+  expectRows,
+  numberOrNull,
+  readNumber,
+  readObject,
+  readString,
+  textOrNull,
+} from '../json.js'
 import { cliStatus } from '../status.js'
 
 /** Only `running` and `stopped` were ever seen: a change of state happens inside one step of the manager. */
@@ -26,22 +33,18 @@ export interface HelpEntry {
   readonly hasJson: boolean
 }
 
-const pingCommand: Command<number> = { name: 'ping', line: 'ping', parse: parsePing }
-const statusCommand: Command<ChildState> = { name: 'status', line: 'status -j', parse: parseStatus }
-const pidCommand: Command<ProcessIds> = { name: 'pid', line: 'pid -j', parse: parsePid }
-
 /** Gives the cache's time, Unix seconds. Answered by the manager alone. The text is the same in all releases. */
 export function ping(): Command<number> {
-  return pingCommand
+  return { name: 'ping', line: 'ping', parse: parsePing }
 }
 
 export function childStatus(): Command<ChildState> {
-  return statusCommand
+  return { name: 'status', line: 'status -j', parse: parseStatus }
 }
 
 /** From 6.0.7 and 6.4. */
 export function processIds(): Command<ProcessIds> {
-  return pidCommand
+  return { name: 'pid', line: 'pid -j', parse: parsePid }
 }
 
 /** Rejected (300) when it runs, has no VCL in use, or its VCL fails to start (then without words). */
@@ -77,10 +80,10 @@ export function storageList(): Command<readonly Storage[]> {
     name: 'storage.list',
     line: 'storage.list -j',
     parse: (reply, name) =>
-      expectJson(reply, name).payload.map((item) => {
-        const row = readObject(item, name)
-        return { name: readString(row, 'name', name), kind: readString(row, 'storage', name) }
-      }),
+      expectRows(reply, name).map((row) => ({
+        name: readString(row, 'name', name),
+        kind: readString(row, 'storage', name),
+      })),
   }
 }
 
@@ -89,14 +92,11 @@ export function help(): Command<readonly HelpEntry[]> {
     name: 'help',
     line: 'help -j',
     parse: (reply, name) =>
-      expectJson(reply, name).payload.map((item) => {
-        const row = readObject(item, name)
-        return {
-          name: readString(row, 'request', name),
-          syntax: readString(row, 'syntax', name),
-          hasJson: row['json'] === true,
-        }
-      }),
+      expectRows(reply, name).map((row) => ({
+        name: readString(row, 'request', name),
+        syntax: readString(row, 'syntax', name),
+        hasJson: row['json'] === true,
+      })),
   }
 }
 

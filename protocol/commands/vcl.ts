@@ -1,16 +1,9 @@
 /** VCL programs and labels: load, use, label, state, discard, list, show (varnish-cli(7), mgt_vcl.c). */
 
-import {
-  expectJson,
-  expectOk,
-  expectText,
-  garbledAnswer,
-  loadTimeoutMs,
-  type Command,
-} from '../command.js'
+import { expectOk, expectText, garbledAnswer, loadTimeoutMs, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
 import type { Reply } from '../frame.js'
-import { isJsonObject, numberOrNull, readObject, readString } from '../json.js'
+import { expectRows, isJsonObject, numberOrNull, readString } from '../json.js'
 import { childCommandLine, commandLine, hereDocument } from '../quote.js'
 
 export type VclTemperature = 'auto' | 'cold' | 'warm'
@@ -122,8 +115,7 @@ function joinLine(start: string, end: string | Buffer): string | Buffer {
 }
 
 function parseVclList(reply: Reply, name: string): readonly VclRow[] {
-  return expectJson(reply, name).payload.map((item) => {
-    const row = readObject(item, name)
+  return expectRows(reply, name).map((row) => {
     const label = row['label']
     return {
       name: readString(row, 'name', name),

@@ -126,7 +126,7 @@ interface Behaviour {
   /** Since when -j works; absent: never. */
   readonly json?: Since
   /** Where the syntax does not tell. */
-  readonly args?: readonly [least: number, most: number]
+  readonly args?: readonly [least: number, most: number | undefined]
 }
 
 /** Most commands learned -j together; 6.1 is older than 6.0.2. */
@@ -141,7 +141,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   auth: { answer: authenticate, isOpen: true },
   'backend.list': { answer: listBackends, json: [null, '6.1'], side },
   'backend.set_health': { answer: setBackendHealth, args: [2, 2], side },
-  ban: { answer: addBan, side },
+  ban: { answer: addBan, args: [3, undefined], side },
   'ban.list': { answer: listBans, json: firstJson, side },
   banner: { answer: printBanner },
   'debug.fragfetch': { answer, args: [1, 1], side },
@@ -219,8 +219,8 @@ function toCommand(text: string, release: EngineRelease): EngineCommand | null {
 /** Of `x <a> <b> [c]`: two or three; `...` stands for any number. */
 function countArguments(syntax: string): readonly [least: number, most: number | undefined] {
   const words = syntax.replace(' [-j]', '')
-  const least = words.replace(/\[[^\]]*\]/g, '').match(/</g)?.length ?? 0
-  const optional = words.match(/\[/g)?.length ?? 0
+  const least = words.split(' ').filter((word) => word.startsWith('<')).length
+  const optional = words.split('[').length - 1
   return [least, words.includes('...') ? undefined : least + optional]
 }
 

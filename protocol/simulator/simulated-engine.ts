@@ -24,8 +24,6 @@ export interface SimulatedEngineOptions extends BootOptions {
   readonly version?: string
   /** The secret file's bytes; null (or nothing): no authentication; 'missing': the file cannot be opened. */
   readonly secret?: EngineSecret
-  /** Replies to a burst of commands come so late, as the real one's 44 ms; 0 unless told. */
-  readonly burstDelayMs?: number
   readonly clock?: () => number
   /** Keeps the last so many command lines in `journal`; none unless told. */
   readonly journalLines?: number
@@ -185,7 +183,6 @@ export class SimulatedEngine {
     const setup = {
       secret: () => this.#secret,
       quoting: this.#release.quoting,
-      burstDelayMs: this.options.burstDelayMs ?? 0,
     }
     const session = new Session(stream, setup, (ready) => {
       this.#manager.enqueue(ready)

@@ -1,6 +1,6 @@
 /** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2 and 6.2). */
 
-import { expectText, garbledAnswer, type Command } from '../command.js'
+import { garbledAnswer, textCommand, type Command } from '../command.js'
 import type { Ban } from '../commands/ban.js'
 import {
   readChildState,
@@ -11,27 +11,23 @@ import {
 } from '../commands/process.js'
 
 export function banListText(): Command<readonly Ban[]> {
-  return textCommand('ban.list', parseBanListText)
+  return textCommand('ban.list', 'ban.list', parseBanListText)
 }
 
 export function childStatusText(): Command<ChildState> {
-  return textCommand('status', parseStatusText)
+  return textCommand('status', 'status', parseStatusText)
 }
 
 export function processIdsText(): Command<ProcessIds> {
-  return textCommand('pid', parsePidText)
+  return textCommand('pid', 'pid', parsePidText)
 }
 
 export function storageListText(): Command<readonly Storage[]> {
-  return textCommand('storage.list', parseStorageListText)
+  return textCommand('storage.list', 'storage.list', parseStorageListText)
 }
 
 export function helpText(): Command<readonly HelpEntry[]> {
-  return textCommand('help', parseHelpText)
-}
-
-function textCommand<Result>(name: string, parse: (text: string) => Result): Command<Result> {
-  return { name, line: name, parse: (reply) => parse(expectText(reply, name)) }
+  return textCommand('help', 'help', parseHelpText)
 }
 
 /** A ban a line: time, references, `C` once completed (else `-`, a blank in 4.1), flags and a pointer when debugging, the terms. */

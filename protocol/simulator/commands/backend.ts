@@ -2,7 +2,7 @@
 import { cliStatus } from '../../status.js'
 import type { VclBackend, VclProgram } from '../engine-state.js'
 import { matchesGlob } from '../glob.js'
-import { alignColumns, alignFields, quoteJson } from '../reply-text.js'
+import { alignColumns, quoteJson } from '../reply-text.js'
 import { ChildPanic, type Call } from './call.js'
 
 interface Row {
@@ -121,7 +121,7 @@ function writeTable(call: Call, rows: readonly Row[], isDetailed: boolean): void
     return `${row.name}\t${admin}\t${good}/${window}\t${health}\t${changed}${details}\n`
   })
   const text = `Backend name\tAdmin\tProbe\tHealth\tLast change\n${table.join('')}`
-  reply.out(engine.release.vclList === 'right' ? alignFields(text) : alignColumns(text))
+  reply.out(alignColumns(text, engine.release.vclList === 'right' ? 'right' : 'columns'))
 }
 
 /** A row begins with its line feed, the text ends without one. */

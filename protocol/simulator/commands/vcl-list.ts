@@ -1,7 +1,7 @@
 /** vcl.list, vcl.deps, vcl.show: what is loaded, as the manager and the child tell it (mgt_vcl.c, cache_vcl.c). */
 import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
-import { alignColumns, alignFields, type ReplyText } from '../reply-text.js'
+import { alignColumns, type ReplyText } from '../reply-text.js'
 import { ChildPanic, type Call } from './call.js'
 
 export function listVcls(call: Call): void {
@@ -15,7 +15,7 @@ export function listVcls(call: Call): void {
   if (vclList === 'joined') for (const program of programs) reply.out(printOldRow(call, program))
   else {
     const rows = programs.map((program) => printRow(call, program)).join('')
-    reply.out(vclList === 'columns' ? alignColumns(rows) : alignFields(rows))
+    reply.out(alignColumns(rows, vclList))
   }
 }
 
