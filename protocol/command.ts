@@ -70,7 +70,16 @@ function requireShort({ body }: Reply, name: string, limitBytes: number): void {
   throw new ManagementPortError('rejected', message, { command: name, status: cliStatus.truncated })
 }
 
-export interface JsonAnswer {
+/** One whose answer is text for programs. */
+export function textCommand<Result>(
+  name: string,
+  line: string,
+  parse: (text: string, name: string) => Result,
+): Command<Result> {
+  return { name, line, parse: (reply) => parse(expectLines(reply, name), name) }
+}
+
+interface JsonAnswer {
   /** Of the answer's shape: 1 to 3, by command. */
   readonly version: number
   readonly payload: readonly unknown[]

@@ -185,7 +185,7 @@ export class ManagementConnection {
     return outcomes
   }
 
-  /** Ends at once; what is in flight may have run. `run(quit())` first to leave politely. */
+  /** Ends at once; what is in flight may have run. */
   close(): void {
     this.#end('lost', 'closed by us')
   }

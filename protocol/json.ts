@@ -1,6 +1,7 @@
 /** Reading members of the cache's JSON: `unknown` in, a typed value or a `garbled` error out. */
 
-import { garbledAnswer } from './command.js'
+import { expectJson, garbledAnswer } from './command.js'
+import type { Reply } from './frame.js'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -11,6 +12,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function readObject(value: unknown, command: string): JsonObject {
   if (isJsonObject(value)) return value
   throw garbledAnswer(command, 'an object is missing')
+}
+
+/** For commands whose answer is a list of objects. */
+export function expectRows(reply: Reply, command: string): readonly JsonObject[] {
+  return expectJson(reply, command).payload.map((item) => readObject(item, command))
 }
 
 export function readString(record: JsonObject, key: string, command: string): string {

@@ -45,15 +45,6 @@ export function quoteChildArgument(word: string, command?: string): string {
   return escapeWord(word)
 }
 
-/** A whole VCL text as one word, for where a here-document cannot stand: before a further argument. */
-export function quoteSource(source: string, command?: string): string {
-  const unsafe = source === '' ? 'the text is empty' : findUnsafeInSource(source)
-  if (unsafe !== null) throw refusal(command, unsafe)
-  const escaped = escapeWord(source).replace(/[\t\n\v\f\r]/g, octalEscape)
-  if (source === '<<') throw refusal(command, 'the text is `<<`')
-  return escaped
-}
-
 /**
  * ` << TOKEN`, the text and the token: always the end of a line's words. The text arrives as it is, with a line feed at its
  * end if it had none. The cache looks for the token anywhere in the text and does not backtrack (vlu.c), so the token is
@@ -143,9 +134,6 @@ function findUnsafeWords(line: string): string | null {
 
 const escapeWord = (word: string) =>
   word.replace(/[\\" ]/g, (character) => (character === ' ' ? '\\x20' : `\\${character}`))
-
-const octalEscape = (character: string) =>
-  `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`
 
 function describeCharacter(found: RegExpExecArray): string {
   const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')

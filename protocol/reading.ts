@@ -1,21 +1,11 @@
 /** The reading commands in the form that a release answers: JSON where it has it, else text. The results are the same. */
 
-import { capabilitiesOf, type Capabilities } from './capabilities.js'
-import type { Command } from './command.js'
-import { backendList, type Backend, type BackendListOptions } from './commands/backend.js'
-import { banList, type Ban } from './commands/ban.js'
-import { paramShow, paramShowAll, type Param } from './commands/param.js'
-import {
-  childStatus,
-  help,
-  processIds,
-  storageList,
-  type ChildState,
-  type HelpEntry,
-  type ProcessIds,
-  type Storage,
-} from './commands/process.js'
-import { vclList, type VclRow } from './commands/vcl.js'
+import type { Capabilities } from './capabilities.js'
+import { backendList } from './commands/backend.js'
+import { banList } from './commands/ban.js'
+import { paramShow, paramShowAll } from './commands/param.js'
+import { childStatus, help, processIds, storageList } from './commands/process.js'
+import { vclList } from './commands/vcl.js'
 import { backendListText } from './text/backend-list.js'
 import { paramShowAllText, paramShowText } from './text/param-show.js'
 import {
@@ -27,24 +17,9 @@ import {
 } from './text/process.js'
 import { vclListText } from './text/vcl-list.js'
 
-export interface ReadingCommands {
-  readonly vclList: () => Command<readonly VclRow[]>
-  readonly backendList: (options?: BackendListOptions) => Command<readonly Backend[]>
-  readonly banList: () => Command<readonly Ban[]>
-  readonly paramShow: (param: string) => Command<Param>
-  readonly paramShowAll: () => Command<readonly Param[]>
-  readonly childStatus: () => Command<ChildState>
-  readonly processIds: () => Command<ProcessIds>
-  readonly storageList: () => Command<readonly Storage[]>
-  readonly help: () => Command<readonly HelpEntry[]>
-}
+export type ReadingCommands = ReturnType<typeof chooseReadingCommands>
 
-/** By what is known of the release; null, a build that does not say, is taken for the newest. */
-export function readingCommandsOf(version: string | null): ReadingCommands {
-  return chooseReadingCommands(capabilitiesOf(version))
-}
-
-export function chooseReadingCommands({ answersJson }: Capabilities): ReadingCommands {
+export function chooseReadingCommands({ answersJson }: Pick<Capabilities, 'answersJson'>) {
   const choose = <Form>(command: string, json: Form, text: Form) =>
     answersJson(command) ? json : text
   return {

@@ -10,8 +10,9 @@ import { pathToFileURL } from 'node:url'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import t from 'tap'
 import { readLimitBytes, type Command } from '../protocol/command.js'
-import { banner, panicShow } from '../protocol/commands/process.js'
-import { readingCommandsOf } from '../protocol/reading.js'
+import { capabilitiesOf } from '../protocol/capabilities.js'
+import { panicShow } from '../protocol/commands/process.js'
+import { chooseReadingCommands } from '../protocol/reading.js'
 import { parseBanner } from '../protocol/release.js'
 import { printAnswer } from '../src/agent/link/print-answer.js'
 import { bodyLimitBytes, publicBodyLimitBytes, readBody } from '../src/coordinator/http/body.js'
@@ -343,10 +344,10 @@ for (const [name, said] of Object.entries(told))
 const reply = (body: Buffer) => ({ status: 200, body })
 const texts = ['{', '[],', '"a":1,', ',', '\n', 'a ', '1', 'active auto/warm 0 x\n', '(1 labels) ']
 for (const version of ['4.1.11', '7.7.0']) {
-  const reading = readingCommandsOf(version)
+  const reading = chooseReadingCommands(capabilitiesOf(version))
   const asked = [
     ...[reading.vclList(), reading.paramShowAll(), reading.backendList(), reading.childStatus()],
-    ...[reading.processIds(), reading.storageList(), reading.help(), banner(), panicShow()],
+    ...[reading.processIds(), reading.storageList(), reading.help(), panicShow()],
   ] as readonly Command<unknown>[]
   for (const { name, parse } of asked)
     holdsFor(`what a cache of ${version} answers to ${name}`, async () => {

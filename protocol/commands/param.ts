@@ -1,8 +1,8 @@
 /** Parameters (varnish-cli(7), mgt_param.c). They survive the child, not the manager. */
 
-import { expectJson, expectNote, expectOk, garbledAnswer, type Command } from '../command.js'
+import { expectNote, expectOk, garbledAnswer, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
-import { isJsonObject, readObject, readString, readStrings, textOrNull } from '../json.js'
+import { expectRows, isJsonObject, readString, readStrings, textOrNull } from '../json.js'
 import { commandLine } from '../quote.js'
 import type { Reply } from '../frame.js'
 
@@ -16,7 +16,7 @@ export interface Param {
   readonly value: ParamValue | null
   /** Such as `seconds`, `bytes`, `bool`; null for plain numbers and texts. */
   readonly units: string | null
-  /** As one would write it (`48k`, `on`), unlike `value`: comparing the two tells nothing, ask `paramShowChanged`. */
+  /** As one would write it (`48k`, `on`), unlike `value`: comparing the two tells nothing. */
   readonly default: string | null
   readonly minimum: string | null
   readonly maximum: string | null
@@ -36,11 +36,6 @@ export function paramShow(param: string): Command<Param> {
 /** All of them: 46 kB on 7.1, close to its default cli_limit of 48k. */
 export function paramShowAll(): Command<readonly Param[]> {
   return { name: 'param.show', line: 'param.show -j', parse: parseParams }
-}
-
-/** Those that are not at their default. */
-export function paramShowChanged(): Command<readonly Param[]> {
-  return { name: 'param.show', line: 'param.show -j changed', parse: parseParams }
 }
 
 /** Gives the cache's note, mostly none: "Change will take effect when VCL script is reloaded". */
@@ -72,8 +67,7 @@ function parseOneParam(reply: Reply, name: string): Param {
 }
 
 function parseParams(reply: Reply, name: string): readonly Param[] {
-  return expectJson(reply, name).payload.map((item) => {
-    const row = readObject(item, name)
+  return expectRows(reply, name).map((row) => {
     return {
       name: readString(row, 'name', name),
       isImplemented: row['implemented'] === true,

@@ -1,11 +1,15 @@
-/** The cache's two processes and the session: ping, status, pid, start, stop, panic, storage, help, banner, quit (mgt_child.c). */
+/** The cache's two processes and the session: ping, status, pid, start, panic, storage, help (mgt_child.c). */
 
 import { expectJson, expectOk, expectText, garbledAnswer, type Command } from '../command.js'
-import { rejectionOf } from '../errors.js'
 import { replyText, type Reply } from '../frame.js'
-import { numberOrNull, readNumber, readObject, readString, textOrNull } from '../json.js'
-import { commandLine } from '../quote.js'
-import { parseBanner, type Banner } from '../release.js'
+import {
+  expectRows,
+  numberOrNull,
+  readNumber,
+  readObject,
+  readString,
+  textOrNull,
+} from '../json.js'
 import { cliStatus } from '../status.js'
 
 /** Only `running` and `stopped` were ever seen: a change of state happens inside one step of the manager. */
@@ -29,32 +33,23 @@ export interface HelpEntry {
   readonly hasJson: boolean
 }
 
-const pingCommand: Command<number> = { name: 'ping', line: 'ping', parse: parsePing }
-const statusCommand: Command<ChildState> = { name: 'status', line: 'status -j', parse: parseStatus }
-const pidCommand: Command<ProcessIds> = { name: 'pid', line: 'pid -j', parse: parsePid }
-
 /** Gives the cache's time, Unix seconds. Answered by the manager alone. The text is the same in all releases. */
 export function ping(): Command<number> {
-  return pingCommand
+  return { name: 'ping', line: 'ping', parse: parsePing }
 }
 
 export function childStatus(): Command<ChildState> {
-  return statusCommand
+  return { name: 'status', line: 'status -j', parse: parseStatus }
 }
 
 /** From 6.0.7 and 6.4. */
 export function processIds(): Command<ProcessIds> {
-  return pidCommand
+  return { name: 'pid', line: 'pid -j', parse: parsePid }
 }
 
 /** Rejected (300) when it runs, has no VCL in use, or its VCL fails to start (then without words). */
 export function startChild(): Command<void> {
   return { name: 'start', line: 'start', parse: expectOk }
-}
-
-/** Rejected (300) when it is stopped. */
-export function stopChild(): Command<void> {
-  return { name: 'stop', line: 'stop', parse: expectOk }
 }
 
 /** What the child said when it last panicked; null when it did not, or that was cleared. Text in all releases. */
@@ -67,11 +62,11 @@ export function panicShow(): Command<string | null> {
   }
 }
 
-/** False when there was none. With `counters` MGT.child_panic starts at zero again, and the answer is always true. */
-export function panicClear(options: { readonly counters?: boolean } = {}): Command<boolean> {
+/** False when there was none. */
+export function panicClear(): Command<boolean> {
   return {
     name: 'panic.clear',
-    line: options.counters === true ? 'panic.clear -z' : 'panic.clear',
+    line: 'panic.clear',
     parse: (reply, name) => {
       if (isRefusedWith(reply, 'No panic to clear')) return false
       expectOk(reply, name)
@@ -85,10 +80,10 @@ export function storageList(): Command<readonly Storage[]> {
     name: 'storage.list',
     line: 'storage.list -j',
     parse: (reply, name) =>
-      expectJson(reply, name).payload.map((item) => {
-        const row = readObject(item, name)
-        return { name: readString(row, 'name', name), kind: readString(row, 'storage', name) }
-      }),
+      expectRows(reply, name).map((row) => ({
+        name: readString(row, 'name', name),
+        kind: readString(row, 'storage', name),
+      })),
   }
 }
 
@@ -97,39 +92,11 @@ export function help(): Command<readonly HelpEntry[]> {
     name: 'help',
     line: 'help -j',
     parse: (reply, name) =>
-      expectJson(reply, name).payload.map((item) => {
-        const row = readObject(item, name)
-        return {
-          name: readString(row, 'request', name),
-          syntax: readString(row, 'syntax', name),
-          hasJson: row['json'] === true,
-        }
-      }),
-  }
-}
-
-/** Syntax and description, as text. */
-export function helpOf(command: string): Command<string> {
-  return { name: 'help', line: commandLine('help', [command]), parse: expectText }
-}
-
-/** Who answers: release and platform. */
-export function banner(): Command<Banner> {
-  return {
-    name: 'banner',
-    line: 'banner',
-    parse: (reply, name) => parseBanner(expectText(reply, name)),
-  }
-}
-
-/** The cache says goodbye (500) and closes. */
-export function quit(): Command<void> {
-  return {
-    name: 'quit',
-    line: 'quit',
-    parse: (reply, name) => {
-      if (reply.status !== cliStatus.close) throw rejectionOf(name, reply.status, replyText(reply))
-    },
+      expectRows(reply, name).map((row) => ({
+        name: readString(row, 'request', name),
+        syntax: readString(row, 'syntax', name),
+        hasJson: row['json'] === true,
+      })),
   }
 }
 

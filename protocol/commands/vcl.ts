@@ -2,7 +2,6 @@
 
 import {
   expectBytes,
-  expectJson,
   expectNote,
   expectOk,
   garbledAnswer,
@@ -11,8 +10,8 @@ import {
 } from '../command.js'
 import { ManagementPortError } from '../errors.js'
 import type { Reply } from '../frame.js'
-import { isJsonObject, numberOrNull, readObject, readString, readStrings } from '../json.js'
-import { childCommandLine, commandLine, hereDocument, quoteSource } from '../quote.js'
+import { expectRows, isJsonObject, numberOrNull, readString } from '../json.js'
+import { childCommandLine, commandLine, hereDocument } from '../quote.js'
 
 /** Of a VCL with its includes, each as often as it is included; ours have at most a thousand. */
 const partsMost = 2_000
@@ -35,12 +34,6 @@ export interface VclRow {
   readonly label: { readonly target: string; readonly refs: number } | null
 }
 
-export interface VclDependencies {
-  readonly name: string
-  /** The labels it returns, or the program a label stands for. */
-  readonly deps: readonly string[]
-}
-
 export interface VclPart {
   /** Path, `<vcl.inline>` or `<builtin>`. */
   readonly file: string
@@ -52,30 +45,12 @@ const programNameLimit = 233
 /** Chosen by us: labels have no folder, and the cache no bound for them. */
 const labelNameLimit = 1_000
 
-/** Compiles and loads a text under a new name. Gives the compiler's notes, mostly none. With a `state` it travels quoted. */
-export function vclInline(
-  name: string,
-  source: string | Buffer,
-  state?: VclTemperature,
-): Command<string> {
+/** Compiles and loads a text under a new name. Gives the compiler's notes, mostly none. */
+export function vclInline(name: string, source: string | Buffer): Command<string> {
   const start = `vcl.inline ${checkName('vcl.inline', name, programNameLimit)}`
   return {
     name: 'vcl.inline',
-    line:
-      state === undefined
-        ? joinLine(start, hereDocument(source, 'vcl.inline'))
-        : `${start} ${quoteSource(source.toString(), 'vcl.inline')} ${state}`,
-    parse: expectNote,
-    timeoutMs: loadTimeoutMs,
-  }
-}
-
-/** Compiles and loads a file: absolute, or searched in vcl_path. The cache's user must be able to read it. */
-export function vclLoad(name: string, path: string, state?: VclTemperature): Command<string> {
-  const words = [checkName('vcl.load', name, programNameLimit), path]
-  return {
-    name: 'vcl.load',
-    line: commandLine('vcl.load', state === undefined ? words : [...words, state]),
+    line: joinLine(start, hereDocument(source, 'vcl.inline')),
     parse: expectNote,
     timeoutMs: loadTimeoutMs,
   }
@@ -105,19 +80,6 @@ export function vclDiscard(names: readonly string[]): Command<void> {
 /** All rows, the discarded ones too. An empty answer is an error: the child did not give one. */
 export function vclList(): Command<readonly VclRow[]> {
   return { name: 'vcl.list', line: 'vcl.list -j', parse: parseVclList }
-}
-
-/** Known by the manager itself: right also while the child is stopped, and without discarded rows. From 6.6. */
-export function vclDeps(): Command<readonly VclDependencies[]> {
-  return {
-    name: 'vcl.deps',
-    line: 'vcl.deps -j',
-    parse: (reply, name) =>
-      expectJson(reply, name).payload.map((item) => {
-        const row = readObject(item, name)
-        return { name: readString(row, 'name', name), deps: readStrings(row['deps']) }
-      }),
-  }
 }
 
 /** The source as it was loaded, byte for byte; of a label its program's, without a name the active one's (from 7.1). */
@@ -160,8 +122,7 @@ function joinLine(start: string, end: string | Buffer): string | Buffer {
 }
 
 function parseVclList(reply: Reply, name: string): readonly VclRow[] {
-  return expectJson(reply, name).payload.map((item) => {
-    const row = readObject(item, name)
+  return expectRows(reply, name).map((row) => {
     const label = row['label']
     return {
       name: readString(row, 'name', name),

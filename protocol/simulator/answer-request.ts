@@ -4,35 +4,16 @@
  * (vcli_serve.c cls_exec, cls_dispatch; mgt_cli.c mcf_askchild).
  */
 import { cliStatus } from '../status.js'
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { createCommandTable, type CommandTable, type EngineCommand } from './command-table.js'
-import type { Call } from './commands/call.js'
-import { printBanner, printPanic } from './commands/process.js'
-import { coolPrograms, startChild, type EngineState } from './engine-state.js'
-import { findParam, readNumber, settingOf } from './param-table.js'
+import { ChildPanic, type Occasion } from './commands/call.js'
+import { printPanic } from './commands/process.js'
+import { coolPrograms, loseChild, type EngineState } from './engine-state.js'
+import { readNumber } from './param-table.js'
 import type { EngineRelease } from './release.js'
-import { quoteBare, quoteJson, ReplyText } from './reply-text.js'
+import { quoteBare, ReplyText, unknownRequest } from './reply-text.js'
 import { RequestReader, type EngineRequest } from './request-reader.js'
 import type { Words } from './words.js'
 
-/** The secret's bytes; null: no authentication; missing: a file that cannot be opened. */
-export type EngineSecret = Buffer | null | 'missing'
-
-/** What the manager knows about the connection a request came on. */
-export interface Caller {
-  isAuthenticated: boolean
-  /** Empty after it was answered. */
-  challenge: string
-  readonly secret: EngineSecret
-}
-
-export interface Occasion {
-  readonly caller: Caller
-  readonly nowMs: number
-  readonly nextPid: () => number
-}
-
-const unknownRequest = "Unknown request.\nType 'help' for more info.\n"
 /** The wildcard behind which the child's commands are takes so many words (mgt_cli.c CLICMD_WILDCARD). */
 const forwardedWords = 999
 
@@ -114,18 +95,22 @@ function runCommand(desk: Desk, command: EngineCommand, words: readonly string[]
     reply.refuse(cliStatus.tooMany, 'Too many parameters\n')
   else if (command.name === 'help' && desk.side === 'manager' && engine.child !== undefined)
     askChild(desk, words)
-  else {
-    const call: DeskCall = {
-      engine,
-      words,
-      args,
-      isJson,
-      reply,
-      nowMs: occasion.nowMs,
-      nextPid: occasion.nextPid,
-      desk,
-    }
-    command.answer(call)
+  else
+    mayPanic(desk, words, () => {
+      const commands = commandsOf(engine.release)
+      command.answer({ engine, commands, words, args, isJson, reply, side: desk.side, ...occasion })
+    })
+}
+
+/** A child that dies of a command leaves its panic, and no answer. */
+function mayPanic({ engine, reply, occasion }: Desk, words: readonly string[], answer: () => void) {
+  try {
+    answer()
+  } catch (error) {
+    if (!(error instanceof ChildPanic)) throw error
+    engine.panic = printPanic(words[0] ?? '', engine.release, occasion.nowMs)
+    loseChild(engine, occasion)
+    reply.clear().refuse(cliStatus.communication, 'CLI communication error (hdr)')
   }
 }
 
@@ -158,124 +143,13 @@ function hangChild(desk: Desk): void {
   desk.reply.refuse(cliStatus.communication, 'CLI communication error (hdr)')
 }
 
-/** The child ends without a word; the manager starts another unless it was told not to. */
-export function loseChild(engine: EngineState, { nowMs, nextPid }: Omit<Occasion, 'caller'>): void {
-  engine.child = undefined
-  const restart = findParam('auto_restart')
-  if (restart !== undefined && settingOf(engine, restart) === 'on' && engine.active !== undefined)
-    startChild(engine, nextPid(), nowMs)
-}
-
-interface DeskCall extends Call {
-  readonly desk: Desk
-}
-
-/** A call made here carries its desk; what needs it asks for it. */
-function deskOf(call: Call): Desk {
-  if (!('desk' in call)) throw new TypeError('a call from elsewhere')
-  return (call as DeskCall).desk // safe: only runCommand makes calls, all with a desk
-}
-
 const tables = new Map<string, CommandTable>()
 
 /** One table a release, for all engines. */
 function commandsOf(release: EngineRelease): CommandTable {
   const known = tables.get(release.version)
   if (known !== undefined) return known
-  const table = createCommandTable(release, { authenticate, help, panicChild })
+  const table = createCommandTable(release)
   if (tables.size < 100) tables.set(release.version, table)
   return table
-}
-
-function panicChild(call: Call): void {
-  const { engine, reply, nowMs } = call
-  engine.panic = printPanic(call.words[0] ?? '', engine.release, nowMs)
-  loseChild(engine, call)
-  reply.clear().refuse(cliStatus.communication, 'CLI communication error (hdr)')
-}
-
-function authenticate(call: Call): void {
-  const { engine, reply } = call
-  const { caller } = deskOf(call).occasion
-  if (caller.secret === null) {
-    reply.refuse(cliStatus.cannot, 'Secret file not configured\n')
-    return
-  }
-  if (caller.secret === 'missing') {
-    reply.refuse(cliStatus.cannot, 'Cannot open secret file (No such file or directory)\n')
-    return
-  }
-  const expected = answerTo(caller.challenge, caller.secret)
-  const given = Buffer.from((call.args[0] ?? '').toLowerCase(), 'latin1')
-  const isRight =
-    caller.challenge !== '' && given.length === expected.length && timingSafeEqual(given, expected)
-  if (!isRight) {
-    reply.refuse(cliStatus.close, '')
-    reply.closes = true
-    return
-  }
-  caller.isAuthenticated = true
-  caller.challenge = ''
-  printBanner({ engine, reply })
-}
-
-function answerTo(challenge: string, secret: Buffer): Buffer {
-  const digest = createHash('sha256')
-    .update(`${challenge}\n`)
-    .update(secret)
-    .update(`${challenge}\n`)
-    .digest('hex')
-  return Buffer.from(digest, 'latin1')
-}
-
-/** Who answers shows what it knows: the child everything, the manager its own commands (VCLS_func_help). */
-function help(call: Call): void {
-  const { engine, reply, args, words, nowMs, isJson } = call
-  const { side, occasion } = deskOf(call)
-  const mayAll = side === 'child' || occasion.caller.isAuthenticated
-  const commands = [...commandsOf(engine.release).values()].filter(
-    (command) => (side === 'child' || command.side === 'manager') && (mayAll || command.isOpen),
-  )
-  if (isJson) {
-    reply.beginJson(2, words, nowMs)
-    const described = commands.map((command) => `,\n  {${describe(command, side)}`)
-    reply.out(described.join('')).endJson()
-  } else helpInText(reply, commands, args[0])
-}
-
-function helpInText(reply: ReplyText, commands: readonly EngineCommand[], word?: string): void {
-  if (word !== undefined && !word.startsWith('-')) {
-    const command = commands.find(({ name }) => name === word)
-    if (command === undefined) reply.refuse(cliStatus.unknown, unknownRequest)
-    else reply.out(`${command.syntax}\n${command.help}\n`)
-  } else if (word === undefined || word === '-a' || word === '-d') {
-    for (const command of commands)
-      if (word === '-a' || command.isDebug === (word === '-d')) reply.out(`${command.syntax}\n`)
-  } else reply.refuse(cliStatus.unknown, 'Unknown flag\n')
-}
-
-const descriptions = {
-  manager: new WeakMap<EngineCommand, string>(),
-  child: new WeakMap<EngineCommand, string>(),
-}
-
-/** Made once: each agent asks for all of them when it connects. */
-function describe(command: EngineCommand, side: 'manager' | 'child'): string {
-  const known = descriptions[side].get(command) ?? writeDescription(command, side)
-  descriptions[side].set(command, known)
-  return known
-}
-
-function writeDescription(command: EngineCommand, side: 'manager' | 'child'): string {
-  const isInternal = side === 'child' && (command.name === 'help' || command.name === 'ping')
-  const members = [
-    `"request": ${quoteJson(command.name)}`,
-    `"syntax": ${quoteJson(command.syntax)}`,
-    `"help": ${quoteJson(command.help)}`,
-    `"minarg": ${command.least}`,
-    `"maxarg": ${command.most ?? -1}`,
-    `"flags": "${command.isDebug ? 'd' : isInternal ? 'i' : ''}"`,
-    `"json": ${command.hasJson}`,
-  ]
-  return `\n    ${members.join(',\n    ')}\n  }`
 }

@@ -1,8 +1,10 @@
 /** The state of a simulated engine that has just been started. */
-import { answerRequest, type Caller } from './answer-request.js'
-import type { EngineSetup, EngineState } from './engine-state.js'
+import { answerRequest } from './answer-request.js'
+import type { Caller } from './commands/call.js'
+import type { CompileVcl, EngineSetup, EngineState } from './engine-state.js'
 import { noneBackend, type EngineRelease } from './release.js'
 import { cliStatus } from '../status.js'
+import { toBytes } from './reply-text.js'
 
 /** Chosen by us: serves nobody, as no client reaches a simulated engine. */
 const defaultBootVcl = 'vcl 4.1;\nbackend default none;\n'
@@ -20,8 +22,7 @@ export interface BootOptions {
   readonly protectedParams?: readonly string[]
   /** Discarded programs that have served stay in the list, as with idle worker threads, until the child restarts. */
   readonly keepsDiscarded?: boolean
-  /** Reads files for vcl.load and include; without it there are none. */
-  readonly readVclFile?: (path: string) => string | undefined
+  readonly compileVcl: CompileVcl
 }
 
 export interface BootMoment {
@@ -42,7 +43,7 @@ export function bootEngine(
       listenAddress: options.listenAddress ?? '127.0.0.1 6081',
       protectedParams: new Set(options.protectedParams),
       keepsDiscarded: options.keepsDiscarded ?? false,
-      readVclFile: options.readVclFile ?? (() => undefined),
+      compileVcl: options.compileVcl,
     },
     masterPid: nextPid(),
     child: undefined,
@@ -65,6 +66,3 @@ export function bootEngine(
   }
   return engine
 }
-
-/** One character, one byte, as everything in the engine. */
-const toBytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1')

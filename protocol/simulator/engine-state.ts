@@ -1,6 +1,6 @@
 /** What a simulated engine remembers: the manager's part, and the child's part that a restart of the child loses. */
+import { isOn } from './param-table.js'
 import type { EngineRelease } from './release.js'
-import type { VclSource } from './vcl-lexer.js'
 
 export interface EngineState {
   readonly release: EngineRelease
@@ -27,8 +27,30 @@ export interface EngineSetup {
   readonly protectedParams: ReadonlySet<string>
   /** Rows stay as `discarded` when a program that served traffic is discarded, until the child restarts. */
   readonly keepsDiscarded: boolean
-  /** Reads a file for vcl.load and include; undefined means there is none. */
-  readonly readVclFile: (path: string) => string | undefined
+  readonly compileVcl: CompileVcl
+}
+
+/** Judges a program and finds what is told of it: nothing in this folder reads VCL. Pure. */
+export type CompileVcl = (
+  text: string,
+  context: CompileContext,
+) => CompiledVcl | { readonly refusal: string }
+
+export interface CompileContext {
+  readonly labels: ReadonlySet<string>
+  /** Unused definitions are errors (vcc_err_unref). */
+  readonly refusesUnused: boolean
+  /** `backend name none;` is known. */
+  readonly hasNoneBackend: boolean
+}
+
+export interface CompiledVcl {
+  readonly backends: readonly NewBackend[]
+  /** In `return (vcl(…))`, each once. */
+  readonly labels: readonly string[]
+  readonly initFailure: string | undefined
+  /** The compiler's remarks; empty without any. */
+  readonly warnings: string
 }
 
 export type ProbeResult = 'healthy' | 'sick'
@@ -59,7 +81,7 @@ export interface VclProgram {
   /** A label's program; a program's labels in `return (vcl(…))`. */
   uses: VclProgram[]
   usedBy: VclProgram[]
-  readonly sources: readonly VclSource[]
+  readonly source: string
   readonly backends: VclBackend[]
   /** Why vcl_init fails whenever a child loads it. */
   readonly initFailure: string | undefined
@@ -80,6 +102,23 @@ export interface VclBackend {
 
 /** A backend as a program declares it. */
 export type NewBackend = Pick<VclBackend, 'name' | 'type' | 'probe' | 'members'>
+
+/** One without a text, as a label is. */
+export function createProgram(name: string, state: VclProgram['state']): VclProgram {
+  return {
+    name,
+    state,
+    warm: true,
+    idleSinceMs: undefined,
+    uses: [],
+    usedBy: [],
+    source: '',
+    backends: [],
+    initFailure: undefined,
+    isDiscarded: false,
+    hasServed: false,
+  }
+}
 
 export function findProgram(engine: EngineState, name: string): VclProgram | undefined {
   return engine.programs.find((program) => program.name === name)
@@ -160,4 +199,14 @@ function orderForChild(programs: readonly VclProgram[]): VclProgram[] {
     if (ordered.size === before) throw new Error('labels of a simulated engine form a loop')
   }
   return [...ordered]
+}
+
+/** The child ends without a word; the manager starts another unless it was told not to. */
+export function loseChild(
+  engine: EngineState,
+  { nowMs, nextPid }: { readonly nowMs: number; readonly nextPid: () => number },
+): void {
+  engine.child = undefined
+  if (isOn(engine, 'auto_restart') && engine.active !== undefined)
+    startChild(engine, nextPid(), nowMs)
 }

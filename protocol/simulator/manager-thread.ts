@@ -3,10 +3,11 @@
  * blocks it (a compile, a client that does not read, a child that hangs) blocks all of them.
  */
 import { cliStatus } from '../status.js'
-import { answerRequest, loseChild, type Occasion } from './answer-request.js'
+import { answerRequest } from './answer-request.js'
+import type { Occasion } from './commands/call.js'
 import { printBanner } from './commands/process.js'
 import { refuseCompilation } from './commands/vcl-load.js'
-import type { EngineState } from './engine-state.js'
+import { loseChild, type EngineState } from './engine-state.js'
 import {
   createFault,
   strikeCommand,

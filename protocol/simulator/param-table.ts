@@ -7,17 +7,12 @@ import type { EngineState } from './engine-state.js'
 import { initialMask, printBits } from './param-bits.js'
 import type { EngineRelease } from './release.js'
 
-export type ParamKind =
-  | 'none' // not implemented on this platform
-  | 'bool'
-  | 'count'
-  | 'decimal'
-  | 'seconds'
-  | 'bytes'
-  | 'bits'
-  | 'pool'
-  | 'storage'
-  | 'text'
+const kinds = [
+  'none', // not implemented on this platform
+  ...(['bool', 'count', 'decimal', 'seconds', 'bytes', 'bits', 'pool', 'storage', 'text'] as const),
+] as const
+
+type ParamKind = (typeof kinds)[number]
 
 export interface ParamSpec {
   readonly name: string
@@ -149,19 +144,6 @@ workspace_client|bytes|96k|bytes|9k||delayed_effect|Workspace of a request.
 workspace_session|bytes|0.75k|bytes|384b||delayed_effect|Workspace of a session.
 workspace_thread|bytes|2k|bytes|0.25k|8k|delayed_effect|Workspace of a thread.`
 
-const kinds: readonly ParamKind[] = [
-  'none',
-  'bool',
-  'count',
-  'decimal',
-  'seconds',
-  'bytes',
-  'bits',
-  'pool',
-  'storage',
-  'text',
-]
-
 const specs: ReadonlyMap<string, ParamSpec> = new Map(
   rows
     .trim()
@@ -218,6 +200,11 @@ export function settingOf(engine: EngineState, spec: ParamSpec): string {
   return engine.params.get(spec.name) ?? initialOf(engine, spec)
 }
 
+export function isOn(engine: EngineState, name: string): boolean {
+  const spec = specs.get(name)
+  return spec !== undefined && settingOf(engine, spec) === 'on'
+}
+
 /** What is printed while nothing was set. */
 export function initialOf({ release }: EngineState, spec: ParamSpec): string {
   if (spec.name === 'cli_limit') return release.cliLimit
@@ -244,37 +231,37 @@ export function readBytes(text: string): number {
   return exponent === undefined ? Number(text) : Number(text.slice(0, -1)) * 2 ** exponent
 }
 
-/** Limits of a parameter now: some follow each other so that they never cross (mgt_param_tweak.c). */
-export function limitsOf(
-  engine: EngineState,
-  spec: ParamSpec,
-): { readonly minimum: ParamLimit | undefined; readonly maximum: ParamLimit | undefined } {
-  const plain = {
-    minimum: spec.minimum === undefined ? undefined : { text: spec.minimum },
-    maximum: spec.maximum === undefined ? undefined : { text: spec.maximum },
-  }
-  const follow = (name: string, of: (value: number) => number = (value) => value): ParamLimit => ({
-    text: String(of(readNumber(engine, name))),
-    because: name,
-  })
-  switch (spec.name) {
-    case 'thread_pool_max':
-      return { ...plain, minimum: follow('thread_pool_min') }
-    case 'thread_pool_min':
-      return { ...plain, maximum: follow('thread_pool_max') }
-    case 'thread_pool_reserve':
-      return {
-        ...plain,
-        maximum: {
-          ...follow('thread_pool_min', (least) => Math.floor(least * 0.95)),
-          because: '95% of thread_pool_min',
-        },
-      }
-    case 'vsl_buffer':
-      return { ...plain, minimum: follow('vsl_reclen', (longest) => longest + 12) }
-    case 'vsl_reclen':
-      return { ...plain, maximum: follow('vsl_buffer', (buffer) => buffer - 12) }
-    default:
-      return plain
-  }
+interface FollowingLimit {
+  readonly limit: 'minimum' | 'maximum'
+  readonly follows: string
+  readonly of?: (value: number) => number
+  readonly because?: string
+}
+
+/** Some limits follow another parameter, so that the two never cross (mgt_param_tweak.c). */
+const followingLimits: Readonly<Record<string, FollowingLimit>> = {
+  thread_pool_max: { limit: 'minimum', follows: 'thread_pool_min' },
+  thread_pool_min: { limit: 'maximum', follows: 'thread_pool_max' },
+  thread_pool_reserve: {
+    ...{ limit: 'maximum', follows: 'thread_pool_min' },
+    of: (least) => Math.floor(least * 0.95),
+    because: '95% of thread_pool_min',
+  },
+  vsl_buffer: { limit: 'minimum', follows: 'vsl_reclen', of: (longest) => longest + 12 },
+  vsl_reclen: { limit: 'maximum', follows: 'vsl_buffer', of: (buffer) => buffer - 12 },
+}
+
+export interface ParamLimits {
+  readonly minimum: ParamLimit | undefined
+  readonly maximum: ParamLimit | undefined
+}
+
+/** Limits of a parameter now. */
+export function limitsOf(engine: EngineState, { name, minimum, maximum }: ParamSpec): ParamLimits {
+  const toLimit = (text: string | undefined) => (text === undefined ? undefined : { text })
+  const plain = { minimum: toLimit(minimum), maximum: toLimit(maximum) }
+  const following = followingLimits[name]
+  if (!following) return plain
+  const { limit, follows, of = (value: number) => value, because = follows } = following
+  return { ...plain, [limit]: { text: String(of(readNumber(engine, follows))), because } }
 }

@@ -8,6 +8,7 @@ import {
   readBytes,
   settingOf,
   type ParamLimit,
+  type ParamLimits,
   type ParamSpec,
 } from './param-table.js'
 
@@ -90,15 +91,10 @@ function readUnsigned(input: string): number | undefined {
   return (match?.[1] === '-' ? -value : value) >>> 0
 }
 
-interface Limits {
-  readonly minimum: ParamLimit | undefined
-  readonly maximum: ParamLimit | undefined
-}
-
 /** Only the number at the start counts: `10m` is 10 seconds, not minutes (tested on 7.1.1). */
 function parseDecimal(
   input: string,
-  { minimum, maximum }: Limits,
+  { minimum, maximum }: ParamLimits,
   print: (value: number) => string,
 ): ParsedValue {
   const digits = /^[ \t]*(-?(?:\d{1,15}(?:[ \t]*\.\d{0,3})?|\.\d{1,3}))/.exec(input)?.[1]

@@ -50,6 +50,12 @@ export class ReplyText {
   }
 }
 
+export const unknownRequest = "Unknown request.\nType 'help' for more info.\n"
+
+/** A text of ours in the engine's form, one character for one byte, and back. */
+export const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
+export const fromBytes = (text: string): string => Buffer.from(text, 'latin1').toString('utf8')
+
 /** The bytes of one reply: 13 bytes of header, the body, one LF that the length does not count. */
 export function encodeReply(status: number, body: string): Buffer {
   return Buffer.from(`${encodeHeader(status, body.length)}${body}\n`, 'latin1')
@@ -91,55 +97,32 @@ function escapeBare(character: string): string {
   return shortEscapes[character] ?? `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`
 }
 
-/** Rows of tab-separated cells in columns, as wide as their widest cell; indented rows pass as they are (vte.c). */
-export function alignColumns(rows: string): string {
+/**
+ * Rows of tab-separated cells in columns, as wide as their widest cell; indented rows pass as they are (vte.c). Up to 7.3 a
+ * cell's tab counts as part of it; from 7.4 on (`right`) a cell that begins with a vertical tab stands at the right of its
+ * column.
+ */
+export function alignColumns(rows: string, form: 'columns' | 'right' = 'columns'): string {
   const lines = rows.split('\n').slice(0, -1)
   const table = lines.filter((line) => !line.startsWith(' ')).map((line) => line.split('\t'))
   const columnCount = Math.max(0, ...table.map((cells) => cells.length))
-  if (columnCount === 0) return ''
-  // The engine counts a cell's leading tab as part of it, so all but the first are one wider.
+  const tabWidth = form === 'columns' ? 1 : 0
+  const sizeOf = (cell: string) => cell.replace('\v', '').length
   const widths = Array.from({ length: columnCount }, (_, column) =>
-    Math.max(0, ...table.map((cells) => (cells[column]?.length ?? 0) + (column > 0 ? 1 : 0))),
+    Math.max(...table.map((cells) => sizeOf(cells[column] ?? '') + (column > 0 ? tabWidth : 0))),
   )
-  const widest = Math.max(...table.map((cells) => cells.join('').length + cells.length - 1))
-  const gap = clampGap(Math.trunc((pageWidth - widest) / columnCount))
+  const widest = Math.max(...table.map((cells) => sizeOf(cells.join('')) + cells.length - 1))
+  const gaps = columnCount - 1 + tabWidth
+  const gap = gaps === 0 ? 0 : Math.min(3, Math.max(1, Math.trunc((pageWidth - widest) / gaps)))
+  const place = (cell: string, width: number) =>
+    (cell.startsWith('\v') ? cell.slice(1).padStart(width) : cell.padEnd(width)) + ' '.repeat(gap)
   const pad = (cells: readonly string[]) =>
     cells
       .map((cell, column) =>
-        column === cells.length - 1 ? cell : cell.padEnd((widths[column] ?? 0) + gap),
-      )
-      .join('')
-  return lines
-    .map((line) => (line.startsWith(' ') ? line : pad(line.split('\t'))))
-    .map((line) => `${line}\n`)
-    .join('')
-}
-
-/**
- * The same from 7.4 on: a cell's tab is no part of it, and a cell that begins with a vertical tab stands at the right of its
- * column (vte.c VTE_format).
- */
-export function alignFields(rows: string): string {
-  const lines = rows.split('\n').slice(0, -1)
-  const table = lines.filter((line) => !line.startsWith(' ')).map((line) => line.split('\t'))
-  const fieldCount = Math.max(0, ...table.map((cells) => cells.length - 1))
-  const sizeOf = (cell: string) => cell.replace('\v', '').length
-  const widest = Math.max(0, ...table.map((cells) => sizeOf(cells.join('')) + cells.length - 1))
-  const gap = fieldCount === 0 ? 0 : clampGap(Math.trunc((pageWidth - widest) / fieldCount))
-  const widths = Array.from({ length: fieldCount + 1 }, (_, field) =>
-    Math.max(0, ...table.map((cells) => sizeOf(cells[field] ?? ''))),
-  )
-  const place = (cell: string, width: number) =>
-    cell.startsWith('\v') ? cell.slice(1).padStart(width) : cell.padEnd(width)
-  const pad = (cells: readonly string[]) =>
-    cells
-      .map((cell, field) =>
-        field === cells.length - 1 ? cell : place(cell, widths[field] ?? 0) + ' '.repeat(gap),
+        column === cells.length - 1 ? cell : place(cell, widths[column] ?? 0),
       )
       .join('')
   return lines.map((line) => `${line.startsWith(' ') ? line : pad(line.split('\t'))}\n`).join('')
 }
-
-const clampGap = (columns: number) => Math.min(3, Math.max(1, columns))
 
 const pageWidth = 80

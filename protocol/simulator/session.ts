@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { cliStatus } from '../status.js'
-import type { Caller, EngineSecret } from './answer-request.js'
+import type { Caller, EngineSecret } from './commands/call.js'
 import { encodeReply } from './reply-text.js'
 import { RequestReader, type EngineRequest } from './request-reader.js'
 import type { Quoting } from './release.js'
@@ -13,8 +13,6 @@ const challengeLetters = 32
 export interface SessionSetup {
   readonly secret: () => EngineSecret
   readonly quoting: Quoting
-  /** Replies behind an unacknowledged one wait so long for the client's next bytes; 0: never. */
-  readonly burstDelayMs: number
 }
 
 export class Session implements Caller {
@@ -30,9 +28,6 @@ export class Session implements Caller {
   /** A request that met a frozen engine, carried out when it thaws. */
   held: EngineRequest | undefined
   readonly #reader: RequestReader
-  readonly #delayed: Buffer[] = []
-  #delay: NodeJS.Timeout | undefined
-  #hasUnacknowledged = false
 
   constructor(
     readonly stream: Duplex,
@@ -48,9 +43,6 @@ export class Session implements Caller {
     stream.on('end', () => {
       this.hasEnded = true
       onInput(this)
-    })
-    stream.on('close', () => {
-      clearTimeout(this.#delay)
     })
   }
 
@@ -78,7 +70,6 @@ export class Session implements Caller {
   read(): boolean {
     const chunk: unknown = this.stream.read()
     if (!(chunk instanceof Uint8Array)) return false
-    this.#acknowledge()
     this.#reader.push(Buffer.from(chunk).toString('latin1'))
     if (this.#reader.isOverflown) this.stream.destroy()
     return true
@@ -93,15 +84,8 @@ export class Session implements Caller {
   /** False when the client does not read: the engine's writes block then, and with them its manager. */
   send({ bytes, then }: Outgoing): boolean {
     if (then === 'silence') this.isSilent = true
-    if (this.#mustWait()) {
-      this.#delayed.push(bytes)
-      if (then === 'close') this.#flush()
-      this.#closeAfter(then)
-      return true
-    }
-    this.#hasUnacknowledged = true
     const hasRoom = bytes.length === 0 || this.stream.write(bytes)
-    this.#closeAfter(then)
+    if (then === 'close') this.close()
     return hasRoom || this.stream.destroyed || this.stream.writableEnded
   }
 
@@ -110,31 +94,5 @@ export class Session implements Caller {
     // What was written is still delivered; unread input would hold the connection open.
     if (!this.stream.writableEnded) this.stream.end(() => this.stream.destroy())
     this.stream.resume()
-  }
-
-  #closeAfter(then: Outgoing['then']): void {
-    if (then === 'close') this.close()
-  }
-
-  /** Nagle: small writes wait while an earlier one is unacknowledged (management-protocol: 9). */
-  #mustWait(): boolean {
-    if (this.setup.burstDelayMs <= 0 || !this.#hasUnacknowledged) return false
-    this.#delay ??= setTimeout(() => {
-      this.#acknowledge()
-    }, this.setup.burstDelayMs)
-    return true
-  }
-
-  #acknowledge(): void {
-    this.#hasUnacknowledged = false
-    this.#flush()
-  }
-
-  #flush(): void {
-    clearTimeout(this.#delay)
-    this.#delay = undefined
-    if (this.#delayed.length === 0) return
-    const bytes = Buffer.concat(this.#delayed.splice(0))
-    if (!this.stream.writableEnded) this.stream.write(bytes)
   }
 }

@@ -6,15 +6,16 @@
 import { randomInt } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { loseChild, type EngineSecret } from './answer-request.js'
 import { bootEngine, type BootOptions } from './boot-engine.js'
+import type { EngineSecret } from './commands/call.js'
 import { printPanic } from './commands/process.js'
 import { keepDialing, type Dialer } from './dial-out.js'
-import type { EngineState, ProbeResult } from './engine-state.js'
+import { loseChild, type EngineState, type ProbeResult } from './engine-state.js'
 import type { FaultName, FaultPlan } from './faults.js'
 import { createMemoryPair } from './memory-pair.js'
 import { ManagerThread } from './manager-thread.js'
 import { parseRelease, type EngineRelease } from './release.js'
+import { fromBytes } from './reply-text.js'
 import type { EngineRequest } from './request-reader.js'
 import { Session } from './session.js'
 
@@ -23,8 +24,6 @@ export interface SimulatedEngineOptions extends BootOptions {
   readonly version?: string
   /** The secret file's bytes; null (or nothing): no authentication; 'missing': the file cannot be opened. */
   readonly secret?: EngineSecret
-  /** Replies to a burst of commands come so late, as the real one's 44 ms; 0 unless told. */
-  readonly burstDelayMs?: number
   readonly clock?: () => number
   /** Keeps the last so many command lines in `journal`; none unless told. */
   readonly journalLines?: number
@@ -37,7 +36,7 @@ export interface Listening {
   readonly close: () => Promise<void>
 }
 
-export function createSimulatedEngine(options: SimulatedEngineOptions = {}): SimulatedEngine {
+export function createSimulatedEngine(options: SimulatedEngineOptions): SimulatedEngine {
   return new SimulatedEngine(options)
 }
 
@@ -184,7 +183,6 @@ export class SimulatedEngine {
     const setup = {
       secret: () => this.#secret,
       quoting: this.#release.quoting,
-      burstDelayMs: this.options.burstDelayMs ?? 0,
     }
     const session = new Session(stream, setup, (ready) => {
       this.#manager.enqueue(ready)
@@ -197,7 +195,7 @@ export class SimulatedEngine {
   #note({ line }: EngineRequest, command: string): void {
     const limit = this.options.journalLines ?? 0
     if (limit <= 0) return
-    const text = command === 'auth' ? 'auth' : Buffer.from(line, 'latin1').toString('utf8')
+    const text = command === 'auth' ? 'auth' : fromBytes(line)
     this.#journal.push(text)
     if (this.#journal.length > limit) this.#journal.shift()
   }

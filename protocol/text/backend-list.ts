@@ -4,7 +4,7 @@
  * counts and health are columns of their own (cache_director.c, do_list; cache_backend_cfg.c in 4.1 and 5).
  */
 
-import { expectLines, garbledAnswer, type Command } from '../command.js'
+import { garbledAnswer, textCommand, type Command } from '../command.js'
 import {
   backendListLine,
   judgeHealth,
@@ -13,11 +13,7 @@ import {
 } from '../commands/backend.js'
 
 export function backendListText(options: BackendListOptions = {}): Command<readonly Backend[]> {
-  return {
-    name: 'backend.list',
-    line: backendListLine([], options),
-    parse: (reply, name) => parseBackendListText(expectLines(reply, name), name),
-  }
+  return textCommand('backend.list', backendListLine([], options), parseBackendListText)
 }
 
 /** Indented lines are the drawings of `-p`: left out; 6.1 does not indent the first of them. */

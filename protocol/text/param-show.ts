@@ -1,27 +1,20 @@
 /** `param.show` as text, for releases without `-j` (before 6.0.2 and 6.2). The long form `-l`: a block for each parameter. */
 
-import { expectLines, garbledAnswer, type Command } from '../command.js'
+import { garbledAnswer, textCommand, type Command } from '../command.js'
 import { checkParam, type Param } from '../commands/param.js'
 import { commandLine } from '../quote.js'
 
 export function paramShowText(param: string): Command<Param> {
-  return {
-    name: 'param.show',
-    line: commandLine('param.show', [checkParam('param.show', param)]),
-    parse: (reply, name) => {
-      const [first] = parseParamShowText(expectLines(reply, name), name)
-      if (!first) throw garbledAnswer(name, 'no parameter in it')
-      return first
-    },
-  }
+  const line = commandLine('param.show', [checkParam('param.show', param)])
+  return textCommand('param.show', line, (text, name) => {
+    const [first] = parseParamShowText(text, name)
+    if (!first) throw garbledAnswer(name, 'no parameter in it')
+    return first
+  })
 }
 
 export function paramShowAllText(): Command<readonly Param[]> {
-  return {
-    name: 'param.show',
-    line: 'param.show -l',
-    parse: (reply, name) => parseParamShowText(expectLines(reply, name), name),
-  }
+  return textCommand('param.show', 'param.show -l', parseParamShowText)
 }
 
 /** Values are as printed: text, where the JSON form has numbers. */

@@ -1,6 +1,6 @@
 /** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2 and 6.2). */
 
-import { expectLines, expectOk, garbledAnswer, type Command } from '../command.js'
+import { expectOk, garbledAnswer, textCommand, type Command } from '../command.js'
 import { readList, splitLines } from '../long-list.js'
 import type { Ban } from '../commands/ban.js'
 import {
@@ -25,23 +25,19 @@ export function banListText(): Command<readonly Ban[]> {
 }
 
 export function childStatusText(): Command<ChildState> {
-  return textCommand('status', parseStatusText)
+  return textCommand('status', 'status', parseStatusText)
 }
 
 export function processIdsText(): Command<ProcessIds> {
-  return textCommand('pid', parsePidText)
+  return textCommand('pid', 'pid', parsePidText)
 }
 
 export function storageListText(): Command<readonly Storage[]> {
-  return textCommand('storage.list', parseStorageListText)
+  return textCommand('storage.list', 'storage.list', parseStorageListText)
 }
 
 export function helpText(): Command<readonly HelpEntry[]> {
-  return textCommand('help', parseHelpText)
-}
-
-function textCommand<Result>(name: string, parse: (text: string) => Result): Command<Result> {
-  return { name, line: name, parse: (reply) => parse(expectLines(reply, name)) }
+  return textCommand('help', 'help', parseHelpText)
 }
 
 /** A ban a line: time, references, `C` once completed (else `-`, a blank in 4.1), flags and a pointer when debugging, the terms. */

@@ -3,15 +3,11 @@
  * references, name, then `-> target`, `(n labels)` or `(n return(vcl)s)`. Widths and spaces differ by release.
  */
 
-import { expectLines, garbledAnswer, type Command } from '../command.js'
+import { garbledAnswer, textCommand, type Command } from '../command.js'
 import { readVclStatus, type VclRow } from '../commands/vcl.js'
 
 export function vclListText(): Command<readonly VclRow[]> {
-  return {
-    name: 'vcl.list',
-    line: 'vcl.list',
-    parse: (reply, name) => parseVclListText(expectLines(reply, name), name),
-  }
+  return textCommand('vcl.list', 'vcl.list', parseVclListText)
 }
 
 /** An empty list is an error: it is also what is said when the child did not answer. */

@@ -1,10 +1,8 @@
 /** An agent beside a simulated cache of any release, and what one asks and wants of it. */
 import type { Test } from 'tap'
 import { openManagementConnection } from '../../protocol/connection.js'
-import {
-  createSimulatedEngine,
-  type SimulatedEngine,
-} from '../../protocol/simulator/simulated-engine.js'
+import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import { createSimulatedEngine } from '../support/simulated-engine.js'
 import type { DesiredEngine, DesiredProgram } from '../../src/vcl/desired-engine.js'
 import { makeRoutingVcl } from '../../src/vcl/routing.js'
 import { eventually } from '../support/eventually.js'

@@ -6,10 +6,8 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import t from 'tap'
 import { faultNames, type FaultName } from '../../protocol/simulator/faults.js'
-import {
-  createSimulatedEngine,
-  type SimulatedEngine,
-} from '../../protocol/simulator/simulated-engine.js'
+import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import { createSimulatedEngine } from '../support/simulated-engine.js'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
 import { startSimulatedAgents } from '../../src/agent/simulated/simulated-agents.js'
 import { beside } from '../support/beside.js'

@@ -7,16 +7,9 @@ import t, { type Test } from 'tap'
 import { typedLine } from '../../protocol/command.js'
 import { ban, banList, writeBlanksAsEscapes } from '../../protocol/commands/ban.js'
 import { backendList, backendSetHealth } from '../../protocol/commands/backend.js'
-import { paramSet, paramShow, paramShowChanged } from '../../protocol/commands/param.js'
+import { paramSet, paramShow } from '../../protocol/commands/param.js'
 import { ping } from '../../protocol/commands/process.js'
-import {
-  vclDiscard,
-  vclInline,
-  vclLabel,
-  vclLoad,
-  vclShow,
-  vclUse,
-} from '../../protocol/commands/vcl.js'
+import { vclDiscard, vclInline, vclLabel, vclShow, vclUse } from '../../protocol/commands/vcl.js'
 import { connectManagementPort } from '../../protocol/connection.js'
 import { ManagementPortError } from '../../protocol/errors.js'
 import { replyText } from '../../protocol/frame.js'
@@ -25,7 +18,6 @@ import {
   hereDocument,
   quoteArgument,
   quoteChildArgument,
-  quoteSource,
   splitLine,
 } from '../../protocol/quote.js'
 import { startVarnishd } from '../support/varnishd.js'
@@ -129,8 +121,6 @@ void t.test('refuses what cannot be sent safely, and says why', (t) => {
   t.throws(() => hereDocument('a\0b'), { kind: 'refused', message: /NUL/ })
   t.throws(() => hereDocument('a\ud800b'), { kind: 'refused', message: /U\+D800/ })
   t.throws(() => hereDocument(Buffer.alloc(9 * 1024 * 1024, 'x')), refused)
-  t.throws(() => quoteSource(''), refused)
-  t.throws(() => quoteSource('<<'), refused)
   t.end()
 })
 
@@ -151,7 +141,7 @@ void t.test(
       'x'.repeat(234),
     ])
       t.throws(() => vclInline(name, 'vcl 4.1;'), refused, name)
-    t.doesNotThrow(() => vclLoad('x'.repeat(233), '/a b.vcl', 'cold'))
+    t.doesNotThrow(() => vclInline('x'.repeat(233), 'vcl 4.1;'))
     t.doesNotThrow(() => vclLabel('x'.repeat(300), 'a'))
     t.throws(() => vclUse('x'.repeat(1_001)), refused)
     t.throws(() => vclDiscard([]), refused)
@@ -233,13 +223,13 @@ void t.test('the real cache', async (t) => {
   t.teardown(() => {
     connection.close()
   })
-  const changedBefore = await connection.run(paramShowChanged())
+  const changedBefore = await cache.adm('param.show', 'changed')
   const pidBefore = await cache.adm('pid')
   /** Nothing ran that was not meant: the connection is in step, the same processes, the same parameters. */
   const checkUnharmed = async (t: Test) => {
     t.equal(typeof (await connection.run(ping())), 'number')
     t.equal(await cache.adm('pid'), pidBefore)
-    t.strictSame(await connection.run(paramShowChanged()), changedBefore)
+    t.strictSame(await cache.adm('param.show', 'changed'), changedBefore)
   }
 
   await t.test('reads the value of a ban as it was meant, or it was refused', async (t) => {
@@ -276,17 +266,15 @@ void t.test('the real cache', async (t) => {
     await checkUnharmed(t)
   })
 
-  await t.test('reads VCL texts byte for byte, inline and quoted', async (t) => {
+  await t.test('reads VCL texts byte for byte', async (t) => {
     const comment = '/* #EOF\nEOF\n<< EOF\n"\\x41\\" \\q \t\r\n ä😀\u2028 \x01\x1b\nquit\n */\n'
     const source = `vcl 4.1;\n${comment}backend default none;\n`
     const latin1 = Buffer.from(source.replace(/[😀\u2028]/gu, ''), 'latin1')
 
     await connection.run(vclInline('here', source))
-    await connection.run(vclInline('quoted', source, 'auto'))
     await connection.run(vclInline('bytes', latin1))
 
     t.equal((await connection.run(vclShow('here'))).toString(), source)
-    t.equal((await connection.run(vclShow('quoted'))).toString(), source)
     t.strictSame(await connection.run(vclShow('bytes')), latin1)
     await checkUnharmed(t)
   })

@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { capabilitiesFrom, probeCapabilities } from '../../protocol/capabilities.js'
+import { capabilitiesFrom, capabilitiesOf, probeCapabilities } from '../../protocol/capabilities.js'
 import type { Command } from '../../protocol/command.js'
 import { help } from '../../protocol/commands/process.js'
 import { ManagementPortError } from '../../protocol/errors.js'
-import { chooseReadingCommands, readingCommandsOf } from '../../protocol/reading.js'
+import { chooseReadingCommands } from '../../protocol/reading.js'
 import { hasCommand, isAtLeast, parseBanner, supportsJson } from '../../protocol/release.js'
-import { createSimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import { createSimulatedEngine } from '../support/simulated-engine.js'
 import { root } from '../support/root.js'
 import { playScenario, readTranscript, writeTranscript, type Answer } from './release-scenario.js'
 import { RawClient } from './simulator/raw-client.js'
@@ -48,9 +48,10 @@ void t.test('each release is asked in the form it answers', (t) => {
       [true, true, true, true],
     ],
   )
-  t.equal(readingCommandsOf('5.2.1').vclList().line, 'vcl.list')
-  t.equal(readingCommandsOf('7.1.1').vclList().line, 'vcl.list -j')
-  t.equal(readingCommandsOf('6.0.16').backendList({ pattern: 'a*' }).line, 'backend.list a*')
+  const readAs = (version: string) => chooseReadingCommands(capabilitiesOf(version))
+  t.equal(readAs('5.2.1').vclList().line, 'vcl.list')
+  t.equal(readAs('7.1.1').vclList().line, 'vcl.list -j')
+  t.equal(readAs('6.0.16').backendList({ pattern: 'a*' }).line, 'backend.list a*')
   t.end()
 })
 
@@ -131,10 +132,21 @@ for (const release of releases) {
     engine.setProbes('sick')
     const client = new RawClient(engine.connect())
     await client.next()
-    const found = writeTranscript(await playScenario(client))
+    const found = await playScenario(client)
     engine.close()
-    t.equal(found, readFixture(release))
+    t.equal(withoutRefusal(found), withoutRefusal(readTranscript(readFixture(release))))
   })
+}
+
+/** What a compiler says of a VCL is its own. */
+function withoutRefusal(answers: ReadonlyMap<string, Answer>): string {
+  const withoutText = [...answers].map(([line, { status, body }]) => {
+    return [
+      line,
+      { status, body: body.replace(/^(Message from VCC-compiler:\n)[^]*/, '$1') },
+    ] as const
+  })
+  return writeTranscript(new Map(withoutText))
 }
 
 void t.test('a cache that does not tell what it can is judged by its release', async (t) => {

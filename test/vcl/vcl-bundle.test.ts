@@ -1,7 +1,7 @@
 /** Flattening: the compiler sees the tokens it would have seen, and every place leads back to its author's file. */
 import fc from 'fast-check'
 import t from 'tap'
-import { acceptVcl } from '../../protocol/simulator/accept-vcl.js'
+import { compileVcl } from '../../src/agent/simulated/compile-vcl.js'
 import { locateSource } from '../../src/vcl/source-map.js'
 import { bundleVcl, vclDeclaresVersion, type Bundle, type VclText } from '../../src/vcl/bundle.js'
 import { lexVcl, type Token } from '../../src/vcl/lexer.js'
@@ -221,13 +221,12 @@ void t.test('the simulated engine refuses the same nesting', (t) => {
   const property = fc.property(fc.integer({ min: 90, max: 110 }), inside, (depth, text) => {
     const blocks = `${'if (req.restarts == 0) {'.repeat(depth - 1)}${text}${'}'.repeat(depth)}`
     const source = `vcl 4.1;\nbackend default none;\nsub vcl_recv {${blocks}\n`
-    const engine = acceptVcl(
-      { name: 'main.vcl', text: source },
-      { labels: [], refusesUnused: true, readVclFile: () => undefined, hasNoneBackend: true },
-    )
+    const context = { labels: new Set<string>(), refusesUnused: true, hasNoneBackend: true }
+    const compiled = compileVcl(source, context)
+    const isCompiled = !('refusal' in compiled)
     const errors = refused(source)
-    if (engine.isAccepted !== depth <= 100 || engine.isAccepted !== (errors.length === 0))
-      throw new Error(`${depth} deep: ${engine.isAccepted ? '' : engine.message} ${errors.join()}`)
+    if (isCompiled !== depth <= 100 || isCompiled !== (errors.length === 0))
+      throw new Error(`${depth} deep: ${isCompiled ? '' : compiled.refusal} ${errors.join()}`)
   })
 
   fc.assert(property)

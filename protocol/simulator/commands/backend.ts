@@ -2,8 +2,8 @@
 import { cliStatus } from '../../status.js'
 import type { VclBackend, VclProgram } from '../engine-state.js'
 import { matchesGlob } from '../glob.js'
-import { alignColumns, alignFields, quoteJson } from '../reply-text.js'
-import type { Call } from './call.js'
+import { alignColumns, quoteJson } from '../reply-text.js'
+import { ChildPanic, type Call } from './call.js'
 
 interface Row {
   readonly name: string
@@ -11,8 +11,7 @@ interface Row {
   readonly backend: VclBackend
 }
 
-/** 'died': the child would have died of it. */
-export function listBackends(call: Call): 'died' | undefined {
+export function listBackends(call: Call): void {
   const { reply, words, nowMs, engine } = call
   // `words`, not `args`: after a first -j more flags may follow.
   const flags = takeWhile(words.slice(1), (word) => word.startsWith('-'))
@@ -20,20 +19,19 @@ export function listBackends(call: Call): 'died' | undefined {
   const unknown = letters.find((letter) => letter !== 'p' && letter !== 'j')
   if (unknown !== undefined) {
     reply.refuse(cliStatus.parameter, `Invalid flag ${unknown}`)
-    return undefined
+    return
   }
   // Twice is not at all.
   const isDetailed = letters.filter((letter) => letter === 'p').length % 2 === 1
   const [pattern, more] = words.slice(1 + flags.length)
   if (more !== undefined) {
     reply.refuse(cliStatus.parameter, 'Too many arguments')
-    return undefined
+    return
   }
-  if (isDeadly(call, pattern)) return 'died'
   const rows = findBackends(call, pattern)
   if (!letters.includes('j')) {
     writeTable(call, rows, isDetailed)
-    return undefined
+    return
   }
   const version = engine.release.backendList === 'columns' ? 3 : 2
   reply.beginJson(version, words, nowMs).out(',\n').out('{\n').indent(2)
@@ -41,7 +39,6 @@ export function listBackends(call: Call): 'died' | undefined {
     writeJsonRow(call, row, { isFirst: at === 0, isDetailed })
   })
   reply.indent(-2).out('\n').out('}').endJson()
-  return undefined
 }
 
 /** VCL_IterDirector of 7.6 and 7.7 takes a label for a program (varnish-cache #4390); 8.0 skips labels. */
@@ -57,7 +54,9 @@ function takeWhile(words: readonly string[], fits: (word: string) => boolean): r
 }
 
 /** A pattern without a dot is about the active program, one with a dot about all (VCL_IterDirector). */
-function findBackends({ engine }: Call, pattern: string | undefined): readonly Row[] {
+function findBackends(call: Call, pattern: string | undefined): readonly Row[] {
+  const { engine } = call
+  if (isDeadly(call, pattern)) throw new ChildPanic()
   const { active } = engine
   const isLocal = pattern === undefined || !pattern.includes('.')
   const full = isLocal ? `${active?.name ?? ''}.${pattern ?? '*'}` : pattern
@@ -122,7 +121,7 @@ function writeTable(call: Call, rows: readonly Row[], isDetailed: boolean): void
     return `${row.name}\t${admin}\t${good}/${window}\t${health}\t${changed}${details}\n`
   })
   const text = `Backend name\tAdmin\tProbe\tHealth\tLast change\n${table.join('')}`
-  reply.out(engine.release.vclList === 'right' ? alignFields(text) : alignColumns(text))
+  reply.out(alignColumns(text, engine.release.vclList === 'right' ? 'right' : 'columns'))
 }
 
 /** A row begins with its line feed, the text ends without one. */
@@ -209,14 +208,13 @@ function writeJsonRow(
     .out('}')
 }
 
-export function setBackendHealth(call: Call): 'died' | undefined {
+export function setBackendHealth(call: Call): void {
   const { reply, nowMs } = call
   const [pattern = '', word = ''] = call.args
   if (word !== 'auto' && word !== 'healthy' && word !== 'sick') {
     reply.refuse(cliStatus.parameter, `Invalid state ${word}`)
-    return undefined
+    return
   }
-  if (isDeadly(call, pattern)) return 'died'
   const rows = findBackends(call, pattern)
   if (rows.length === 0) reply.refuse(cliStatus.parameter, 'No Backends matches')
   for (const { backend } of rows) {
@@ -224,5 +222,4 @@ export function setBackendHealth(call: Call): 'died' | undefined {
     backend.admin = word
     backend.changedAtMs = nowMs
   }
-  return undefined
 }

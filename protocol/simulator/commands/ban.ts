@@ -1,10 +1,10 @@
 /** ban and ban.list (cache_ban_build.c, cache_ban.c). There are no objects: a ban is checked, listed, and that is all. */
 import { cliStatus } from '../../status.js'
 import type { Ban } from '../engine-state.js'
-import { findParam, settingOf } from '../param-table.js'
+import { isOn } from '../param-table.js'
 import { findRegexMistake } from '../regex-check.js'
 import { quoteBare } from '../reply-text.js'
-import type { Call } from './call.js'
+import { ChildPanic, type Call } from './call.js'
 
 /** The lurker drops what no object refers to; so many rows are kept here, the newest. */
 const listedBans = 1000
@@ -39,43 +39,38 @@ interface Test extends Pick<Ban, 'spec' | 'jsonSpec'> {
   readonly isUnique: boolean
 }
 
-/** Answers 'died' when the child would have died of it. */
-export function addBan(call: Call): 'died' | undefined {
+export function addBan(call: Call): void {
   const { reply, args } = call
   const conjunction = args.find((word, at) => at % 4 === 3 && word !== '&&')
   if (args.length % 4 !== 3) {
     reply.refuse(cliStatus.parameter, 'Wrong number of arguments')
-    return undefined
+    return
   }
   if (conjunction !== undefined) {
     reply.refuse(cliStatus.parameter, `Found "${conjunction}" expected &&`)
-    return undefined
+    return
   }
   const tests: Test[] = []
   for (let at = 0; at < args.length; at += 4) {
     const test = parseTest(args.slice(at, at + 3))
-    if (test === 'died') return test
     if (typeof test === 'string') {
       reply.refuse(cliStatus.parameter, test)
-      return undefined
+      return
     }
     tests.push(test)
   }
   commitBan(call, tests)
-  return undefined
 }
 
 function commitBan({ engine, nowMs }: Call, tests: readonly Test[]): void {
   const bans = engine.child?.bans ?? []
-  const dups = findParam('ban_dups')
-  const isDeduplicated = dups !== undefined && settingOf(engine, dups) === 'on'
   const ban: Ban = {
     // Two bans never have the same time.
     atMs: Math.max(nowMs, (bans[0]?.atMs ?? 0) + 0.001),
     spec: tests.map(({ spec }) => spec).join(' && '),
     jsonSpec: tests.map(({ jsonSpec }) => jsonSpec).join(' && '),
     completed: false,
-    completesOlder: isDeduplicated && !tests.some(({ isUnique }) => isUnique),
+    completesOlder: isOn(engine, 'ban_dups') && !tests.some(({ isUnique }) => isUnique),
   }
   bans.unshift(ban)
   bans.length = Math.min(bans.length, listedBans)
@@ -85,7 +80,7 @@ function parseTest([name = '', operator = '', value = '']: readonly string[]): T
   const field = fields.find((known) => name.startsWith(known.name))
   if (field === undefined) return `Unknown or unsupported field "${name}"`
   const header = field.takes === 'header' ? name.slice(field.name.length) : ''
-  if (header.length > headerNameBytes) return 'died'
+  if (header.length > headerNameBytes) throw new ChildPanic()
   const operators = field.takes === 'duration' ? durationOperators : textOperators
   if (!operators.includes(operator)) {
     const list = `${operators.slice(0, -1).join(', ')} or ${operators.at(-1) ?? ''}`

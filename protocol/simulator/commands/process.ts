@@ -1,4 +1,4 @@
-/** ping, banner, status, pid, start, stop, quit, panic.*, storage.list, and the debug commands that answer something. */
+/** ping, banner, status, pid, start, stop, panic.*, storage.list, and the debug commands that answer something. */
 import { cliStatus } from '../../status.js'
 import { startChild, type EngineState } from '../engine-state.js'
 import { quoteJson } from '../reply-text.js'
@@ -7,11 +7,6 @@ import type { Call } from './call.js'
 export function ping({ reply, words, nowMs, isJson }: Call): void {
   if (isJson) reply.beginJson(2, words, nowMs).out(', "PONG"\n').endJson()
   else reply.out(`PONG ${Math.floor(nowMs / 1000)} 1.0`)
-}
-
-export function quit({ reply }: Call): void {
-  reply.refuse(cliStatus.close, 'Closing CLI connection')
-  reply.closes = true
 }
 
 const rule = '-----------------------------\n'

@@ -1,8 +1,8 @@
 /** vcl.list, vcl.deps, vcl.show: what is loaded, as the manager and the child tell it (mgt_vcl.c, cache_vcl.c). */
 import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
-import { alignColumns, alignFields, type ReplyText } from '../reply-text.js'
-import type { Call } from './call.js'
+import { alignColumns, type ReplyText } from '../reply-text.js'
+import { ChildPanic, type Call } from './call.js'
 
 export function listVcls(call: Call): void {
   const { engine, reply } = call
@@ -15,7 +15,7 @@ export function listVcls(call: Call): void {
   if (vclList === 'joined') for (const program of programs) reply.out(printOldRow(call, program))
   else {
     const rows = programs.map((program) => printRow(call, program)).join('')
-    reply.out(vclList === 'columns' ? alignColumns(rows) : alignFields(rows))
+    reply.out(alignColumns(rows, vclList))
   }
 }
 
@@ -126,30 +126,30 @@ export function listDependencies({ engine, reply, words, nowMs, isJson }: Call):
 }
 
 /**
- * Without a name the active program; a label shows its target, or kills the child (until 6.2: `died`); -v adds includes and
+ * Without a name the active program; a label shows its target, or kills the child (until 6.2); -v adds includes and
  * what is built in.
  */
-export function showVcl({ engine, reply, args }: Call): 'died' | undefined {
+export function showVcl({ engine, reply, args }: Call): void {
   const isVerbose = args[0] === '-v'
   const [name = '', more] = isVerbose ? args.slice(1) : args
   const named = name === '' ? engine.active : findProgram(engine, name)
   if (more !== undefined) reply.refuse(cliStatus.parameter, `Too many parameters: '${more}'`)
   else if (named === undefined) reply.refuse(cliStatus.parameter, `No VCL named '${name}'`)
-  else if (named.state === 'label' && !engine.release.has([null, '6.3'])) return 'died'
+  else if (named.state === 'label' && !engine.release.has([null, '6.3'])) throw new ChildPanic()
   else printSource(reply, targetOf(named), isVerbose)
-  return undefined
 }
 
 const targetOf = (program: VclProgram) =>
   program.state === 'label' ? (program.uses[0] ?? program) : program
 
-function printSource(reply: ReplyText, program: VclProgram, isVerbose: boolean): void {
-  if (isVerbose) printParts(reply, program)
-  else reply.out(program.sources[0]?.text ?? '')
-}
+/** Stands for the one that is built in. */
+const builtinVcl = 'vcl 4.0;\n'
 
-function printParts(reply: ReplyText, program: VclProgram): void {
-  program.sources.forEach((source, at) => {
-    reply.out(`// VCL.SHOW ${at} ${source.text.length} ${source.name}\n${source.text}\n`)
-  })
+function printSource(reply: ReplyText, { source }: VclProgram, isVerbose: boolean): void {
+  if (!isVerbose) reply.out(source)
+  else
+    [source, builtinVcl].forEach((text, at) => {
+      const name = at === 0 ? '<vcl.inline>' : '<builtin>'
+      reply.out(`// VCL.SHOW ${at} ${text.length} ${name}\n${text}\n`)
+    })
 }

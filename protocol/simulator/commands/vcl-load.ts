@@ -1,17 +1,17 @@
 /** vcl.inline and vcl.load: compile in the manager, load in the child (mgt_vcl.c mgt_new_vcl). */
 import { cliStatus } from '../../status.js'
-import { acceptVcl, type Acceptance } from '../accept-vcl.js'
 import {
   addUse,
+  createProgram,
   findProgram,
   setIdleClock,
+  type CompiledVcl,
   type EngineState,
   type VclProgram,
 } from '../engine-state.js'
-import { readNumber, settingOf, findParam } from '../param-table.js'
+import { isOn, readNumber } from '../param-table.js'
 import { noneBackend } from '../release.js'
-import type { ReplyText } from '../reply-text.js'
-import type { VclSource } from '../vcl-lexer.js'
+import { fromBytes, toBytes, type ReplyText } from '../reply-text.js'
 import type { Call } from './call.js'
 import { mayBeName } from './vcl-names.js'
 
@@ -19,14 +19,13 @@ import { mayBeName } from './vcl-names.js'
 const nameLimitBytes = 233
 
 export function inlineVcl(call: Call): void {
-  const [name = '', text = '', state] = call.args
-  loadVcl(call, { name, state }, { name: '<vcl.inline>', text })
+  const [name = '', source = '', state] = call.args
+  loadVcl(call, { name, state }, { source })
 }
 
 export function loadVclFile(call: Call): void {
-  const [name = '', path = '', state] = call.args
-  const text = call.engine.setup.readVclFile(path)
-  loadVcl(call, { name, state }, text === undefined ? { missingPath: path } : { name: path, text })
+  const [name = '', missingPath = '', state] = call.args
+  loadVcl(call, { name, state }, { missingPath })
 }
 
 interface NewProgram {
@@ -34,7 +33,8 @@ interface NewProgram {
   readonly state: string | undefined
 }
 
-type Origin = VclSource | { readonly missingPath: string }
+/** A simulated engine has no files. */
+type Origin = { readonly source: string } | { readonly missingPath: string }
 
 function loadVcl(call: Call, { name, state: word = 'auto' }: NewProgram, origin: Origin): void {
   const { engine, reply } = call
@@ -46,9 +46,9 @@ function loadVcl(call: Call, { name, state: word = 'auto' }: NewProgram, origin:
   if (isFull(call)) return
   const state = parseState(call, word)
   if (state === undefined) return
-  const acceptance = compile(call, name, origin)
-  if (acceptance === undefined) return
-  const program = addProgram(engine, { name, state }, acceptance)
+  const compiled = compile(call, name, origin)
+  if (compiled === undefined) return
+  const program = addProgram(engine, { name, state, ...compiled })
   noteCount(call)
   loadInChild(call, program)
 }
@@ -82,9 +82,9 @@ export function parseState({ reply }: Call, word: string): 'auto' | 'cold' | 'wa
   return undefined
 }
 
-type Accepted = Extract<Acceptance, { readonly isAccepted: true }>
+type Compiled = CompiledVcl & { readonly source: string }
 
-function compile(call: Call, name: string, origin: Origin): Accepted | undefined {
+function compile(call: Call, name: string, origin: Origin): Compiled | undefined {
   const { engine, reply } = call
   if (name.length > nameLimitBytes) {
     const folder = `vcl_${name}.${(call.nowMs / 1000).toFixed(6)}`
@@ -93,26 +93,29 @@ function compile(call: Call, name: string, origin: Origin): Accepted | undefined
       .out('VCL compilation failed')
     return undefined
   }
-  const acceptance: Acceptance =
-    'missingPath' in origin
-      ? {
-          isAccepted: false,
-          message: `Cannot read file '${origin.missingPath}' (No such file or directory)\n`,
-        }
-      : acceptVcl(origin, {
-          labels: engine.programs.filter(({ state }) => state === 'label').map((each) => each.name),
-          refusesUnused: isOn(engine, 'vcc_err_unref'),
-          readVclFile: engine.setup.readVclFile,
-          hasNoneBackend: engine.release.has(noneBackend),
-        })
-  if (!acceptance.isAccepted) {
-    refuseCompilation(reply, acceptance.message)
+  if ('missingPath' in origin) {
+    refuseCompilation(
+      reply,
+      `Cannot read file '${origin.missingPath}' (No such file or directory)\n`,
+    )
+    return undefined
+  }
+  const { source } = origin
+  const labels = engine.programs.filter(({ state }) => state === 'label')
+  const compiled = engine.setup.compileVcl(fromBytes(source), {
+    labels: new Set(labels.map((label) => label.name)),
+    refusesUnused: isOn(engine, 'vcc_err_unref'),
+    hasNoneBackend: engine.release.has(noneBackend),
+  })
+  if ('refusal' in compiled) {
+    refuseCompilation(reply, toBytes(compiled.refusal))
     return undefined
   }
   // Only what passes this far reaches the slow C compiler.
   reply.delayMs = engine.setup.compileMs
-  if (acceptance.warnings !== '') reply.out(`Message from VCC-compiler:\n${acceptance.warnings}`)
-  return acceptance
+  if (compiled.warnings !== '')
+    reply.out(`Message from VCC-compiler:\n${toBytes(compiled.warnings)}`)
+  return { ...compiled, source }
 }
 
 export function refuseCompilation(reply: ReplyText, message: string): void {
@@ -121,31 +124,20 @@ export function refuseCompilation(reply: ReplyText, message: string): void {
     .out('Running VCC-compiler failed, exited with 2\nVCL compilation failed')
 }
 
-function isOn(engine: EngineState, name: string): boolean {
-  const spec = findParam(name)
-  return spec !== undefined && settingOf(engine, spec) === 'on'
-}
-
 function addProgram(
   engine: EngineState,
-  { name, state }: { readonly name: string; readonly state: 'auto' | 'cold' | 'warm' },
-  accepted: Accepted,
+  { name, state, ...compiled }: Compiled & { name: string; state: 'auto' | 'cold' | 'warm' },
 ): VclProgram {
+  const { source, initFailure } = compiled
   const program: VclProgram = {
-    name,
-    state,
+    ...createProgram(name, state),
     warm: state !== 'cold',
-    idleSinceMs: undefined,
-    uses: [],
-    usedBy: [],
-    sources: accepted.sources,
-    backends: accepted.backends.map((backend) => ({ ...backend, admin: 'auto', changedAtMs: 0 })),
-    initFailure: accepted.initFailure,
-    isDiscarded: false,
-    hasServed: false,
+    source,
+    backends: compiled.backends.map((backend) => ({ ...backend, admin: 'auto', changedAtMs: 0 })),
+    initFailure: initFailure === undefined ? undefined : toBytes(initFailure),
   }
   engine.programs.push(program)
-  for (const label of accepted.labels) {
+  for (const label of compiled.labels) {
     const used = findProgram(engine, label)
     if (used !== undefined) addUse(engine, program, used)
   }

@@ -2,6 +2,7 @@
 import { cliStatus } from '../../status.js'
 import {
   addUse,
+  createProgram,
   dropUses,
   findProgram,
   setIdleClock,
@@ -131,19 +132,7 @@ function reaches(call: Call, from: VclProgram, wanted: VclProgram): boolean {
 }
 
 function addLabel(engine: EngineState, name: string): VclProgram {
-  const label: VclProgram = {
-    name,
-    state: 'label',
-    warm: true,
-    idleSinceMs: undefined,
-    uses: [],
-    usedBy: [],
-    sources: [],
-    backends: [],
-    initFailure: undefined,
-    isDiscarded: false,
-    hasServed: false,
-  }
+  const label = createProgram(name, 'label')
   engine.programs.push(label)
   engine.child?.programs.push(label)
   return label

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
 import type { AgentConfig, EngineConfig } from '../agent-config.js'
+import { compileVcl } from './compile-vcl.js'
 
 export interface SimulatedCache {
   readonly engine: Extract<EngineConfig, { mode: 'simulated' }>
@@ -16,7 +17,7 @@ export function createSimulatedCache(options: {
   readonly compileMs: number
 }): SimulatedCache {
   const secret = randomBytes(32)
-  const engine = createSimulatedEngine({ secret, compileMs: options.compileMs })
+  const engine = createSimulatedEngine({ secret, compileMs: options.compileMs, compileVcl })
   return {
     engine: { mode: 'simulated', connect: () => engine.connect(), secret },
     http: options.http,

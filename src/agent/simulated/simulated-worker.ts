@@ -1,13 +1,12 @@
 /** The thread of `--simulate N`: simulated caches and their agents, which share texts, a token and turns to connect. */
-import { randomBytes } from 'node:crypto'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
-import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
 import { loadLimits } from '../../vcl/compile-limits.js'
 import { runAgent, type AgentBelongings, type RunningAgent } from '../agent.js'
 import { spreadAddress } from '../link/coordinator-address.js'
 import { keyOf } from '../link/key.js'
 import type { FromSimulation, SimulationOrder, ToSimulation } from './simulated-agents.js'
+import { createSimulatedCache } from './simulated-cache.js'
 import { createStateInMemory, type SharedSources } from '../apply/state-in-memory.js'
 
 /** Chosen by us: handshakes of this process at a time, so that a coordinator is not run over by its own guests. */
@@ -65,8 +64,8 @@ function startOne(
   shared: Shared & { readonly joinToken: () => Promise<string | undefined> },
   log: Logger,
 ): Promise<RunningAgent> {
-  const secret = randomBytes(32)
-  const engine = createSimulatedEngine({ secret, compileMs: order.compileMs })
+  const http = { host: '127.0.0.1', port: 0 } // nobody serves there
+  const { engine } = createSimulatedCache({ http, compileMs: order.compileMs })
   return runAgent(
     {
       agentVersion: order.agentVersion,
@@ -75,8 +74,8 @@ function startOne(
       readOnly: false,
       coordinator: spreadAddress(order.coordinator, agent.name),
       joinToken: shared.joinToken,
-      engine: { mode: 'simulated', connect: () => engine.connect(), secret },
-      http: { host: '127.0.0.1', port: 0 }, // nobody serves there
+      engine,
+      http,
       takeover: 'registration',
       warmupMs: 0,
       furtherCounters: [],

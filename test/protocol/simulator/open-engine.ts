@@ -1,9 +1,6 @@
 /** Simulated engines for one test, and clients in memory. */
-import {
-  createSimulatedEngine,
-  type SimulatedEngine,
-  type SimulatedEngineOptions,
-} from '../../../protocol/simulator/simulated-engine.js'
+import type { SimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
+import { createSimulatedEngine, type EngineOptions } from '../../support/simulated-engine.js'
 import { RawClient } from './raw-client.js'
 
 const vcl = 'vcl 4.1;\\nbackend default { .host = \\"127.0.0.1\\"; }'
@@ -14,7 +11,7 @@ export const load = (name: string) => `vcl.inline ${name} "${vcl}"`
 /** An engine without authentication, and clients that have read its banner. */
 export function start(
   t: { teardown(end: () => void): unknown },
-  options: SimulatedEngineOptions = {},
+  options: EngineOptions = {},
 ): SimulatedEngine {
   const engine = createSimulatedEngine(options)
   t.teardown(() => {

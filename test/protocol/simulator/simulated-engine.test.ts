@@ -1,6 +1,6 @@
 /** What a simulated engine does that no single reply shows: what is lost when, what goes cold, where releases differ. */
 import t from 'tap'
-import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
+import { createSimulatedEngine } from '../../support/simulated-engine.js'
 import { load, open, start } from './open-engine.js'
 import type { RawClient } from './raw-client.js'
 
@@ -128,34 +128,6 @@ void t.test('blocks may be nested 100 deep, and no deeper', async (t) => {
   t.match(await client.ask(`vcl.inline c << Eof\n${nest(20_000)}\nEof`), { status: 106 })
   const parentheses = `vcl 4.1; backend default none; sub vcl_recv { if (${'('.repeat(20_000)} }`
   t.match(await client.ask(`vcl.inline d << Eof\n${parentheses}\nEof`), { status: 106 })
-})
-
-void t.test('files come from where the owner says', async (t) => {
-  const files: Record<string, string> = {
-    '/etc/main.vcl': 'vcl 4.1;\ninclude "./parts.vcl";\nbackend default none;\n',
-    '/etc/parts.vcl': 'sub vcl_recv { return (pass); }\n',
-    '/etc/loop.vcl': 'vcl 4.1;\ninclude "/etc/loop.vcl";\n',
-    '/etc/broken.vcl': 'vcl 4.1;\ninclude "/etc/bad.vcl";\nbackend default none;\n',
-    '/etc/bad.vcl': 'sub vcl_recv {\n  return (nowhere);\n}\n',
-  }
-  const client = await open(start(t, { readVclFile: (path) => files[path] }))
-
-  t.match(await client.ask('vcl.load a /etc/main.vcl'), { status: 200 })
-  t.match(await client.ask('vcl.show -v a'), {
-    body: /^\/\/ VCL\.SHOW 0 \d+ \/etc\/main\.vcl\n[^]*\/\/ VCL\.SHOW 1 32 \/etc\/parts\.vcl\n/,
-  })
-  t.match(await client.ask('vcl.load b /etc/loop.vcl'), {
-    status: 106,
-    body: /Recursive use of file "\/etc\/loop\.vcl"/,
-  })
-  t.match(await client.ask('vcl.load c /etc/broken.vcl'), {
-    status: 106,
-    body: /\('\/etc\/bad\.vcl' Line 2 Pos 11\)/,
-  })
-  t.match(await client.ask('vcl.load d /etc/none.vcl'), {
-    status: 106,
-    body: /Cannot read file '\/etc\/none\.vcl'/,
-  })
 })
 
 void t.test('other releases differ where they are known to', async (t) => {

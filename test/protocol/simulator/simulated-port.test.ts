@@ -25,23 +25,6 @@ void t.test('commands of a burst are answered in order', async (t) => {
   }
 })
 
-void t.test(
-  'replies to a burst may come late, as with Nagle and delayed acknowledgements',
-  async (t) => {
-    const client = await open(start(t, { burstDelayMs: 60_000 }))
-    await client.ask('ping')
-
-    client.write('status\nstatus\nstatus\n')
-    t.match(await client.next(), { status: 200 }, 'the first comes at once')
-    for (let turn = 0; turn < 10; turn++) await pause()
-    t.equal(client.rest, '', 'the others wait')
-
-    client.write('ping\n')
-    for (let reply = 0; reply < 3; reply++)
-      t.match(await client.next(), { status: 200 }, 'sending acknowledges')
-  },
-)
-
 void t.test('a compile blocks all connections of its engine, and no other engine', async (t) => {
   const engine = start(t, { compileMs: 300 })
   const other = await open(start(t))
