@@ -1,100 +1,127 @@
 /** What agents answer, judged by what they were asked; each question has its own form. */
+import { Type, type TSchema } from 'typebox'
+import { describeMismatch, prepareCheck } from '../mismatch.js'
 import {
-  anything,
   flag,
-  isRecord,
   list,
+  matching,
   orAbsent,
   orNull,
-  record,
   text,
   whole,
-  type Check,
-  type Shape,
-} from './checks.js'
+  type Fitting,
+} from '../resources/json-fields.js'
 import { MalformedMessage } from './codec.js'
-import type {
-  CompileAnswer,
-  HealthAnswer,
-  Instruction,
-  ParamAnswer,
-  Parameter,
-  Query,
-  QueryName,
-} from './coordinator-to-agent.js'
-import { parseRunningVcl } from './running-vcl.js'
+import type { Question, QueryName } from './coordinator-to-agent.js'
 import { cutTexts } from './texts.js'
-
-type AnsweredKind = Exclude<Instruction['kind'], 'apply'>
-export type AskedQuestion =
-  Pick<Query, 'kind' | 'query'> | { readonly kind: Exclude<AnsweredKind, 'query'> }
-
-/** The value in its form, its texts cut; keys that are not known here are let through. Throws MalformedMessage. */
-export function judgeAnswer(question: AskedQuestion, value: unknown): unknown {
-  // Texts that somebody asked for as they are: their own limit is that of an answer.
-  if (question.kind === 'showRunning') return parseRunningVcl(value)
-  const check = question.kind === 'query' ? queryAnswers[question.query] : answers[question.kind]
-  const problem = check(value)
-  if (problem !== undefined) {
-    const what = question.kind === 'query' ? question.query : question.kind
-    throw new MalformedMessage(`the answer to ${what}: ${problem}`)
-  }
-  return question.kind === 'command' ? value : cutTexts(value)
-}
 
 /** More than a cache has of any of them; a hundred thousand bans were seen. */
 const rowLimit = 1_000_000
+/** One for each include statement that may be expanded, and the main file. */
+const partLimit = 1001
+const reasonLimit = 4096
 
-const count: Check = (value) => (Number.isSafeInteger(value) ? undefined : 'must be a whole number')
+const vcl = Type.Object({
+  name: text,
+  /** active | available */
+  status: text,
+  state: text,
+  /** References; null while the child does not run. */
+  busy: orNull(Type.Integer()),
+  /** The VCL that a label stands for. */
+  label: orNull(text),
+})
+export type VclRow = Fitting<typeof vcl>
 
-const parameter = record({
-  value: text,
-  default: text,
-  unit: text,
-  description: text,
-} satisfies Shape<Parameter>)
+/** All four as the cache prints them. */
+const parameter = Type.Object({ value: text, default: text, unit: text, description: text })
+export type Parameter = Fitting<typeof parameter>
+export type ParameterSet = Readonly<Record<string, Parameter>>
 
-const queryAnswers: Readonly<Record<QueryName, Check>> = {
-  vcls: list(
-    record({ name: text, status: text, state: text, busy: orNull(count), label: orNull(text) }),
-    rowLimit,
-  ),
-  params: (value) => {
-    if (!isRecord(value)) return 'must be an object'
-    for (const [name, shown] of Object.entries(value)) {
-      const problem = parameter(shown)
-      if (problem !== undefined) return `${name.slice(0, 64)} ${problem}`
-    }
-    return undefined
-  },
-  backends: list(record({ name: text }), rowLimit),
-  bans: list(record({}), rowLimit),
+const paramNow = Type.Object({
+  refusal: Type.Null(),
+  /** What the engine remarks, such as that a change takes effect later; mostly empty. */
+  note: text,
+  parameter,
+})
+export type ParamNow = Fitting<typeof paramNow>
+
+/** `refusal`: the engine's words, whole; or, for people, why it cannot be. */
+const refused = Type.Object({ refusal: text })
+
+const healthNow = Type.Object({
+  refusal: Type.Null(),
+  /** What was set, as `<VCL>.<backend>`; empty: no VCL that is meant has such a backend. */
+  backends: list(text, rowLimit),
+})
+
+const compiled = Type.Object({
+  /** The engine's words, whole, or why it was not compiled; null: it compiles. */
+  error: orNull(text),
+  /** It was not compiled: the budget is used up, or a compile of the organization runs. */
+  retryAfterSeconds: orAbsent(whole(1)),
+  /** It was not compiled: this agent cannot do that for an organization. */
+  unavailable: orAbsent(flag),
+})
+export type CompileAnswer = Fitting<typeof compiled>
+
+/** The VCL that a cache runs, file by file. */
+const runningVcl = Type.Object({
+  /** As the cache itself takes it for a name (mgt_vcl.c). */
+  program: matching(/^[A-Za-z][A-Za-z0-9_-]{0,232}$/, 'the name of a VCL'),
+  /** As the cache listed them, the main file first, without the built-in VCL. */
+  parts: list(Type.Object({ file: text, text }), partLimit),
+})
+export type RunningVcl = Fitting<typeof runningVcl>
+/** It serves on as it does. */
+export type NotAdoptable = Fitting<typeof refused>
+
+/** By what is asked; of a query by its name. */
+const answers = {
+  vcls: list(vcl, rowLimit),
+  params: Type.Unsafe<ParameterSet>(Type.Object({}, { additionalProperties: parameter })),
+  backends: list(Type.Object({ name: text }), rowLimit),
+  bans: list(Type.Object({}), rowLimit),
   panic: orNull(text),
-}
-
-const answers: Readonly<Record<Exclude<AnsweredKind, 'query' | 'showRunning'>, Check>> = {
   command: text,
-  setParam: unlessRefused({
-    refusal: orNull(text),
-    note: text,
-    parameter,
-  } satisfies Shape<ParamAnswer>),
-  setHealth: unlessRefused({
-    refusal: orNull(text),
-    backends: list(text, rowLimit),
-  } satisfies Shape<HealthAnswer>),
-  compile: record({
-    error: orNull(text),
-    retryAfterSeconds: orAbsent(whole(1)),
-    unavailable: orAbsent(flag),
-  } satisfies Shape<CompileAnswer>),
+  setParam: Type.Union([refused, paramNow]),
+  setHealth: Type.Union([refused, healthNow]),
+  compile: compiled,
+  showRunning: Type.Union([refused, runningVcl]),
   // Nobody looks at it.
-  unlock: anything,
+  unlock: Type.Unknown(),
 }
 
-/** What was refused says nothing else. */
-function unlessRefused(shape: Readonly<Record<string, Check>>): Check {
-  const refused = record({ refusal: text })
-  const done = record(shape)
-  return (value) => (isRecord(value) && value['refusal'] !== null ? refused(value) : done(value))
+type Asked =
+  | { readonly kind: 'query'; readonly query: QueryName }
+  | { readonly kind: Exclude<Question['kind'], 'query'> }
+type NameOf<Question extends Asked> = Question extends { readonly query: infer Name }
+  ? Name
+  : Question['kind']
+export type AnswerTo<Question extends Asked> = Fitting<
+  (typeof answers)[NameOf<Question> & keyof typeof answers]
+>
+
+const checks = new Map(
+  Object.entries<TSchema>(answers).map(([name, schema]) => [name, prepareCheck(schema)]),
+)
+
+/** The value in its form, its texts cut; keys that are not known here are let through. Throws MalformedMessage. */
+export function judgeAnswer<Question extends Asked>(
+  question: Question,
+  value: unknown,
+): AnswerTo<Question> {
+  const name = question.kind === 'query' ? question.query : question.kind
+  const mismatch = checks.get(name)?.(value)
+  if (mismatch)
+    throw new MalformedMessage(`the answer to ${name}: ${describeMismatch(mismatch, 'it')}`)
+  return cutAnswer(name, value) as AnswerTo<Question> // its schema fits
+}
+
+/** Texts that somebody asked for as they are have the limit of an answer. */
+function cutAnswer(name: string, value: unknown): unknown {
+  if (name === 'command') return value
+  if (name !== 'showRunning') return cutTexts(value)
+  const { refusal } = value as { readonly refusal?: string } // its schema fits
+  return refusal === undefined ? value : { refusal: refusal.slice(0, reasonLimit) }
 }

@@ -4,27 +4,9 @@ import type { Context } from '../../context.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { FleetError } from '../../errors.js'
 import type { Answer } from '../../messages/agent-to-coordinator.js'
-import type {
-  Compile,
-  EngineCommand,
-  Query,
-  SetHealth,
-  SetParam,
-  ShowRunning,
-  Unlock,
-} from '../../messages/coordinator-to-agent.js'
+import type { Question } from '../../messages/coordinator-to-agent.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
 import type { StateService } from '../service.js'
-
-/** What is asked; the session gives it its sequence. */
-export type Question =
-  | Pick<Query, 'kind' | 'query'>
-  | Pick<EngineCommand, 'kind' | 'line'>
-  | Pick<SetParam, 'kind' | 'name' | 'value'>
-  | Pick<SetHealth, 'kind' | 'backend' | 'groups' | 'health'>
-  | Pick<Compile, 'kind' | 'sha' | 'init' | 'budget'>
-  | Pick<ShowRunning, 'kind'>
-  | Pick<Unlock, 'kind'>
 
 /** What travels to the holder of the session. */
 export interface InstructionRequest {

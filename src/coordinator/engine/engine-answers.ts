@@ -1,5 +1,5 @@
 /** What agents answer to questions about their cache, checked: an agent may be of another version, or not ours. */
-import type { Parameter } from '../../messages/coordinator-to-agent.js'
+import type { Parameter } from '../../messages/answers.js'
 import { readParameter, requireRecord, requireText, unknownForm } from './setting-answers.js'
 
 /** Throws FleetError 'unavailable', as all here. */

@@ -1,6 +1,6 @@
 /** What agents answer when they are told to set something, checked: an agent may be of another version, or not ours. */
 import { FleetError } from '../../errors.js'
-import type { Parameter } from '../../messages/coordinator-to-agent.js'
+import type { Parameter } from '../../messages/answers.js'
 
 export interface Refused {
   /** The engine's words. */

@@ -1,7 +1,7 @@
 /** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: agent-conditions.ts. */
 import type { AgentState, EngineState } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
-import type { HeldCache } from '../../vcl/unlock-difference.js'
+import type { HeldCache } from '../../vcl/held-cache.js'
 import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
 import { toOwner, type NamedReference } from '../store/owner.js'
 import { prepareQuery } from '../store/prepared-query.js'

@@ -1,7 +1,8 @@
 /** The questions that one session waits for: each ends once, with the agent's answer, in time or not. */
 import type { Answer } from '../../messages/agent-to-coordinator.js'
-import { judgeAnswer, type AskedQuestion } from '../../messages/answers.js'
+import { judgeAnswer } from '../../messages/answers.js'
 import { MalformedMessage } from '../../messages/codec.js'
+import type { Question } from '../../messages/coordinator-to-agent.js'
 import type { InstructionReply } from '../agents/instruct.js'
 
 /** Chosen by us: an agent runs one command at a time, more would only wait there. */
@@ -14,7 +15,7 @@ export interface OfferedAnswer {
 }
 
 interface Pending {
-  readonly question: AskedQuestion
+  readonly question: Question
   readonly settle: (reply: InstructionReply) => void
   answer: Answer | null
   /** What came by PUT, which may be before or after the answer. */
@@ -22,7 +23,7 @@ interface Pending {
 }
 
 export interface Wait {
-  readonly question: AskedQuestion
+  readonly question: Question
   readonly timeoutMs: number
 }
 
@@ -95,7 +96,7 @@ export class PendingAnswers {
     }
   }
 
-  #judge(question: AskedQuestion, value: unknown): { readonly value: unknown } | null {
+  #judge(question: Question, value: unknown): { readonly value: unknown } | null {
     try {
       return { value: judgeAnswer(question, value) }
     } catch (error) {

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { agentChangedSubject, agentRevokedSubject } from '../../../src/coordinator/bus/bus.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
-import type { HeldCache } from '../../../src/vcl/unlock-difference.js'
+import type { HeldCache } from '../../../src/vcl/held-cache.js'
 import { markSilentDown } from '../../../src/coordinator/fleet/condition-queries.js'
 import { eventually } from '../../support/eventually.js'
 import { basic } from '../../support/start-controller.js'
