@@ -1,6 +1,7 @@
 /** Checks a value against a schema and says in one line which key is wrong and what would be right. */
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import type { Fitting } from './resources/json-fields.js'
 
 export interface Mismatch {
   /** `/tags/0/id`; empty for the value itself. */
@@ -26,6 +27,14 @@ export function prepareCheck(
     const long = findLongList(schema, value)
     return long ? [long] : validator.Errors(value)
   }
+}
+
+export type Guard<Value> = (value: unknown) => value is Value
+
+/** Compiled as above. */
+export function prepareGuard<Schema extends TSchema>(schema: Schema): Guard<Fitting<Schema>> {
+  const findMismatch = prepareCheck(schema)
+  return (value): value is Fitting<Schema> => findMismatch(value) === undefined
 }
 
 /** Of lists in objects; those in lists are bounded by them. */

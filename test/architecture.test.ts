@@ -45,7 +45,11 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   // How things are stored, carried and served knows nothing of what is.
   ...mechanisms.map(
-    (folder) => [folder, [folder, 'src/resources/', 'src/source-network.ts', ...base]] as const,
+    (folder) =>
+      [
+        folder,
+        [folder, 'src/resources/', 'src/messages/', 'src/source-network.ts', ...base],
+      ] as const,
   ),
   ['src/coordinator/fleet/', ['src/coordinator/fleet/', ...mechanisms, ...coordinatorBase]],
   // A capability; which may import which is held by the test of cycles between folders.

@@ -1,24 +1,11 @@
 /** Asking one agent something, through whichever coordinator process holds its session. */
-import { instructionSubject } from '../bus/bus.js'
+import { instructionSubject, type InstructionReply } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { FleetError } from '../../errors.js'
-import type { Answer } from '../../messages/agent-to-coordinator.js'
 import type { Question } from '../../messages/coordinator-to-agent.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
 import type { StateService } from '../service.js'
-
-/** What travels to the holder of the session. */
-export interface InstructionRequest {
-  readonly question: Question
-  readonly traceId: string
-  readonly timeoutMs: number
-}
-
-/** `lost`: the link ended, or would not take the question. */
-export interface InstructionReply extends Pick<Answer, 'value' | 'error'> {
-  readonly result: Answer['result'] | 'timed-out' | 'lost'
-}
 
 /** Chosen by us: the session gives up before the bus does, so that the reply says why. */
 const busGraceMs = 500
@@ -36,14 +23,13 @@ export async function instructAgent(
   const { agentId, question, timeoutMs } = request
   const agent = await findAgent(service.store.queries, { kind: 'all' }, agentId)
   if (!agent) throw new FleetError('not-found', 'agent', `${agentId} was not found`)
-  const sent: InstructionRequest = { question, traceId: context.traceId, timeoutMs }
+  const sent = { question, traceId: context.traceId, timeoutMs }
   const reply = await service.bus
     .request(instructionSubject(agentId), sent, timeoutMs + busGraceMs)
     .catch((error: unknown) => {
       throw explainSilence(agent, timeoutMs, error)
     })
-  // Only sessions answer on this subject, and this is what they answer.
-  return readReply(agent, reply as InstructionReply, timeoutMs)
+  return readReply(agent, reply, timeoutMs)
 }
 
 /** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (choices: 3). */

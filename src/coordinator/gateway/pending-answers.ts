@@ -3,16 +3,10 @@ import type { Answer } from '../../messages/agent-to-coordinator.js'
 import { judgeAnswer } from '../../messages/answers.js'
 import { MalformedMessage } from '../../messages/codec.js'
 import type { Question } from '../../messages/coordinator-to-agent.js'
-import type { InstructionReply } from '../agents/instruct.js'
+import type { InstructionReply, OfferedAnswer } from '../bus/subjects.js'
 
 /** Chosen by us: an agent runs one command at a time, more would only wait there. */
 const pendingLimit = 64
-
-/** Of an answer that came by PUT to another process; without a value: is it waited for? */
-export interface OfferedAnswer {
-  readonly sequence: number
-  readonly value?: unknown
-}
 
 interface Pending {
   readonly question: Question
