@@ -13,7 +13,7 @@ export interface Command<Result> {
   /** Without the line feed that ends it. */
   readonly line: string | Buffer
   /** Gives the result or throws a ManagementPortError. */
-  readonly parse: (reply: Reply, name: string) => Result
+  readonly parse: (reply: Reply, name: string) => Result | Promise<Result>
   /** How long this kind of command may take in the cache, when the default is too short. */
   readonly timeoutMs?: number
   /** The line holds what must not reach a log. */
@@ -23,6 +23,14 @@ export interface Command<Result> {
 /** One compile holds up everybody on the cache's one manager thread (choices: 4, "One load may take 120 s"). */
 export const loadTimeoutMs = 120_000
 
+/**
+ * What is read of an answer in one go: some 8,000 VCLs. Reading more would hold up all else that the process does; lists that may be
+ * longer are read in pieces.
+ */
+export const readLimitBytes = 1 << 20
+/** The source of a VCL, and the answer to what somebody typed, are handed on as they are; ours have at most 2 MiB. */
+const wholeLimitBytes = 4 << 20
+
 /** For commands whose answer is no more than "done". */
 export function expectOk(reply: Reply, name: string): void {
   if (reply.status !== cliStatus.ok) throw rejectionOf(name, reply.status, replyText(reply))
@@ -31,7 +39,35 @@ export function expectOk(reply: Reply, name: string): void {
 /** For commands whose answer is text for people. */
 export function expectText(reply: Reply, name: string): string {
   expectOk(reply, name)
+  requireShort(reply, name, readLimitBytes)
   return replyText(reply)
+}
+
+/** For lists as text, which take longer to read than JSON: some 3,000 rows, of releases that have no other form. */
+export function expectLines(reply: Reply, name: string): string {
+  expectOk(reply, name)
+  requireShort(reply, name, readLimitBytes / 4)
+  return replyText(reply)
+}
+
+/** Of a command that was done, whatever the cache has to say about it: the start of a long text. */
+export function expectNote(reply: Reply, name: string): string {
+  expectOk(reply, name)
+  return replyText(reply)
+}
+
+/** The bytes of an answer that is not looked into. */
+export function expectBytes(reply: Reply, name: string): Buffer {
+  expectOk(reply, name)
+  requireShort(reply, name, wholeLimitBytes)
+  return reply.body
+}
+
+/** As an answer that the cache itself has cut: there is more of it than can be taken. */
+function requireShort({ body }: Reply, name: string, limitBytes: number): void {
+  if (body.length <= limitBytes) return
+  const message = `the answer has ${body.length} bytes, more than the ${limitBytes} that are read of it; the command did run`
+  throw new ManagementPortError('rejected', message, { command: name, status: cliStatus.truncated })
 }
 
 export interface JsonAnswer {
@@ -70,11 +106,14 @@ export function typedLine(line: string): Command<Reply> {
   return {
     name: /^\s*-?(\S*)/.exec(checked)?.[1] ?? '',
     line: checked,
-    parse: (reply) => ({ status: reply.status, body: Buffer.from(reply.body) }),
+    parse: (reply, name) => {
+      requireShort(reply, name, wholeLimitBytes)
+      return { status: reply.status, body: Buffer.from(reply.body) }
+    },
   }
 }
 
-function parseJson(text: string, name: string): unknown {
+export function parseJson(text: string, name: string): unknown {
   // The child's commands are 200 with an empty body when the child did not answer in time (mgt_vcl.c, mcf_vcl_list).
   if (text.trim() === '') throw garbledAnswer(name, 'it is empty, the child process gave none')
   try {

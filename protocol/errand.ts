@@ -38,15 +38,23 @@ export class Errand<Result> {
   }
 
   take(reply: Reply): void {
-    let result: Result
+    let result: Result | Promise<Result>
     try {
       result = this.#command.parse(reply, this.#command.name)
     } catch (error) {
-      // Parsers throw ManagementPortErrors; anything else is a bug that goes to the caller as it is.
-      this.#settle.reject(error instanceof Error ? error : new Error(String(error)))
+      this.#reject(error)
       return
     }
-    this.#settle.resolve(result)
+    if (result instanceof Promise)
+      result.then(this.#settle.resolve, (error: unknown) => {
+        this.#reject(error)
+      })
+    else this.#settle.resolve(result)
+  }
+
+  /** Parsers throw ManagementPortErrors; anything else is a bug that goes to the caller as it is. */
+  #reject(error: unknown): void {
+    this.#settle.reject(error instanceof Error ? error : new Error(String(error)))
   }
 
   fail(error: ManagementPortError): void {

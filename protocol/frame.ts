@@ -14,9 +14,12 @@ export interface Reply {
   readonly body: Buffer
 }
 
-/** As text; bytes that are not UTF-8 become U+FFFD. */
+/** What is made text of: words of a cache are shorter by far. */
+const textLimitBytes = 1 << 20
+
+/** As text, the start of a long one; bytes that are not UTF-8 become U+FFFD. */
 export function replyText(reply: Reply): string {
-  return reply.body.toString('utf8')
+  return reply.body.toString('utf8', 0, textLimitBytes)
 }
 
 /** A longer answer is taken for garbage (choices: 3, Failing). The cache's own bound, cli_limit, is at most 100 MB. */

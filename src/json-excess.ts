@@ -28,45 +28,77 @@ for (const [kind, characters] of [
 const backslash = 0x5c
 const brace = 0x7b
 
+/** Of what is read in one go. */
+export interface PartLimits {
+  readonly bytes: number
+  readonly members: number
+}
+
 /** Counts brackets and commas outside of strings, before anything is allocated for them. Null: nothing is too much. */
 export function findJsonExcess(bytes: Uint8Array, limits: JsonLimits): string | null {
+  const { value } = scanJson(bytes, limits, { bytes: Infinity, members: Infinity }).next()
+  return typeof value === 'number' ? null : value
+}
+
+/**
+ * Answers what `findJsonExcess` does. Yields where the outermost list may be parted: at its own commas, each `afterBytes` or more behind
+ * the one before. A part over its limits is an excess, too.
+ */
+export function* scanJson(
+  bytes: Uint8Array,
+  limits: JsonLimits,
+  part: PartLimits,
+  afterBytes = Infinity,
+): Generator<number, string | null, void> {
   let depth = 0
   let members = 0
+  let partMembers = 0
+  let stopAt = Math.min(bytes.length, part.bytes)
+  let partFrom = 0
   /** Of the objects that are open, by their depth; -1 is a list. */
-  const keys = new Int32Array(limits.depth + 1)
-  for (let at = 0; at < bytes.length; at++) {
+  const keys = [-1]
+  for (let at = 0; at < stopAt; at++) {
     const byte = bytes[at] ?? 0
     const kind = kinds[byte]
     if (kind === 0) continue
-    if (kind === quote) at = endOfString(bytes, at + 1)
+    if (kind === quote) at = endOfString(bytes, at + 1, stopAt)
     else if (kind === close) depth = Math.max(0, depth - 1)
     else {
       if (++members > limits.members)
         return `has over ${limits.members} members in its objects and arrays`
+      if (++partMembers > part.members)
+        return `has over ${part.members} members within one of its list`
       if (kind === open) {
         if (++depth > limits.depth)
           return `is nested deeper than ${limits.depth} objects and arrays`
         keys[depth] = byte === brace ? 1 : -1
       } else if (countKey(keys, depth) > limits.keys)
         return `has an object of over ${limits.keys} members`
+      else if (depth === 1 && keys[1] === -1 && at - partFrom >= afterBytes) {
+        yield at
+        ;[partFrom, partMembers] = [at, 0]
+        stopAt = Math.min(bytes.length, at + part.bytes)
+      }
     }
   }
-  return null
+  return stopAt < bytes.length
+    ? `is over ${part.bytes} bytes, and no list of smaller members`
+    : null
 }
 
 /** Behind a comma; -1 in a list. */
-function countKey(keys: Int32Array, depth: number): number {
+function countKey(keys: number[], depth: number): number {
   const count = keys[depth] ?? -1
   if (count > 0) keys[depth] = count + 1
   return count > 0 ? count + 1 : -1
 }
 
-/** The index of the quote that ends the string; the end of the bytes when there is none. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  for (let at = from; at < bytes.length; at++) {
+/** The index of the quote that ends the string; `stopAt` when there is none before. */
+function endOfString(bytes: Uint8Array, from: number, stopAt: number): number {
+  for (let at = from; at < stopAt; at++) {
     const byte = bytes[at]
     if (byte === 0x22) return at
     if (byte === backslash) at++
   }
-  return bytes.length
+  return stopAt
 }

@@ -5,25 +5,35 @@
  */
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import t from 'tap'
+import { readLimitBytes, type Command } from '../protocol/command.js'
+import { banner, panicShow } from '../protocol/commands/process.js'
+import { readingCommandsOf } from '../protocol/reading.js'
 import { parseBanner } from '../protocol/release.js'
-import { bodyLimitBytes, readBody } from '../src/coordinator/http/body.js'
+import { printAnswer } from '../src/agent/link/print-answer.js'
+import { bodyLimitBytes, publicBodyLimitBytes, readBody } from '../src/coordinator/http/body.js'
 import { readBasic, readCookie, readToken } from '../src/coordinator/http/credentials.js'
 import { isUnchanged, readIfMatch } from '../src/coordinator/http/etag.js'
-import { runInSteps } from '../src/coordinator/in-steps.js'
+import { runInSteps } from '../src/in-steps.js'
+import { compareTexts } from '../src/coordinator/files/compare-texts.js'
 import { expressionLimitBytes, parseBanExpression } from '../src/vcl/ban-expression.js'
 import { describeFailures, translateError } from '../src/vcl/compiler-text.js'
 import { selectCounters } from '../src/agent/counters/counter-selection.js'
 import { parseDomainName } from '../src/resources/domain-name.js'
 import { matchesPattern, parsePatterns } from '../src/resources/list-query.js'
 import { isShownAs } from '../src/vcl/param-value.js'
+import { makeRoutingVcl } from '../src/vcl/routing.js'
+import { findLabelUse, rebuildInSteps } from '../src/vcl/running-vcl.js'
 import { bundleInSteps, refuseInSteps } from '../src/vcl/bundle.js'
 import { flattenedLimitBytes } from '../src/vcl/limits.js'
-import { judgeAnswer } from '../src/messages/answers.js'
+import { judgeAnswer, judgeInSteps, type AskedQuestion } from '../src/messages/answers.js'
 import { decodeAgentMessage } from '../src/messages/codec.js'
-import { messageLimitBytes } from '../src/messages/envelope.js'
+import { answerLimitBytes, answerPartLimits, messageLimitBytes } from '../src/messages/envelope.js'
 import { textLimitBytes } from '../src/messages/texts.js'
+import { root } from './support/root.js'
 
 const mostMs = 50
 const runsMost = 12
@@ -67,10 +77,20 @@ async function measureBlock(work: () => unknown): Promise<number> {
 }
 
 function holdsFor(name: string, work: () => unknown): void {
+  holdsForLarge(name, () => undefined, work)
+}
+
+/** What is made for it is there for its own time only. */
+function holdsForLarge<Input>(
+  name: string,
+  make: () => Input,
+  work: (input: Input) => unknown,
+): void {
   void t.test(name, async (t) => {
+    const input = make()
     let bestMs = Infinity
     for (let run = 0; run < runsMost && bestMs > mostMs; run++)
-      bestMs = Math.min(bestMs, await measureBlock(work))
+      bestMs = Math.min(bestMs, await measureBlock(() => work(input)))
     t.ok(bestMs <= mostMs, `${bestMs.toFixed(1)} ms`)
   })
 }
@@ -132,6 +152,13 @@ const errors = Array.from({ length: 100 }, (_, at) => ({
   error: `Message from VCC-compiler:\n${fill(place, textLimitBytes / 64)}`,
 }))
 holdsFor('the same answer of a hundred agents', () => describeFailures(errors, sourceMap))
+const otherErrors = Array.from({ length: 2_000 }, (_, at) => ({
+  agentName: `edge-${at}`,
+  error: `Message from VCC-compiler:\n${at}\n${fill(place, textLimitBytes - 100)}`,
+}))
+holdsFor('another answer of each of two thousand agents', () =>
+  describeFailures(otherErrors, sourceMap),
+)
 
 const bodies: Readonly<Record<string, string>> = {
   'one text': `{"a":"${fill('x', bodyLimitBytes - 10)}"}`,
@@ -153,12 +180,16 @@ for (const type of [
 ])
   holdsFor(`a Content-Type of ${type.slice(0, 30)}`, () => readAs(type, noBody))
 
-function readAs(type: string, bytes: Buffer): Promise<unknown> {
+function readAs(
+  type: string,
+  bytes: Buffer,
+  bodyTypes: readonly ('json' | 'form')[] = ['json'],
+): Promise<unknown> {
   const request = new IncomingMessage(new Socket())
   request.headers = { 'content-type': type, 'content-length': String(bytes.length || 1) }
   request.push(bytes)
   request.push(null)
-  return readBody(request)
+  return readBody(request, { bodyTypes })
 }
 
 for (const unit of ['"', ' ', ',', '"a",', 'W/"', '"a" ,  ', '=', ';a=', '\\"']) {
@@ -219,6 +250,126 @@ const bans = JSON.stringify(Array(9_000).fill(row)).slice(0, messageLimitBytes)
 holdsFor('an answer with bans', () =>
   judgeAnswer({ kind: 'query', query: 'bans' }, JSON.parse(bans)),
 )
+
+const [askBans, askParams, askVcls, askWords] = [
+  { kind: 'query', query: 'bans' },
+  { kind: 'query', query: 'params' },
+  { kind: 'query', query: 'vcls' },
+  { kind: 'command' },
+] as const
+const { bytes: partLimitBytes } = answerPartLimits
+const parameter = (value: string) => ({ value, default: '', unit: '', description: '' })
+const largeAnswers: readonly (readonly [string, AskedQuestion, () => string])[] = [
+  ['bans', askBans, () => `[${fill(`${JSON.stringify(row)},`, 9 << 20)}{}]`],
+  ['long bans', askBans, () => `[${fill(`{"a":"${fill('\\n', 1 << 20)}"},`, answerLimitBytes)}{}]`],
+  ['empty bans', askBans, () => `[${fill('{},', 490_000 * 3)}{}]`],
+  [
+    'one ban',
+    askBans,
+    () => `[{"a":[${fill('[],', 49_000 * 3)}[]]},{"a":"${fill('"', 3 << 20)}"}]`,
+  ],
+  ['one too large', askBans, () => `[{"a":"${fill('x', answerLimitBytes - 100)}"}]`],
+  ['blanks', askBans, () => `[${fill(' ', answerLimitBytes - 2)}]`],
+  ['lists', askVcls, () => `[${fill('[],', 1_000_000 * 3)}[]]`],
+  ['words', askWords, () => `"${fill('\\n', partLimitBytes - 2)}"`],
+  ['wide words', askWords, () => `"${fill('ä', partLimitBytes - 2)}"`],
+  ['a text too large', askWords, () => `"${fill('x', answerLimitBytes - 2)}"`],
+  [
+    'parameters',
+    askParams,
+    () =>
+      JSON.stringify(
+        Object.fromEntries(
+          Array.from({ length: 9_000 }, (_, at) => [`p${at}`, parameter('x'.repeat(400))]),
+        ),
+      ),
+  ],
+]
+for (const [name, question, print] of largeAnswers)
+  holdsForLarge(
+    `a large answer of ${name}`,
+    () => Buffer.from(print()),
+    (json) => runInSteps(judgeInSteps(question, json)),
+  )
+
+const compareThread = pathToFileURL(join(root, 'dist/src/coordinator/files/compare-thread.js'))
+const emptyLines = fill('\n', flattenedLimitBytes / 8)
+holdsFor('a comparison of empty lines', () =>
+  compareTexts(
+    { name: 'a', text: emptyLines },
+    { name: 'b', text: `${emptyLines}x` },
+    compareThread,
+  ),
+)
+holdsFor('a routing VCL of all domains of an organization', () =>
+  makeRoutingVcl(
+    Array.from({ length: 2_000 }, (_, at) => ({
+      fqdn: `*.${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.d${at}.example.com`,
+      groupId: at + 1,
+    })),
+  ),
+)
+for (const unit of ['{', '"" ', 'a ', 'include "x"; ', '\n', '['])
+  holdsFor(`running VCL of ${JSON.stringify(unit)}`, async () => {
+    const shown = [{ file: '/a.vcl', text: `vcl 4.1;\n${fill(unit, flattenedLimitBytes - 2000)}` }]
+    await runInSteps(rebuildInSteps(shown, 'running'))
+    await runInSteps(findLabelUse(shown))
+  })
+for (const unit of ['a&', 'a=1&', '%41', '+', '&'])
+  holdsFor(`a form of ${JSON.stringify(unit)}`, () =>
+    readAs('application/x-www-form-urlencoded', Buffer.from(fill(unit, publicBodyLimitBytes)), [
+      'form',
+    ]),
+  )
+const description = {
+  ...{ name: 'edge', agentVersion: '1.0.0', capabilities: [], tags: [], coordinatorId: null },
+  ...{ keyDigest: 'a'.repeat(64), condition: null },
+}
+const told: Readonly<Record<string, object>> = {
+  'hello with tags': { kind: 'hello', ...description, tags: Array(90_000).fill('a') },
+  'hello with a long name': { kind: 'hello', ...description, name: 'a'.repeat(1_000_000) },
+  heartbeat: {
+    kind: 'heartbeat',
+    condition: {
+      ...{ engineState: 'running', heldRevision: 1, effectiveRevision: 1, lockedBecause: null },
+      engineError: 'ä'.repeat(500_000),
+    },
+  },
+  samples: { kind: 'samples', at: 1, live: false, names: [], values: Array(99_000).fill(1.25) },
+}
+for (const [name, said] of Object.entries(told))
+  holdsFor(`a ${name}`, () => decodeAgentMessage(JSON.stringify({ ...envelope, ...said })))
+
+const reply = (body: Buffer) => ({ status: 200, body })
+const texts = ['{', '[],', '"a":1,', ',', '\n', 'a ', '1', 'active auto/warm 0 x\n', '(1 labels) ']
+for (const version of ['4.1.11', '7.7.0']) {
+  const reading = readingCommandsOf(version)
+  const asked = [
+    ...[reading.vclList(), reading.paramShowAll(), reading.backendList(), reading.childStatus()],
+    ...[reading.processIds(), reading.storageList(), reading.help(), banner(), panicShow()],
+  ] as readonly Command<unknown>[]
+  for (const { name, parse } of asked)
+    holdsFor(`what a cache of ${version} answers to ${name}`, async () => {
+      for (const unit of texts)
+        for (const start of ['', '[1, ["x"], 1.5, {', '[1, ["x"], 1.5, ']) {
+          const body = Buffer.from(start + fill(unit, readLimitBytes - 100))
+          for (const length of [body.length, body.length / 4]) {
+            await nextRound()
+            attempt(() => parse(reply(body.subarray(0, length)), name))
+          }
+        }
+    })
+  holdsForLarge(
+    `a hundred thousand bans of ${version}`,
+    () =>
+      Buffer.from(
+        version === '7.7.0'
+          ? `[ 2, ["ban.list", "-j"], 1.5, ${fill('{"time": 1.5, "refs": 0, "completed": true, "spec": "req.url ~ \\303\\244"},\n', 10 << 20)}{"time": 1, "spec": ""}]`
+          : `Present bans:\n${fill('1700000000.123456     0 -  req.url ~ ^/a\n', 10 << 20)}`,
+      ),
+    async (body) => printAnswer(await reading.banList().parse(reply(body), 'ban.list')),
+  )
+}
 
 function attempt(read: () => unknown): void {
   try {

@@ -1,9 +1,10 @@
 /** Bans (varnish-cli(7), cache_ban.c). Answered by the child: words are re-read there, see quote.ts. */
 
-import { expectOk, expectText, readJsonAnswer, type Command } from '../command.js'
+import { expectOk, parseJson, readJsonAnswer, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
 import type { Reply } from '../frame.js'
 import { numberOrNull, readNumber, readObject, readString } from '../json.js'
+import { readList, splitMembers } from '../long-list.js'
 import { childCommandLine } from '../quote.js'
 
 export interface BanTerm {
@@ -58,17 +59,23 @@ export function banList(): Command<readonly Ban[]> {
   return { name: 'ban.list', line: 'ban.list -j', parse: parseBanList }
 }
 
-function parseBanList(reply: Reply, name: string): readonly Ban[] {
-  expectText(reply, name)
-  return readJsonAnswer(undoOctalEscapes(reply.body), name).payload.map((item) => {
-    const row = readObject(item, name)
-    return {
-      timeSeconds: readNumber(row, 'time', name),
-      references: numberOrNull(row['refs']) ?? 0,
-      isCompleted: row['completed'] === true,
-      expression: readString(row, 'spec', name),
-    }
+function parseBanList(reply: Reply, name: string): ReturnType<typeof readList<Ban>> {
+  expectOk(reply, name)
+  return readList(reply.body, splitMembers, (piece, isFirst) => {
+    const text = undoOctalEscapes(piece)
+    const rows = isFirst ? readJsonAnswer(text, name).payload : parseJson(text, name)
+    return Array.isArray(rows) ? rows.map((row) => readBan(row, name)) : []
   })
+}
+
+function readBan(item: unknown, name: string): Ban {
+  const row = readObject(item, name)
+  return {
+    timeSeconds: readNumber(row, 'time', name),
+    references: numberOrNull(row['refs']) ?? 0,
+    isCompleted: row['completed'] === true,
+    expression: readString(row, 'spec', name),
+  }
 }
 
 /** `ban.list -j` writes bytes outside of ASCII as `\303`, which is no JSON (vsb.c, VSB_quote): makes bytes of them again. */

@@ -1,6 +1,6 @@
 /** Parameters (varnish-cli(7), mgt_param.c). They survive the child, not the manager. */
 
-import { expectJson, expectOk, expectText, garbledAnswer, type Command } from '../command.js'
+import { expectJson, expectNote, expectOk, garbledAnswer, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
 import { isJsonObject, readObject, readString, readStrings, textOrNull } from '../json.js'
 import { commandLine } from '../quote.js'
@@ -46,7 +46,7 @@ export function paramShowChanged(): Command<readonly Param[]> {
 /** Gives the cache's note, mostly none: "Change will take effect when VCL script is reloaded". */
 export function paramSet(param: string, value: string): Command<string> {
   const words = [checkParam('param.set', param), value]
-  return { name: 'param.set', line: commandLine('param.set', words), parse: expectText }
+  return { name: 'param.set', line: commandLine('param.set', words), parse: expectNote }
 }
 
 /** Back to the default. From 6.0.5 and 6.2. */

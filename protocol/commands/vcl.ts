@@ -1,9 +1,10 @@
 /** VCL programs and labels: load, use, label, state, discard, list, show (varnish-cli(7), mgt_vcl.c). */
 
 import {
+  expectBytes,
   expectJson,
+  expectNote,
   expectOk,
-  expectText,
   garbledAnswer,
   loadTimeoutMs,
   type Command,
@@ -12,6 +13,9 @@ import { ManagementPortError } from '../errors.js'
 import type { Reply } from '../frame.js'
 import { isJsonObject, numberOrNull, readObject, readString, readStrings } from '../json.js'
 import { childCommandLine, commandLine, hereDocument, quoteSource } from '../quote.js'
+
+/** Of a VCL with its includes, each as often as it is included; ours have at most a thousand. */
+const partsMost = 2_000
 
 export type VclTemperature = 'auto' | 'cold' | 'warm'
 
@@ -61,7 +65,7 @@ export function vclInline(
       state === undefined
         ? joinLine(start, hereDocument(source, 'vcl.inline'))
         : `${start} ${quoteSource(source.toString(), 'vcl.inline')} ${state}`,
-    parse: expectText,
+    parse: expectNote,
     timeoutMs: loadTimeoutMs,
   }
 }
@@ -72,7 +76,7 @@ export function vclLoad(name: string, path: string, state?: VclTemperature): Com
   return {
     name: 'vcl.load',
     line: commandLine('vcl.load', state === undefined ? words : [...words, state]),
-    parse: expectText,
+    parse: expectNote,
     timeoutMs: loadTimeoutMs,
   }
 }
@@ -121,10 +125,7 @@ export function vclShow(name?: string): Command<Buffer> {
   return {
     name: 'vcl.show',
     line: vclShowLine([], name),
-    parse: (reply, command) => {
-      expectOk(reply, command)
-      return Buffer.from(reply.body)
-    },
+    parse: (reply, command) => Buffer.from(expectBytes(reply, command)),
   }
 }
 
@@ -183,17 +184,18 @@ export function readVclStatus(word: string, command: string): VclRow['status'] {
 
 /** `// VCL.SHOW <n> <bytes> <file>` LF source LF, for each part (cache_vcl.c, vcl_cli_show). */
 function parseVclParts(reply: Reply, name: string): readonly VclPart[] {
-  expectOk(reply, name)
+  const body = expectBytes(reply, name)
   const parts: VclPart[] = []
   let at = 0
-  while (at < reply.body.length) {
-    const end = reply.body.indexOf('\n', at)
-    const header = reply.body.toString('utf8', at, end < 0 ? reply.body.length : end)
+  while (at < body.length) {
+    const end = body.indexOf('\n', at)
+    const header = body.toString('utf8', at, end < 0 ? body.length : end)
     const found = /^\/\/ VCL\.SHOW \d+ (\d+) (.*)$/.exec(header)
     const sourceEnd = end + 1 + Number(found?.[1])
-    if (found?.[2] === undefined || end < 0 || sourceEnd > reply.body.length)
+    if (found?.[2] === undefined || end < 0 || sourceEnd > body.length)
       throw garbledAnswer(name, 'a part does not begin with "// VCL.SHOW"')
-    parts.push({ file: found[2], source: Buffer.from(reply.body.subarray(end + 1, sourceEnd)) })
+    if (parts.length === partsMost) throw garbledAnswer(name, `it has over ${partsMost} parts`)
+    parts.push({ file: found[2], source: Buffer.from(body.subarray(end + 1, sourceEnd)) })
     at = sourceEnd + 1
   }
   return parts

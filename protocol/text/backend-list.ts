@@ -4,7 +4,7 @@
  * counts and health are columns of their own (cache_director.c, do_list; cache_backend_cfg.c in 4.1 and 5).
  */
 
-import { expectText, garbledAnswer, type Command } from '../command.js'
+import { expectLines, garbledAnswer, type Command } from '../command.js'
 import {
   backendListLine,
   judgeHealth,
@@ -16,7 +16,7 @@ export function backendListText(options: BackendListOptions = {}): Command<reado
   return {
     name: 'backend.list',
     line: backendListLine([], options),
-    parse: (reply, name) => parseBackendListText(expectText(reply, name), name),
+    parse: (reply, name) => parseBackendListText(expectLines(reply, name), name),
   }
 }
 

@@ -1,6 +1,6 @@
 /** `param.show` as text, for releases without `-j` (before 6.0.2 and 6.2). The long form `-l`: a block for each parameter. */
 
-import { expectText, garbledAnswer, type Command } from '../command.js'
+import { expectLines, garbledAnswer, type Command } from '../command.js'
 import { checkParam, type Param } from '../commands/param.js'
 import { commandLine } from '../quote.js'
 
@@ -9,7 +9,7 @@ export function paramShowText(param: string): Command<Param> {
     name: 'param.show',
     line: commandLine('param.show', [checkParam('param.show', param)]),
     parse: (reply, name) => {
-      const [first] = parseParamShowText(expectText(reply, name), name)
+      const [first] = parseParamShowText(expectLines(reply, name), name)
       if (!first) throw garbledAnswer(name, 'no parameter in it')
       return first
     },
@@ -20,7 +20,7 @@ export function paramShowAllText(): Command<readonly Param[]> {
   return {
     name: 'param.show',
     line: 'param.show -l',
-    parse: (reply, name) => parseParamShowText(expectText(reply, name), name),
+    parse: (reply, name) => parseParamShowText(expectLines(reply, name), name),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2 and 6.2). */
 
-import { expectText, garbledAnswer, type Command } from '../command.js'
+import { expectLines, expectOk, garbledAnswer, type Command } from '../command.js'
+import { readList, splitLines } from '../long-list.js'
 import type { Ban } from '../commands/ban.js'
 import {
   readChildState,
@@ -11,7 +12,16 @@ import {
 } from '../commands/process.js'
 
 export function banListText(): Command<readonly Ban[]> {
-  return textCommand('ban.list', parseBanListText)
+  return {
+    name: 'ban.list',
+    line: 'ban.list',
+    parse: (reply, name) => {
+      expectOk(reply, name)
+      return readList(reply.body, splitLines, (piece, isFirst) =>
+        parseBanListText(piece.toString('utf8'), isFirst),
+      )
+    },
+  }
 }
 
 export function childStatusText(): Command<ChildState> {
@@ -31,16 +41,17 @@ export function helpText(): Command<readonly HelpEntry[]> {
 }
 
 function textCommand<Result>(name: string, parse: (text: string) => Result): Command<Result> {
-  return { name, line: name, parse: (reply) => parse(expectText(reply, name)) }
+  return { name, line: name, parse: (reply) => parse(expectLines(reply, name)) }
 }
 
 /** A ban a line: time, references, `C` once completed (else `-`, a blank in 4.1), flags and a pointer when debugging, the terms. */
 const banPattern = /^\s*(\d+\.\d+) +(\d+) ([C -])(?:[RO E-]+ 0x[0-9a-f]+ )? {2}(.*)$/
 
 /** Lines that start with blanks are the cache's debugging notes: left out. */
-export function parseBanListText(text: string): readonly Ban[] {
-  const [heading, ...lines] = text.split('\n')
-  if (!heading?.startsWith('Present bans')) throw garbledAnswer('ban.list', 'not a list of bans')
+export function parseBanListText(text: string, hasHeading = true): readonly Ban[] {
+  const lines = text.split('\n')
+  if (hasHeading && !lines.shift()?.startsWith('Present bans'))
+    throw garbledAnswer('ban.list', 'not a list of bans')
   return lines.filter((line) => /^\S/.test(line)).map(parseBanLine)
 }
 

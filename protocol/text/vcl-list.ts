@@ -3,14 +3,14 @@
  * references, name, then `-> target`, `(n labels)` or `(n return(vcl)s)`. Widths and spaces differ by release.
  */
 
-import { expectText, garbledAnswer, type Command } from '../command.js'
+import { expectLines, garbledAnswer, type Command } from '../command.js'
 import { readVclStatus, type VclRow } from '../commands/vcl.js'
 
 export function vclListText(): Command<readonly VclRow[]> {
   return {
     name: 'vcl.list',
     line: 'vcl.list',
-    parse: (reply, name) => parseVclListText(expectText(reply, name), name),
+    parse: (reply, name) => parseVclListText(expectLines(reply, name), name),
   }
 }
 

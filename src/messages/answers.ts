@@ -1,5 +1,6 @@
 /** What agents answer, judged by what they were asked; each question has its own form. */
 import { Type, type TSchema } from 'typebox'
+import { splitJson } from '../json-parts.js'
 import { describeMismatch, prepareCheck } from '../mismatch.js'
 import {
   flag,
@@ -13,10 +14,12 @@ import {
 } from '../resources/json-fields.js'
 import { MalformedMessage } from './codec.js'
 import type { Question, QueryName } from './coordinator-to-agent.js'
+import { agentJsonLimits, answerPartLimits } from './envelope.js'
 import { cutTexts } from './texts.js'
+import { withoutNul } from './without-nul.js'
 
 /** More than a cache has of any of them; a hundred thousand bans were seen. */
-const rowLimit = 1_000_000
+const rowLimits = { vcls: 10_000, backends: 100_000, bans: agentJsonLimits.members }
 /** One for each include statement that may be expanded, and the main file. */
 const partLimit = 1001
 const reasonLimit = 4096
@@ -46,14 +49,16 @@ const paramNow = Type.Object({
 })
 export type ParamNow = Fitting<typeof paramNow>
 
-/** `refusal`: the engine's words, whole; or, for people, why it cannot be. */
+/** The engine's words, whole; or, for people, why it cannot be. */
 const refused = Type.Object({ refusal: text })
+export type Refused = Fitting<typeof refused>
 
 const healthNow = Type.Object({
   refusal: Type.Null(),
   /** What was set, as `<VCL>.<backend>`; empty: no VCL that is meant has such a backend. */
-  backends: list(text, rowLimit),
+  backends: list(text, rowLimits.backends),
 })
+export type HealthSet = Fitting<typeof healthNow>
 
 const compiled = Type.Object({
   /** The engine's words, whole, or why it was not compiled; null: it compiles. */
@@ -78,10 +83,10 @@ export type NotAdoptable = Fitting<typeof refused>
 
 /** By what is asked; of a query by its name. */
 const answers = {
-  vcls: list(vcl, rowLimit),
+  vcls: list(vcl, rowLimits.vcls),
   params: Type.Unsafe<ParameterSet>(Type.Object({}, { additionalProperties: parameter })),
-  backends: list(Type.Object({ name: text }), rowLimit),
-  bans: list(Type.Object({}), rowLimit),
+  backends: list(Type.Object({ name: text }), rowLimits.backends),
+  bans: list(Type.Object({}), rowLimits.bans),
   panic: orNull(text),
   command: text,
   setParam: Type.Union([refused, paramNow]),
@@ -92,22 +97,27 @@ const answers = {
   unlock: Type.Unknown(),
 }
 
-type Asked =
+export type AskedQuestion =
   | { readonly kind: 'query'; readonly query: QueryName }
   | { readonly kind: Exclude<Question['kind'], 'query'> }
-type NameOf<Question extends Asked> = Question extends { readonly query: infer Name }
+type NameOf<Question extends AskedQuestion> = Question extends { readonly query: infer Name }
   ? Name
   : Question['kind']
-export type AnswerTo<Question extends Asked> = Fitting<
+export type AnswerTo<Question extends AskedQuestion> = Fitting<
   (typeof answers)[NameOf<Question> & keyof typeof answers]
 >
+
+/** Of queries, by their names. */
+export type QueryAnswers = {
+  readonly [Name in QueryName]: Fitting<(typeof answers)[Name]>
+}
 
 const checks = new Map(
   Object.entries<TSchema>(answers).map(([name, schema]) => [name, prepareCheck(schema)]),
 )
 
 /** The value in its form, its texts cut; keys that are not known here are let through. Throws MalformedMessage. */
-export function judgeAnswer<Question extends Asked>(
+export function judgeAnswer<Question extends AskedQuestion>(
   question: Question,
   value: unknown,
 ): AnswerTo<Question> {
@@ -116,6 +126,37 @@ export function judgeAnswer<Question extends Asked>(
   if (mismatch)
     throw new MalformedMessage(`the answer to ${name}: ${describeMismatch(mismatch, 'it')}`)
   return cutAnswer(name, value) as AnswerTo<Question> // its schema fits
+}
+
+/**
+ * The same of a large answer, which is JSON, with a pause after each part of the work. Throws MalformedMessage, JsonExcess and, when it
+ * is no JSON, SyntaxError.
+ */
+export function* judgeInSteps(
+  question: AskedQuestion,
+  json: Buffer,
+): Generator<void, unknown, void> {
+  const rows: unknown[] = []
+  let parts = 0
+  let value: unknown
+  for (const text of splitJson(json, agentJsonLimits, answerPartLimits)) {
+    yield
+    if (text === null) continue
+    const said = withoutNul(text, JSON.parse(text))
+    yield
+    value = judgeAnswer(question, said)
+    if (Array.isArray(value)) for (const row of value as readonly unknown[]) rows.push(row)
+    parts += 1
+    requireRowLimit(question, rows.length)
+  }
+  return parts > 1 ? rows : value
+}
+
+function requireRowLimit(question: AskedQuestion, rows: number): void {
+  if (question.kind !== 'query') return
+  const limit = new Map(Object.entries(rowLimits)).get(question.query) ?? Infinity
+  if (rows > limit)
+    throw new MalformedMessage(`the answer to ${question.query}: has over ${limit} members`)
 }
 
 /** Texts that somebody asked for as they are have the limit of an answer. */

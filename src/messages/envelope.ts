@@ -11,8 +11,10 @@ export const messageLimitBytes = 1 << 20
 export const answerLimitBytes = 64 << 20
 /** Chosen by us: what agents say is flat; a hundred thousand bans have some members each. */
 export const agentJsonLimits = { depth: 64, members: 1_000_000, keys: 10_000 }
-/** Of one message: a report of ten thousand failures has fewer. */
-export const messageJsonLimits = { ...agentJsonLimits, members: 200_000 }
+/** What of an answer is read in one go: all but lists, which are read by their members. A VCL may have 2 MiB, and twice that escaped. */
+export const answerPartLimits = { bytes: 5 << 20, members: 100_000 }
+/** Of one message: a report of ten thousand failures has half as many. */
+export const messageJsonLimits = { ...agentJsonLimits, members: 100_000 }
 
 /** What every message of a kind has. */
 export function envelope<Kind extends string>(kind: Kind) {

@@ -7,7 +7,11 @@ export type FittingOne<Schemas extends Readonly<Record<string, TSchema>>> = {
 }[keyof Schemas]
 /** What fits the schema. Nobody changes it: it may be shared. */
 export type Fitting<Schema extends TSchema> = DeepReadonly<Static<Schema>>
-type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T
+type DeepReadonly<T> = T extends Buffer
+  ? T
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T
 
 export const text = Type.String()
 export const flag = Type.Boolean()

@@ -87,14 +87,17 @@ export interface SharedTotal {
 }
 
 /**
- * Whether one organization may take more. The last tenth is for those that hold little, at most a twentieth of the total: whatever
+ * How many more one organization may take. The last tenth is for those that hold little, at most a twentieth of the total: whatever
  * one organization takes, another one still gets its first ones, until many together have filled the total.
  */
-export function hasFairRoom({ total, used, held, wanted }: SharedTotal): boolean {
-  if (wanted === 0) return true
-  if (used + wanted > total) return false
-  const isLastTenth = used + wanted > total - Math.ceil(total / 10)
-  return !isLastTenth || held + wanted <= total / 20
+export function findFairRoom({ total, used, held }: Omit<SharedTotal, 'wanted'>): number {
+  const untilLastTenth = total - Math.ceil(total / 10) - used
+  const ofLastTenth = Math.floor(total / 20) - held
+  return Math.max(0, Math.min(total - used, Math.max(untilLastTenth, ofLastTenth)))
+}
+
+export function hasFairRoom({ wanted, ...shared }: SharedTotal): boolean {
+  return wanted <= findFairRoom(shared)
 }
 
 export function describeFullShare(organization: string, total: string): string {

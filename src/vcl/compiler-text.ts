@@ -17,6 +17,9 @@ const paragraphLimit = 10
 const paragraphLimitCharacters = 8000
 const agentLimit = 20
 const excerptLimitCharacters = 160
+/** Of all different texts that are read for one answer: a fleet where each cache says another long one tells no more than some. */
+const readLimitCharacters = 20 * 65_536
+const unread = 'other words, which were not read'
 /** Of what a cache says of one VCL; a compiler's answer has some hundred characters for each error. */
 const errorLimitCharacters = 65_536
 
@@ -37,9 +40,15 @@ function groupAgents(
 ): readonly (readonly [text: string, agentNames: readonly string[]])[] {
   const translations = new Map<string, string>()
   const agentsOf = new Map<string, string[]>()
+  let readCharacters = 0
   for (const { agentName, error } of failures) {
-    const translation = translations.get(error) ?? translateError(error, sourceMap)
-    translations.set(error, translation)
+    const isNew = !translations.has(error)
+    if (isNew) readCharacters += Math.min(error.length, errorLimitCharacters)
+    const translation =
+      isNew && readCharacters > readLimitCharacters
+        ? unread
+        : (translations.get(error) ?? translateError(error, sourceMap))
+    if (translation !== unread) translations.set(error, translation)
     const agents = agentsOf.get(translation)
     if (agents) agents.push(agentName)
     else agentsOf.set(translation, [agentName])

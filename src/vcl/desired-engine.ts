@@ -91,7 +91,7 @@ export function composeDesired(
     const budget = findBudget(group.organizationId, agent.organizationId)
     return [group.current, group.candidate, group.previous]
       .filter((one) => one !== null)
-      .map(({ name, sha }): DesiredProgram => ({ name, sha, ...(budget && { budget }) }))
+      .map(({ name, sha }): DesiredProgram => (budget ? { name, sha, budget } : { name, sha }))
   })
   const generated = routings.map(({ name, sha }): DesiredProgram => ({ name, sha }))
   const load = new Map([...programs, ...generated].map((program) => [program.name, program]))

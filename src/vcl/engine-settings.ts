@@ -44,8 +44,7 @@ export interface BackendSelection {
 }
 
 /** Chosen by us: what the compiler takes for a name, and no longer than a counter's name may be. */
-const backendName = '[A-Za-z][A-Za-z0-9_-]{0,126}'
-const selectionPattern = new RegExp(`^(?:([1-9][0-9]{0,15})\\.)?(${backendName})$`)
+const selectionPattern = /^(?:([1-9][0-9]{0,15})\.)?([A-Za-z][A-Za-z0-9_-]{0,126})$/
 /** Chosen by us: no parameter of any release has a longer name or value. */
 const paramNamePattern = /^[a-z][a-z0-9_]{0,99}$/
 const paramValueLimitCharacters = 1024

@@ -4,8 +4,9 @@
  *
  * The files get names of their own, and the include statements name these; all else stays as it was written.
  */
-import { bundleVcl, type Bundle, type VclText } from './bundle.js'
+import { bundleInSteps, type Bundle, type VclText } from './bundle.js'
 import { lexVcl, type Token } from './lexer.js'
+import { flattenedLimitBytes } from './limits.js'
 
 /** One file as the cache read it. */
 export interface VclPart {
@@ -32,20 +33,32 @@ export interface NotRebuilt {
 /** Names are at most 255 characters (choices: 2). */
 const nameLimit = 255
 
+/** Some milliseconds of them. */
+const tokensInStep = 10_000
+
 /**
+ * With a pause after each part of the work, none of which takes long.
+ *
  * @param parts without the built-in VCL, the main file first
  * @param name of the main file, without its ending; included files get it as their folder
  */
-export function rebuildVcl(parts: readonly VclPart[], name: string): RebuiltVcl | NotRebuilt {
+export function* rebuildInSteps(
+  parts: readonly VclPart[],
+  name: string,
+): Generator<void, RebuiltVcl | NotRebuilt, void> {
   const work: Rebuilding = { parts, name, next: 0, files: new Map(), taken: new Map() }
   const [first] = parts
   if (!first || first.text.trim() === '') return refuse('the cache shows no source of it')
+  // Flattened it has what its files have, but for the include statements.
+  const length = parts.reduce((sum, { text }) => sum + text.length, 0)
+  if (length > 2 * flattenedLimitBytes)
+    return refuse(`its files have ${length} characters; ${flattenedLimitBytes} bytes are the most`)
   try {
-    const main = { name: `${name}.vcl`, text: rebuildNext(work) }
+    const main = { name: `${name}.vcl`, text: yield* rebuildNext(work) }
     const left = parts[work.next]
     if (left) return refuse(`nothing includes ${left.file}, which the cache lists with it`)
     const files = new Map([...work.files.values()].map((file) => [file.name, file]))
-    const bundle = bundleVcl(main, files, { allowedExternal: new Set(), modules: null })
+    const bundle = yield* bundleInSteps(main, files, { allowedExternal: new Set(), modules: null })
     if (!bundle.ok) return refuse(bundle.errors.join('\n'))
     return { ok: true, main, includes: [...files.values()], bundle }
   } catch (error) {
@@ -73,14 +86,16 @@ interface Rebuilding {
 }
 
 /** Answers the text of the next part, whose statements name the files that were made of what they include. */
-function rebuildNext(work: Rebuilding): string {
+function* rebuildNext(work: Rebuilding): Generator<void, string, void> {
   const part = work.parts[work.next]
   if (!part) throw new Mismatch('the cache lists fewer files than are included')
   work.next += 1
   let text = ''
   let from = 0
   for (const statement of findIncludes(part)) {
-    const names = takeIncluded(work, part, statement)
+    yield
+    if (statement === null) continue
+    const names = yield* takeIncluded(work, part, statement)
     text += part.text.slice(from, statement.start)
     text += names.map((name) => `include "${name}"`).join('; ')
     from = statement.end
@@ -96,12 +111,14 @@ interface Statement {
   readonly end: number
 }
 
-/** As in vcc_lex_include: the word, flags such as `+glob`, a string. */
-function* findIncludes(part: VclPart): Generator<Statement> {
+/** As in vcc_lex_include: the word, flags such as `+glob`, a string. Null: a pause. */
+function* findIncludes(part: VclPart): Generator<Statement | null> {
+  let tokens = 0
   let start: number | null = null
   let isGlob = false
   let sign = ''
   for (const token of lexVcl(part.text)) {
+    if (++tokens % tokensInStep === 0) yield null
     if (token.kind === 'error') throw new Mismatch(`${part.file}: ${token.value}`)
     if (start !== null && token.kind === 'string')
       yield { pattern: token.value, isGlob, start, end: token.end }
@@ -121,7 +138,11 @@ function isSign({ text }: Token): boolean {
 }
 
 /** Makes files of what a statement brought in: one, or those that its pattern matches. */
-function takeIncluded(work: Rebuilding, parent: VclPart, statement: Statement): string[] {
+function* takeIncluded(
+  work: Rebuilding,
+  parent: VclPart,
+  statement: Statement,
+): Generator<void, string[], void> {
   const names: string[] = []
   const matches = createMatch(parent, statement)
   for (;;) {
@@ -129,7 +150,7 @@ function takeIncluded(work: Rebuilding, parent: VclPart, statement: Statement): 
     const isIt = part !== undefined && matches(part.file)
     if (!isIt && names.length > 0) return names
     if (!isIt) throw new Mismatch(`${parent.file} includes ${describe(statement)}, ${found(part)}`)
-    names.push(nameOf(work, part, rebuildNext(work)))
+    names.push(nameOf(work, part, yield* rebuildNext(work)))
     if (!statement.isGlob) return names
   }
 }
@@ -200,11 +221,13 @@ function nameOf(work: Rebuilding, part: VclPart, text: string): string {
   return name
 }
 
-/** The first `vcl(`, which returns a label and lets another VCL answer: as `<file> line <n>`; null without one. */
-export function findLabelUse(parts: readonly VclPart[]): string | null {
+/** The first `vcl(`, which returns a label and lets another VCL answer: as `<file> line <n>`; null without one. With pauses. */
+export function* findLabelUse(parts: readonly VclPart[]): Generator<void, string | null, void> {
+  let tokens = 0
   for (const { file, text } of parts) {
     let before: Token | undefined
     for (const token of lexVcl(text)) {
+      if (++tokens % tokensInStep === 0) yield
       if (token.text === '(' && isWord(before, 'vcl')) return `${file} line ${token.line}`
       before = token
     }

@@ -83,7 +83,8 @@ void t.test(
       ['- 5', /^a.yaml line 1: a document is a map/],
       ['kind: [', /^a.yaml line 1: /],
       ['kind: `tag', /^a.yaml line 1: Plain value cannot start with reserved character `/],
-      ['a: &a [*a]', /^a.yaml/],
+      ['a: &a [*a]', /^a.yaml: an alias \(\*name\) stands inside/],
+      ['kind: tag\nname: &a [*a]', /^a.yaml: an alias \(\*name\) stands inside/],
       [
         'kind: set\nname: a\n---\nkind: set\nname: b',
         /^a.yaml line 4: a second document of kind set/,

@@ -1,5 +1,5 @@
 /**
- * SIGKILL at every step of a deploy and of a rollback of a root group, of the coordinator, the agent, the cache's child or
+ * SIGKILL at every step of a deploy and of a rollback of a root group, and of a deploy that replaces one by another, of the coordinator, the agent, the cache's child or
  * its manager. Whatever dies when, it ends in the wanted state or the old one, the status says which, and the next verb
  * works.
  */
@@ -20,9 +20,11 @@ import {
   type Step,
   type Victim,
 } from './faults.js'
+import { checkReplaceRows, isReplaceVictim, type ReplaceVictim } from './replace-kills.js'
 import {
   deploySite,
   editSite,
+  expectDone,
   makeSite,
   readAgreement,
   startStand,
@@ -103,6 +105,15 @@ async function runLane(t: Test, victim: Victim): Promise<void> {
   await editSite(stand, site, 'last')
   await deploySite(stand, site)
   t.equal(await readAgreement(stand, site), 'last', 'a last deploy works')
+  await traffic.stop()
+  if (isReplaceVictim(victim)) await checkReplaces(t, stand, victim)
+}
+
+/** Of groups of one text each. */
+async function checkReplaces(t: Test, stand: Stand, victim: ReplaceVictim): Promise<void> {
+  const [one, two] = [await makeSite(stand, 'one'), await makeSite(stand, 'two')] as const
+  expectDone(await stand.api.act(one.id, 'deploy', '?replace=true'))
+  await checkReplaceRows(t, { stand, victim }, [one, two])
 }
 
 interface Prepared {

@@ -9,7 +9,7 @@ import {
   linkedAgentNameLimit,
   parseName,
 } from '../../src/resources/names.js'
-import { findLabelUse, rebuildVcl, type VclPart } from '../../src/vcl/running-vcl.js'
+import { findLabelUse, rebuildInSteps, type VclPart } from '../../src/vcl/running-vcl.js'
 import { assignTags, followStaticTags, type AgentTag } from '../../src/vcl/tag.js'
 import { bundleVcl, type VclText } from '../../src/vcl/bundle.js'
 import {
@@ -224,7 +224,7 @@ void t.test('what vcl.show -v lists is flattened as its files were', (t) => {
     const main = files.get(write(tree)) ?? { name: '', text: '' }
     const expected = bundleVcl(main, files, { allowedExternal: new Set(), modules: null })
 
-    const rebuilt = rebuildVcl(parts, 'adopted-edge')
+    const rebuilt = rebuild(parts, 'adopted-edge')
 
     if (!rebuilt.ok || !expected.ok) throw new Error(JSON.stringify([rebuilt, expected]))
     if (rebuilt.bundle.text !== expected.text) throw new Error('another text')
@@ -247,9 +247,9 @@ void t.test('running VCL whose includes do not fit what is listed is refused', (
     [[main('sub a { {"')], /Unterminated long-string/],
     [[main('\0')], /NUL/],
   ]
-  for (const [parts, reason] of table) t.match(rebuildVcl(parts, 'x'), { ok: false, reason })
+  for (const [parts, reason] of table) t.match(rebuild(parts, 'x'), { ok: false, reason })
 
-  const found = rebuildVcl(
+  const found = rebuild(
     [
       main('include "lib/a.vcl"; include +glob "./c[ab]/*-?.vcl"; include "./c/\u00e4\t.vcl";'),
       ...[part('/usr/share/varnish/lib/a.vcl', '# one'), part('/e/ca/1-x.vcl', '# two')],
@@ -265,7 +265,18 @@ void t.test('running VCL whose includes do not fit what is listed is refused', (
     'x/include-4.vcl',
   ])
   const label = main('sub vcl_recv {\n # vcl(no)\n return (vcl(shop));\n}')
-  t.equal(findLabelUse([label]), '/e/main.vcl line 4')
-  t.equal(findLabelUse([main('sub a { set req.http.vcl = "vcl(x)"; }')]), null)
+  t.equal(run(findLabelUse([label])), '/e/main.vcl line 4')
+  t.equal(run(findLabelUse([main('sub a { set req.http.vcl = "vcl(x)"; }')])), null)
   t.end()
 })
+
+function rebuild(parts: readonly VclPart[], name: string) {
+  return run(rebuildInSteps(parts, name))
+}
+
+function run<T>(steps: Generator<void, T, void>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}

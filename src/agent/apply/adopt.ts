@@ -4,7 +4,8 @@
  * compiled, and the cache is not touched.
  */
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
-import { findLabelUse, rebuildVcl } from '../../vcl/running-vcl.js'
+import { findLabelUse, rebuildInSteps } from '../../vcl/running-vcl.js'
+import { runInSteps } from '../../in-steps.js'
 import type { NotAdoptable, RunningVcl } from '../../messages/answers.js'
 import type { AgentConfig } from '../agent-config.js'
 import type { AgentRecord } from '../agent-record.js'
@@ -34,13 +35,13 @@ export async function showRunning(tools: AdoptTools): Promise<RunningVcl | NotAd
   const parts = await showParts(tools, name)
   if (parts === null)
     return refuse(`the source of ${name} is no UTF-8 text: save its files as UTF-8 and load it`)
-  const labelUse = findLabelUse(parts)
+  const labelUse = await runInSteps(findLabelUse(parts))
   if (labelUse !== null)
     return refuse(
       `${name} hands requests to labelled VCL (return (vcl(…)) in ${labelUse}): make groups with domains of those`,
     )
   // The coordinator names the files.
-  const rebuilt = rebuildVcl(parts, 'running')
+  const rebuilt = await runInSteps(rebuildInSteps(parts, 'running'))
   return rebuilt.ok ? { program: name, parts } : refuse(rebuilt.reason)
 }
 

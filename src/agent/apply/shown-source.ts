@@ -3,7 +3,8 @@ import type { Command } from '../../../protocol/command.js'
 import { paramSet } from '../../../protocol/commands/param.js'
 import { vclShow, vclShowParts } from '../../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
-import { rebuildVcl, type VclPart } from '../../vcl/running-vcl.js'
+import { rebuildInSteps, type VclPart } from '../../vcl/running-vcl.js'
+import { runInSteps } from '../../in-steps.js'
 import type { StepTools } from './vcl-steps.js'
 
 type Tools = Pick<StepTools, 'context' | 'engine'>
@@ -35,7 +36,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export async function digestRunning(tools: Tools, name: string): Promise<string | null> {
   const parts = await showParts(tools, name)
   if (parts === null) return null
-  const rebuilt = rebuildVcl(parts, 'any')
+  const rebuilt = await runInSteps(rebuildInSteps(parts, 'any'))
   return rebuilt.ok ? rebuilt.bundle.sha : null
 }
 

@@ -4,6 +4,7 @@
  * A look asks ping, status, pid and vcl.list. It comes every five seconds or with each heartbeat, whichever is more often,
  * and at once when a connection to the cache is made or lost: what somebody changed is noticed within 10 s (choices: 3, Drift).
  */
+import { setTimeout as wait } from 'node:timers/promises'
 import { ping } from '../../../protocol/commands/process.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
 import { createContext, type Context } from '../../context.js'
@@ -21,6 +22,7 @@ import type { SavedState } from '../apply/saved-state.js'
 import type { SettingsMemory } from '../apply/settings-memory.js'
 import type { Sources } from '../apply/sources.js'
 import { Steadiness, type EngineSight } from './steadiness.js'
+import { findStoppingChild } from './stopping-child.js'
 
 export interface WatchOptions {
   readonly engine: Engine
@@ -55,6 +57,8 @@ const stopped: EngineSight = {
 const longestPauseMs = 5_000
 /** Chosen by us: not more often, whatever heartbeats a coordinator wants; and as often while something is wrong. */
 const shortestPauseMs = 1_000
+/** A running cache answers in milliseconds; for how long a look waits until it asks the host whether the child is stopping. */
+const silenceMs = 1_000
 
 export class EngineWatch {
   readonly #options: WatchOptions
@@ -140,14 +144,36 @@ export class EngineWatch {
   async #takeLook(): Promise<void> {
     const { engine, reconciler, state, now } = this.#options
     if (state.trouble !== null) await state.tryAgain()
-    if (!this.#isReached()) {
-      const unreachable = { engineState: 'unreachable', engineError: engine.error } as const
-      this.#sight = this.#steadiness.judge(unreachable, now())
+    // What is being done now asks the cache all that is asked here, and more.
+    if (this.#isReached() && (engine.isLoading || reconciler.isBusy)) {
+      await this.#seeStoppingChild()
       return
     }
-    // What is being done now asks the cache all that is asked here, and more.
-    if (engine.isLoading || reconciler.isBusy) return
-    this.#sight = this.#steadiness.judge(await this.#see(), now())
+    const sight = this.#isReached()
+      ? await this.#seeWithinSilence()
+      : ({ engineState: 'unreachable', engineError: engine.error } as const)
+    if (sight.engineState !== 'running' && (await this.#seeStoppingChild())) return
+    this.#sight = this.#steadiness.judge(sight, now())
+  }
+
+  /** As `#see`; while the cache does not answer, its child is looked at from outside. */
+  async #seeWithinSilence(): Promise<EngineSight> {
+    const seeing = this.#see()
+    if (!this.#options.engine.isOfThisHost) return seeing
+    const answered = seeing.then(() => true)
+    while (!(await Promise.race([answered, wait(silenceMs, false, { ref: false })])))
+      if (await this.#seeStoppingChild()) this.#options.seen()
+    return seeing
+  }
+
+  async #seeStoppingChild(): Promise<boolean> {
+    const { engine, log, now } = this.#options
+    const stopping = await findStoppingChild(engine, this.#processes?.workerPid ?? null)
+    if (!stopping) return false
+    if (this.#sight.engineError !== stopping.engineError)
+      log.warn({ why: stopping.engineError }, 'the cache is stopping')
+    this.#sight = this.#steadiness.judge(stopping, now())
+    return true
   }
 
   async #see(): Promise<EngineSight> {

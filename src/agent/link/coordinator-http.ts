@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { request as requestPlain } from 'node:http'
 import { request as requestTls, type RequestOptions } from 'node:https'
 import { agentLinkPath } from '../../messages/envelope.js'
+import { sizeOf } from './print-answer.js'
 
 export interface CoordinatorAddress {
   /** `ws://` or `wss://`, as configured: the one that is linked, or tried next. */
@@ -38,13 +39,13 @@ export async function fetchSource(caller: Caller, sha: string): Promise<string> 
   return answer.toString('utf8')
 }
 
-/** Gives the value of a query's answer; `instruction` is the sequence of the query. */
+/** Gives the value of a query's answer as pieces of JSON; `instruction` is the sequence of the query. */
 export async function putAnswer(
   caller: Caller,
-  answer: { readonly instruction: number; readonly json: string },
+  answer: { readonly instruction: number; readonly json: readonly Buffer[] },
 ): Promise<void> {
   const path = `/answers/${answer.instruction}`
-  await call(caller, { method: 'PUT', path, body: Buffer.from(answer.json) })
+  await call(caller, { method: 'PUT', path, body: answer.json })
 }
 
 /** Where the link is dialled: the configured address and the link's path below it. */
@@ -66,7 +67,7 @@ export async function readTrust({
 interface Call {
   readonly method: 'GET' | 'PUT'
   readonly path: string
-  readonly body?: Buffer
+  readonly body?: readonly Buffer[]
 }
 
 async function call({ address, key, signal }: Caller, what: Call): Promise<Buffer> {
@@ -83,7 +84,7 @@ async function call({ address, key, signal }: Caller, what: Call): Promise<Buffe
       authorization: `Agent ${key}`,
       ...(what.body && {
         'content-type': 'application/json',
-        'content-length': what.body.length,
+        'content-length': sizeOf(what.body),
       }),
     },
   }
@@ -111,6 +112,7 @@ async function call({ address, key, signal }: Caller, what: Call): Promise<Buffe
       })
     })
     request.on('error', reject)
-    request.end(what.body)
+    for (const piece of what.body ?? []) request.write(piece)
+    request.end()
   })
 }

@@ -13,10 +13,11 @@ import type {
   EngineCondition,
   ProgramFailure,
 } from '../../messages/agent-to-coordinator.js'
-import { messageLimitBytes } from '../../messages/envelope.js'
+import { answerLimitBytes, answerPartLimits, messageLimitBytes } from '../../messages/envelope.js'
 import type { Logger } from 'pino'
 import { putAnswer, type Caller } from './coordinator-http.js'
 import type { CoordinatorLink, Unsent } from './coordinator-link.js'
+import { printAnswer, sizeOf } from './print-answer.js'
 import type { ApplyResult } from '../apply/reconciler.js'
 
 export interface ReportsOptions {
@@ -70,9 +71,16 @@ export class CoordinatorReports {
 
   async answer(answer: Unsent<Answer>, context: Context): Promise<void> {
     const { link, caller } = this.#options
-    const json = JSON.stringify(answer.value)
-    if (Buffer.byteLength(json) + answerOverheadBytes <= messageLimitBytes) {
+    const json = await printAnswer(answer.value)
+    const sizeBytes = sizeOf(json)
+    if (sizeBytes + answerOverheadBytes <= messageLimitBytes) {
       link.send(answer)
+      return
+    }
+    const limitBytes = json.length > 1 ? answerLimitBytes : answerPartLimits.bytes
+    if (sizeBytes > limitBytes) {
+      const error = `the answer has ${sizeBytes} bytes, at most ${limitBytes} are sent`
+      link.send({ ...answer, value: null, result: 'failed', error })
       return
     }
     try {

@@ -1,6 +1,5 @@
 /** How each instruction of the coordinator is carried out on this agent's cache. */
 import { typedLine } from '../../../protocol/command.js'
-import { replyText } from '../../../protocol/frame.js'
 import type { Context } from '../../context.js'
 import { judgeCommand } from '../../vcl/engine-command.js'
 import type { Asking } from '../../messages/coordinator-to-agent.js'
@@ -79,7 +78,8 @@ async function sendCommand(
   const unsafe = await findUnsafePattern(parts.engine, context, judged)
   if (unsafe !== null) return refused(unsafe)
   // The cache's refusals are answers too: its words are what was asked for (choices: 3, Commands).
-  return done(replyText(await parts.engine.run(context, typedLine(judged.line))))
+  const { body } = await parts.engine.run(context, typedLine(judged.line))
+  return done(body.toString('utf8'))
 }
 
 async function trySetting(

@@ -45,7 +45,16 @@ async function showPlan(applying: Applying): Promise<ExitCode> {
   const text = await describePlan(api, plan, sides, foreseen)
   const shown = [text, ...notes.map((note) => `note: ${note}\n`)].join('')
   showText(invocation.output, shown, { set, steps: plan.steps, placement: foreseen, notes })
+  refuseShortage(foreseen)
   return exitCodes.changes
+}
+
+/** A plan that cannot be done is told apart from one that only was not done yet. */
+function refuseShortage(foreseen: readonly Foreseen[]): void {
+  const short = foreseen.flatMap(({ group, shortage }) =>
+    shortage === null ? [] : [`vclgroup ${JSON.stringify(group)} cannot be deployed: ${shortage}`],
+  )
+  if (short.length > 0) throw new CliError(exitCodes.refused, short.join('\n'))
 }
 
 async function applyPlan(applying: Applying): Promise<ExitCode> {

@@ -74,11 +74,21 @@ function toDocuments(source: Source, complaints: Complaints): readonly FolderDoc
 
 function readValue({ file, document }: Source, complaints: Complaints): unknown {
   try {
-    return document.toJS({ maxAliasCount: aliasesMost })
+    const value: unknown = document.toJS({ maxAliasCount: aliasesMost })
+    if (!holdsItself(value)) return value
+    complaints.add(file, 'an alias (*name) stands inside of what its own anchor (&name) marks')
+    return undefined
   } catch (error) {
     complaints.add(file, messageOf(error))
     return undefined
   }
+}
+
+/** No other form could say it, and a message that quotes it would not end. */
+function holdsItself(value: unknown, around: readonly unknown[] = []): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (around.includes(value)) return true
+  return Object.values(value).some((inner) => holdsItself(inner, [...around, value]))
 }
 
 function locate({ file, lines, document }: Source, path: readonly (string | number)[]): string {

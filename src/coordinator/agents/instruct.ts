@@ -3,8 +3,10 @@ import { instructionSubject, type InstructionReply } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { FleetError } from '../../errors.js'
+import { judgeInSteps } from '../../messages/answers.js'
 import type { Question } from '../../messages/coordinator-to-agent.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
+import { runInSteps } from '../../in-steps.js'
 import type { StateService } from '../service.js'
 
 /** Chosen by us: the session gives up before the bus does, so that the reply says why. */
@@ -29,7 +31,9 @@ export async function instructAgent(
     .catch((error: unknown) => {
       throw explainSilence(agent, timeoutMs, error)
     })
-  return readReply(agent, reply, timeoutMs)
+  const { bytes, ...answered } = reply
+  const value = readReply(agent, answered, timeoutMs)
+  return bytes === undefined ? value : runInSteps(judgeInSteps(question, bytes))
 }
 
 /** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (choices: 3). */

@@ -1,11 +1,22 @@
 /**
  * The bus's port: carries hints and instructions between coordinator processes, which may be of versions that follow each other. At
- * most once; values are cloned, and are what JSON can say.
+ * most once; values are cloned, and are what JSON can say, but for the bytes that a request or its answer may have.
  */
-import type { TSchema } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { prepareGuard, type Guard } from '../../mismatch.js'
 import type { Fitting } from '../../resources/json-fields.js'
+
+/** A request or an answer with bytes, which are neither printed nor copied within a process: nobody changes them afterwards. */
+export interface WithBytes {
+  readonly bytes: Buffer
+}
+
+export function hasBytes(value: unknown): value is WithBytes {
+  return (
+    typeof value === 'object' && value !== null && 'bytes' in value && Buffer.isBuffer(value.bytes)
+  )
+}
 
 export interface Subscription {
   close(): void
@@ -77,9 +88,7 @@ export function uncheckedSubject(
   return { name, isHint: isAnything, isAsked: isAnything, isAnswer: isAnything }
 }
 
-function isAnything(_: unknown): _ is unknown {
-  return true
-}
+const isAnything = prepareGuard(Type.Unknown())
 
 /** What came from another process. Throws FleetError 'unavailable'. */
 export function requireFitting<Value>(fits: Guard<Value>, value: unknown): Value {

@@ -1,7 +1,7 @@
 /** The bus of a single coordinator process: no network, the same manners (values cloned, delivered later, at most once). */
 import { AsyncResource } from 'node:async_hooks'
 import { FleetError } from '../../errors.js'
-import { requireFitting, type Bus } from './bus.js'
+import { hasBytes, requireFitting, type Bus } from './bus.js'
 
 type Receive = (value: unknown) => void
 type Respond = (value: unknown) => Promise<unknown>
@@ -57,7 +57,7 @@ export function createInProcessBus(): Bus {
 
     async request({ name, isAnswer }, value, timeoutMs) {
       requireOpen()
-      const copy = structuredClone(value)
+      const copy = copyValue(value)
       const { promise, resolve, reject } = settledOnce(waiting)
       const timer = setTimeout(() => {
         reject(new FleetError('timed-out', 'agent', `no answer within ${timeoutMs} ms`))
@@ -112,7 +112,13 @@ function settledOnce(waiting: Set<(error: unknown) => void>): {
 async function ask(respond: Respond | undefined, value: unknown): Promise<unknown> {
   if (respond === undefined)
     throw new FleetError('unavailable', 'agent', 'nobody answers: the link is not connected')
-  return structuredClone(await respond(value))
+  return copyValue(await respond(value))
+}
+
+function copyValue(value: unknown): unknown {
+  if (!hasBytes(value)) return structuredClone(value)
+  const { bytes, ...others } = value
+  return { ...structuredClone(others), bytes }
 }
 
 function closedError(): FleetError {

@@ -15,6 +15,7 @@ import {
 import type { Logger } from 'pino'
 import { FleetError, type ErrorKey, type ErrorKind } from '../../errors.js'
 import {
+  hasBytes,
   requireFitting,
   uncheckedSubject,
   type Bus,
@@ -44,6 +45,8 @@ const lastWordsMs = 1_000
 interface Envelope {
   readonly value?: unknown
   readonly parcel?: ParcelLabel
+  /** Of the value: they always go as a parcel. */
+  readonly bytes?: ParcelLabel
   readonly refusal?: Refusal
   /** The responder broke; its log says how. */
   readonly isBug?: boolean
@@ -184,7 +187,7 @@ class NatsBus implements Bus {
 
   async #ask(subject: string, value: unknown, timeoutMs: number): Promise<unknown> {
     const answer = await this.#connection
-      .request(this.#remote(subject), this.#wrap({ value }), { timeout: timeoutMs })
+      .request(this.#remote(subject), this.#wrap(value), { timeout: timeoutMs })
       .catch((error: unknown) => {
         throw explain(error, timeoutMs)
       })
@@ -195,9 +198,8 @@ class NatsBus implements Bus {
     let answer: string
     try {
       const asked = await this.#unwrap(subject, message)
-      answer = this.#wrap({
-        value: await this.#local.request(uncheckedSubject(subject), asked, answerTimeoutMs),
-      })
+      const there = uncheckedSubject(subject)
+      answer = this.#wrap(await this.#local.request(there, asked, answerTimeoutMs))
     } catch (error) {
       if (!(error instanceof FleetError))
         this.#log.error({ err: error, subject }, 'an answer on the bus failed')
@@ -206,10 +208,14 @@ class NatsBus implements Bus {
     if (this.#isConnected) message.respond(answer)
   }
 
-  #wrap(envelope: Envelope): string {
-    const text = toText(envelope)
-    const bytes = Buffer.from(text)
+  #wrap(value: unknown): string {
     const limitBytes = Math.min(messageLimitBytes, this.#payloadLimitBytes)
+    if (hasBytes(value)) {
+      const { bytes, ...others } = value
+      return toText({ value: others, bytes: this.#shelf.put(bytes, limitBytes) })
+    }
+    const text = toText({ value })
+    const bytes = Buffer.from(text)
     return bytes.length <= limitBytes
       ? text
       : toText({ parcel: this.#shelf.put(bytes, limitBytes) })
@@ -220,8 +226,9 @@ class NatsBus implements Bus {
     if (envelope.refusal) throw fromRefusal(envelope.refusal)
     if (envelope.isBug)
       throw new Error(`the answer on ${subject} failed in another coordinator: its log says why`)
-    if (!envelope.parcel) return envelope.value
-    const bytes = await fetchParcel(envelope.parcel, async (shelf, asked) => {
+    const label = envelope.parcel ?? envelope.bytes
+    if (!label) return envelope.value
+    const bytes = await fetchParcel(label, async (shelf, asked) => {
       const part = await this.#connection.request(this.#remote(shelf), asked, {
         timeout: partTimeoutMs,
       })
@@ -229,6 +236,7 @@ class NatsBus implements Bus {
     }).catch((error: unknown) => {
       throw explain(error, partTimeoutMs)
     })
+    if (envelope.bytes) return Object.assign({}, envelope.value, { bytes })
     return (JSON.parse(bytes.toString('utf8')) as Envelope).value // as above
   }
 

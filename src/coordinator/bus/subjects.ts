@@ -17,6 +17,16 @@ const ids = Type.Array(whole(1))
 const agents = Type.Object({ agentIds: ids })
 const nothing = Type.Object({})
 
+const bytes = Type.Optional(
+  Type.Unsafe<Buffer>(
+    Type.Refine(
+      Type.Unknown(),
+      (value) => Buffer.isBuffer(value),
+      () => 'must be bytes',
+    ),
+  ),
+)
+
 const instructionRequest = Type.Object({
   question: Type.Unsafe<Question>(Type.Union(Object.values(questions))),
   traceId: text,
@@ -29,6 +39,8 @@ const instructionReply = Type.Object({
   result: Type.Enum(['done', 'failed', 'refused', 'timed-out', 'lost']),
   value: Type.Unknown(),
   error: orNull(text),
+  /** In place of the value: JSON of a large one, which was judged. */
+  bytes,
 })
 export type InstructionReply = Fitting<typeof instructionReply>
 
@@ -37,8 +49,8 @@ export const instructionSubject = ofAgent(
   requestSubject('agent.*.instruction', instructionRequest, instructionReply),
 )
 
-const offeredAnswer = Type.Object({ sequence: whole(1), value: Type.Optional(Type.Unknown()) })
-/** Of an answer that came by PUT to another process; without a value: is it waited for? */
+const offeredAnswer = Type.Object({ sequence: whole(1), bytes })
+/** Of an answer that came by PUT, maybe to another process; without bytes: is it waited for? */
 export type OfferedAnswer = Fitting<typeof offeredAnswer>
 
 /** The session of an agent takes a large answer here. Answered with whether it is, or was, waited for. */

@@ -125,18 +125,36 @@ type ChosenAgents = Awaited<ReturnType<typeof chooseAgents>>
 /** Too few agents, or the places of others that it may not take. */
 async function findRefusal(
   queries: Queries,
-  { replace }: BeginRequest,
-  { target, decision, agents, deployments, fleet, ...wanted }: ChosenAgents & ShortDeploy,
+  request: BeginRequest,
+  short: ChosenAgents & ShortDeploy,
 ): Promise<Refused | undefined> {
+  const { target, decision, agents, deployments, fleet, ...wanted } = short
   const { group } = wanted
   if (deployments.length === 0 || decision.shortages.length > 0) {
     const names = { agents: fleet, nameOf: await readNamesOf(queries, group.organizationId) }
     const shortage = describeShortages(decision, deployments, names)
-    if (shortage) return refuseShort(queries, shortage, wanted)
+    if (shortage) {
+      const mayReplace =
+        shortage.kind === 'conflict' && (await wouldReplacingDo(queries, request, short))
+      const remedy = mayReplace ? '; ?replace=true takes their places' : ''
+      return refuseShort(queries, { ...shortage, message: `${shortage.message}${remedy}` }, wanted)
+    }
   }
-  const force = replace?.force ?? false
+  const force = request.replace?.force ?? false
   const hindrance = await judgeReplacing(queries, { group: target, decision, agents, force })
   return hindrance === undefined ? undefined : refuse('conflict', hindrance, wanted)
+}
+
+/** Only where that helps: agents may be held by groups of other owners besides. */
+async function wouldReplacingDo(
+  queries: Queries,
+  { action, replace }: BeginRequest,
+  { target, deployments, agents, placements, group }: ChosenAgents & ShortDeploy,
+): Promise<boolean> {
+  if (action !== 'deploy' || replace || group.console) return false
+  const replaces = await readReplaceable(queries, group)
+  const input = { group: { ...target, replaces }, deployments, agents, placements }
+  return (await decidePlacement(queries, input)).shortages.length === 0
 }
 
 /** Answers the agents whose desired state changed. */

@@ -1,4 +1,5 @@
 /** Phase one: the agents' loads are watched until they can be judged; agents that go away are replaced. */
+import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../../context.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { describeFailures, translateError } from '../../vcl/compiler-text.js'
@@ -54,12 +55,12 @@ export async function followLoads(
   const verdict = await watchAgents<LoadVerdict | 'ended'>(
     service,
     async () => {
-      // The next deploy of the group may have begun already.
-      if (!(await holdsDeploy(queries, deploy))) return 'ended'
       if (await mustWait(service, judged, replaced)) {
         unavailableSinceMs = null
         return undefined
       }
+      // The next deploy of the group may have begun already.
+      if (!(await holdsDeploy(queries, deploy))) return 'ended'
       const loads = await readLoads(service, judged)
       const away = loads.filter(({ state }) => state === 'away').length
       if (away > replaced) {
@@ -104,7 +105,8 @@ async function mustWait(
   { deploy, deployments, waitMs }: Judged,
   replaced: number,
 ): Promise<boolean> {
-  const places = await countGroupPlaces(service.store.queries, holderOf(deploy))
+  const places = await countGroupPlaces(service.store.queries, holderOf(deploy), deploy)
+  if (places.length === 0) return false
   const loads = places
     .filter(({ hasCandidate }) => hasCandidate)
     .flatMap((place) => {
@@ -220,10 +222,11 @@ async function describeLoads(
       error: placement.error ?? 'no reason given',
     }))
   const sourceMap = await readSourceMap(service, deploy)
-  return {
-    message: describeFailures(failed, sourceMap),
-    failures: new Map(
-      failed.map(({ agentId, error }) => [agentId, translateError(error, sourceMap)]),
-    ),
+  const message = describeFailures(failed, sourceMap)
+  const failures = new Map<number, string>()
+  for (const { agentId, error } of failed) {
+    failures.set(agentId, translateError(error, sourceMap))
+    await setImmediate() // each may have another long text
   }
+  return { message, failures }
 }

@@ -5,8 +5,8 @@
 import type { Context } from '../../context.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
-import { chooseEarlier } from '../fleet/vcl-group.js'
-import { readRevisions, type HistoryEntry } from '../fleet/history-queries.js'
+import { isEarlierVcl } from '../fleet/vcl-group.js'
+import { findNewestRevision, findRevision, type HistoryEntry } from '../fleet/history-queries.js'
 import type { Queries } from '../store/store.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 import { runVerb, type VerbAnswer, type VerbRequest } from './deploy.js'
@@ -48,8 +48,8 @@ async function findTarget(
 ): Promise<HistoryEntry> {
   const entry =
     wanted === null
-      ? chooseEarlier(await readRevisions(queries, id), wish)
-      : (await readRevisions(queries, id, wanted))[0]
+      ? await findNewestRevision(queries, id, (revision) => isEarlierVcl(revision, wish))
+      : await findRevision(queries, id, wanted)
   if (entry) return entry
   const message =
     wanted === null

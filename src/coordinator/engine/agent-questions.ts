@@ -3,12 +3,12 @@ import type { Context } from '../../context.js'
 import { judgeCommand } from '../../vcl/engine-command.js'
 import { cutPrologue } from '../../vcl/prologue.js'
 import { FleetError } from '../../errors.js'
+import type { QueryAnswers } from '../../messages/answers.js'
 import type { QueryName } from '../../messages/coordinator-to-agent.js'
 import { readVisibleGroupIds } from '../fleet/groups-on-agent.js'
 import { ownsAgent, type AgentRecord } from '../agents/agents.js'
 import { instructAgent } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
-import { readNamedRows } from './engine-answers.js'
 import { sendSetting, type Caller } from './setting-commands.js'
 
 /** Chosen by us: longer than the cache's own limit for one command (cli_timeout, 60 s) helps nobody who waits. */
@@ -19,41 +19,46 @@ interface Patience {
   readonly timeoutMs?: number
 }
 
-interface Ask extends Patience {
-  readonly query: QueryName
+interface Ask<Name extends QueryName> extends Patience {
+  readonly query: Name
 }
 
-/** The agent's answer, in the shape of `src/agent/link/queries.ts`. Throws FleetError: unavailable, timed-out. */
-export async function askAgent(
+/** The agent's answer. Throws FleetError: unavailable, timed-out. */
+export async function askAgent<Name extends QueryName>(
   service: StateService,
   context: Context,
   agent: Pick<AgentRecord, 'id'>,
-  { query, timeoutMs = answerTimeoutMs }: Ask,
-): Promise<unknown> {
+  { query, timeoutMs = answerTimeoutMs }: Ask<Name>,
+): Promise<QueryAnswers[Name]> {
   const question = { kind: 'query', query } as const
-  return instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
+  const answer = await instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
+  return answer as QueryAnswers[Name] // judged by judgeAnswer where it came in
 }
 
-/** The same as far as the caller may see it: of a shared agent its owner alone sees bans and panics (choices: 2, Agents). */
-export async function askAgentFor(
+/** The same as far as the caller may see it. */
+export async function askAgentFor<Name extends QueryName>(
   service: StateService,
   context: Context,
   caller: Caller,
-  ask: Ask,
-): Promise<unknown> {
-  const { actor, agent } = caller
-  const value = await askAgent(service, context, agent, ask)
-  switch (ask.query) {
-    case 'vcls':
-    case 'backends':
-      return keepVisible(service, caller, readNamedRows(value))
-    case 'bans':
-      return ownsAgent(actor, agent) ? value : []
-    case 'panic':
-      return ownsAgent(actor, agent) ? value : null
-    case 'params':
-      return value
-  }
+  ask: Ask<Name>,
+): Promise<QueryAnswers[Name]> {
+  const value = await askAgent(service, context, caller.agent, ask)
+  return visibleParts[ask.query](service, caller, value)
+}
+
+type VisiblePart<Answer> = (
+  service: StateService,
+  caller: Caller,
+  value: Answer,
+) => Answer | Promise<Answer>
+
+/** Of a shared agent its owner alone sees bans and panics. */
+const visibleParts: { readonly [Name in QueryName]: VisiblePart<QueryAnswers[Name]> } = {
+  vcls: keepVisible,
+  backends: keepVisible,
+  bans: (_, { actor, agent }, bans) => (ownsAgent(actor, agent) ? bans : []),
+  panic: (_, { actor, agent }, panic) => (ownsAgent(actor, agent) ? panic : null),
+  params: (_, __, params) => params,
 }
 
 /** Names on a cache: `cf-<group>-…`, labels `cf-l-<group>`, `cf-s-<group>`; backends are `<VCL>.<backend>`. */

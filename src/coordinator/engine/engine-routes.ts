@@ -5,7 +5,6 @@ import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { route, type Route } from '../http/route.js'
 import { askAgent, askAgentFor, sendCommand } from './agent-questions.js'
-import { readParameterSet } from './engine-answers.js'
 import { findAgent, findOwnAgent, type AgentRecord } from '../agents/agents.js'
 import { requireTaken, setBackendHealth, setParameter } from './engine-settings.js'
 import type { StateService } from '../service.js'
@@ -179,7 +178,7 @@ async function changeParam(
     return requireTaken(await setParameter(service, context, agent, { name, value }), name)
       .parameter
   const parameters = await askAgent(service, context, agent, { query: 'params' })
-  const found = readParameterSet(parameters).get(name)
+  const found = new Map(Object.entries(parameters)).get(name)
   if (found === undefined) throw new FleetError('not-found', errorKey, `${name} was not found`)
   return found
 }

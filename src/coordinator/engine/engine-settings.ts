@@ -12,6 +12,7 @@ import {
 } from '../../vcl/engine-settings.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
+import type { HealthSet, ParamNow, Refused } from '../../messages/answers.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import {
@@ -29,7 +30,6 @@ import { tellAgentsChanged, tellDesiredChanged } from '../agents/agent-hints.js'
 import type { Question } from '../../messages/coordinator-to-agent.js'
 import { instructAgent, requireChangeable } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
-import { readHealthAnswer, readParamAnswer, type ParamNow } from './setting-answers.js'
 
 /** Chosen by us: as long as for any question; a cache that compiles answers nobody meanwhile. */
 const answerTimeoutMs = 30_000
@@ -37,7 +37,7 @@ const answerTimeoutMs = 30_000
 const settingsLimit = 1000
 
 /** What the cache said: a refusal, in its own words, or how it is now. */
-export type SettingAnswer<Value> = { readonly refusal: string } | { readonly value: Value }
+export type SettingAnswer<Value> = Refused | { readonly value: Value }
 
 export interface HealthNow {
   /** As it was given: `default`, or `12.default`. */
@@ -63,8 +63,8 @@ export async function setParameter(
   requireChangeable(agent)
   const tried = value ?? (await findCommonParam(service, agent, name))
   const question: Question = { kind: 'setParam', name, value: tried }
-  const answer = readParamAnswer(await instruct(service, context, agent, question))
-  if ('refusal' in answer) return { refusal: answer.refusal }
+  const answer = await instruct<ParamNow>(service, context, agent, question)
+  if (answer.refusal !== null) return { refusal: answer.refusal }
   await store(service, context, agent, (queries) => writeParam(queries, agent.id, { name, value }))
   return { value: answer }
 }
@@ -111,8 +111,8 @@ export async function setBackendHealth(
   const placed = await readPlacedGroups(service.store.queries, { kind: 'all' }, agent.id)
   const groups = group ? [group.groupId] : groupsOf(ownerOf(scope), placed)
   const question: Question = { kind: 'setHealth', backend, groups, health }
-  const answer = readHealthAnswer(await instruct(service, context, agent, question))
-  if ('refusal' in answer) return { refusal: answer.refusal }
+  const answer = await instruct<HealthSet>(service, context, agent, question)
+  if (answer.refusal !== null) return { refusal: answer.refusal }
   if (answer.backends.length === 0) throw notFound(name, agent)
   await store(service, context, agent, (queries) =>
     writeHealth(queries, scope, agent.id, { backend, health, group }),
@@ -128,17 +128,15 @@ export function requireTaken<Value>(answer: SettingAnswer<Value>, name: string):
   throw invalid(answer.refusal)
 }
 
-function instruct(
+async function instruct<Done extends ParamNow | HealthSet>(
   service: StateService,
   context: Context,
   agent: AgentRecord,
   question: Question,
-): Promise<unknown> {
-  return instructAgent(service, context, {
-    agentId: agent.id,
-    question,
-    timeoutMs: answerTimeoutMs,
-  })
+): Promise<Done | Refused> {
+  const asked = { agentId: agent.id, question, timeoutMs: answerTimeoutMs }
+  const answer = await instructAgent(service, context, asked)
+  return answer as Done | Refused // judged by judgeAnswer where it came in
 }
 
 async function findPlacedGroup(

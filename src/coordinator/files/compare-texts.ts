@@ -1,27 +1,53 @@
-/** Two texts against each other, as unified text. Other work goes on between the steps of the comparison. */
-import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff'
+/** Two texts against each other: short ones at once, others in a thread of their own, one comparison after the other. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { FleetError } from '../../errors.js'
+import { compareHere, compareTimeoutMs, type Comparison, type NamedText } from './compare-here.js'
 
-export interface NamedText {
-  /** For the header. */
-  readonly name: string
-  readonly text: string
+/** Together: some milliseconds, which is less than a thread takes to start. */
+const shortCharacters = 8 * 1024
+/** Comparisons that wait for their turn; each may take all of its time. */
+const waitingMost = 16
+/** For the thread to start, and to be given the texts. */
+const graceMs = 5_000
+
+let turn: Promise<unknown> = Promise.resolve()
+let waiting = 0
+
+/** `thread`: for tests that do not run what the compiler made. Null when they differ too much to be compared in time. Throws FleetError 'unavailable'. */
+export async function compareTexts(
+  from: NamedText,
+  to: NamedText,
+  thread = new URL('./compare-thread.js', import.meta.url),
+): Promise<string | null> {
+  if (from.text.length + to.text.length <= shortCharacters) return compareHere({ from, to })
+  if (waiting === waitingMost)
+    throw new FleetError('unavailable', 'file', `${waitingMost} comparisons wait already`, {
+      retryAfterSeconds: compareTimeoutMs / 1000,
+    })
+  waiting += 1
+  const compared = turn.then(() => compareInThread({ from, to }, thread))
+  turn = compared.catch(() => undefined)
+  try {
+    return await compared
+  } finally {
+    waiting -= 1
+  }
 }
 
-const contextLines = 3
-/** Two texts of the limit that share nothing would take minutes. */
-export const compareTimeoutMs = 5_000
-
-/** Null when they differ too much to be compared in time. */
-export function compareTexts(from: NamedText, to: NamedText): Promise<string | null> {
-  return new Promise((resolve) => {
-    createTwoFilesPatch(from.name, to.name, from.text, to.text, undefined, undefined, {
-      context: contextLines,
-      timeout: compareTimeoutMs,
-      headerOptions: FILE_HEADERS_ONLY,
-      // With a callback it lets other work go on.
-      callback: (patch) => {
-        resolve(patch ?? null)
-      },
-    })
-  })
+async function compareInThread(texts: Comparison, file: URL): Promise<string | null> {
+  const thread = new Worker(file, { workerData: texts })
+  const late = setTimeout(() => {
+    void thread.terminate()
+  }, compareTimeoutMs + graceMs)
+  try {
+    const answer = await Promise.race([
+      once(thread, 'message'),
+      once(thread, 'exit').then(() => [null]),
+    ])
+    return answer[0] as string | null // as compareHere answers
+  } finally {
+    clearTimeout(late)
+    await thread.terminate()
+  }
 }

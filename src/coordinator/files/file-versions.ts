@@ -11,7 +11,8 @@ import {
 } from './file-queries.js'
 import { versionColumns } from '../fleet/list-columns.js'
 import { readList } from '../store/list-query.js'
-import { compareTexts, compareTimeoutMs } from './compare-texts.js'
+import { compareTimeoutMs } from './compare-here.js'
+import { compareTexts } from './compare-texts.js'
 import type { ListAnswer, ListParameters } from '../store/computed-list.js'
 import type { StateService } from '../service.js'
 

@@ -1,11 +1,9 @@
-/**
- * What moves with every heartbeat and report, written for many agents in one statement:
- * `with given(…) as (values …) update agents … from given`, which both databases understand.
- */
-import { sql, type RawBuilder } from 'kysely'
+/** What moves with every heartbeat and report, written for many agents in one statement. */
+import { sql } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import type { ConditionColumns } from './agent-rows.js'
 import type { AttemptRecord, DriftRecord } from './agent-queries.js'
+import { listGiven, type GivenType } from '../store/given-rows.js'
 import type { Queries } from '../store/store.js'
 
 export interface HeartbeatRow extends ConditionColumns {
@@ -33,15 +31,13 @@ export async function writeConditions(
   heartbeats: readonly HeartbeatRow[],
 ): Promise<HeardRow[]> {
   return await inPieces(heartbeats, async (piece) => {
-    const rows = piece.map(
-      (row) =>
-        sql`(${whole(row.id)}, ${whole(row.at)}, ${whole(row.state)}, ${words(row.engineState)},
-          ${words(row.engineError)}, ${whole(row.effectiveRevision)}, ${words(row.lockedBecause)},
-          ${whole(row.cachePid)})`,
-    )
+    const rows = piece.map((row) => [
+      ...[row.id, row.at, row.state, row.engineState, row.engineError],
+      ...[row.effectiveRevision, row.lockedBecause, row.cachePid],
+    ])
     const { rows: heard } = await sql<HeardRow>`
       with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause", "cachePid")
-        as (values ${sql.join(rows)})
+        as (values ${listGiven(conditionTypes, rows)})
       update agents set "lastHeartbeatAt" = given.at,
         "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
         state = given.state, "engineState" = given."engineState", "engineError" = given."engineError",
@@ -60,9 +56,9 @@ export async function writeHeartbeats(
   heartbeats: readonly HeartbeatRow[],
 ): Promise<HeardRow[]> {
   return await inPieces(heartbeats, async (piece) => {
-    const rows = piece.map((row) => sql`(${whole(row.id)}, ${whole(row.at)}, ${whole(row.state)})`)
+    const rows = piece.map(({ id, at, state }) => [id, at, state])
     const { rows: heard } = await sql<HeardRow>`
-      with given(id, at, state) as (values ${sql.join(rows)})
+      with given(id, at, state) as (values ${listGiven(['bigint', 'bigint', 'bigint'], rows)})
       update agents set "lastHeartbeatAt" = given.at,
         "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
         state = given.state
@@ -71,6 +67,10 @@ export async function writeHeartbeats(
   })
 }
 
+const conditionTypes: readonly GivenType[] = [
+  ...(['bigint', 'bigint', 'bigint', 'text', 'text'] as const),
+  ...(['bigint', 'text', 'bigint'] as const),
+]
 const heardColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
   agents."recordedRevision", agents."lastStateChangeAt"`
 
@@ -92,7 +92,8 @@ export async function endPlacementWaits(
   const waiting = await queries
     .selectFrom('agents')
     .select('id')
-    .where('awaitsPlacement', '=', 1)
+    // As the index says it: a parameter might be any other number.
+    .where('awaitsPlacement', '=', sql.lit(1))
     .where('state', 'not in', [agentStates.Locked, agentStates.Down])
     .execute()
   const ids = waiting.map(({ id }) => id).filter((id) => !but.has(id))
@@ -164,14 +165,13 @@ export async function writeAttempts(
   agents: readonly Omit<AttemptRow, 'name' | 'desiredRevision'>[],
 ): Promise<void> {
   await inPieces(agents, async (piece) => {
-    const rows = piece.map(
-      ({ id, attempted, effectiveRevision, recordedRevision }) =>
-        sql`(${whole(id)}, ${whole(attempted?.revision ?? null)}, ${words(attempted?.result ?? null)},
-          ${words(attempted?.error ?? null)}, ${whole(attempted?.at ?? null)}, ${whole(effectiveRevision)},
-          ${whole(recordedRevision)})`,
-    )
+    const rows = piece.map(({ id, attempted, effectiveRevision, recordedRevision }) => {
+      const { revision = null, result = null, error = null, at = null } = attempted ?? {}
+      return [id, revision, result, error, at, effectiveRevision, recordedRevision]
+    })
     await sql`
-      with given(id, revision, result, error, at, effective, recorded) as (values ${sql.join(rows)})
+      with given(id, revision, result, error, at, effective, recorded)
+        as (values ${listGiven(attemptTypes, rows)})
       update agents set "attemptedRevision" = given.revision, "attemptedResult" = given.result,
         "attemptedError" = given.error, "attemptedAt" = given.at, "effectiveRevision" = given.effective,
         "recordedRevision" = given.recorded
@@ -179,6 +179,11 @@ export async function writeAttempts(
     return []
   })
 }
+
+const attemptTypes: readonly GivenType[] = [
+  ...(['bigint', 'bigint', 'text', 'text'] as const),
+  ...(['bigint', 'bigint', 'bigint'] as const),
+]
 
 /** The last drift is kept with the agent, each has an api log entry of severity 2 (choices: 3, Drift). */
 export async function writeDrift(
@@ -225,13 +230,4 @@ async function inPieces<Row, Answer>(
   for (let start = 0; start < rows.length; start += rowsPerStatement)
     answers.push(...(await run(rows.slice(start, start + rowsPerStatement))))
   return answers
-}
-
-/** PostgreSQL takes parameters in VALUES for text unless told; `integer` would be too short for times there. */
-function whole(value: number | null): RawBuilder<number | null> {
-  return sql`cast(${value} as bigint)`
-}
-
-function words(value: string | null): RawBuilder<string | null> {
-  return sql`cast(${value} as text)`
 }

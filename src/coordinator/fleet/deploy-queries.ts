@@ -84,15 +84,18 @@ function fromRow(row: Selectable<DeploysTable>): DeployRecord {
 /** What a write of a deploy is conditional on: nobody took it over. */
 export type DeployHold = Pick<DeployRecord, 'id' | 'epoch'>
 
-/** Call under the decision lock. */
-export async function holdsDeploy(queries: Queries, { id, epoch }: DeployHold): Promise<boolean> {
-  const row = await queries
+/** Call under the decision lock to write by the answer. */
+export async function holdsDeploy(queries: Queries, hold: DeployHold): Promise<boolean> {
+  return (await selectHeld(queries, hold).executeTakeFirst()) !== undefined
+}
+
+/** One row while nobody took it over or ended it. */
+export function selectHeld(queries: Queries, { id, epoch }: DeployHold) {
+  return queries
     .selectFrom('deploys')
-    .select('id')
-    .where('id', '=', id)
-    .where('epoch', '=', epoch)
-    .executeTakeFirst()
-  return row !== undefined
+    .select('deploys.id')
+    .where('deploys.id', '=', id)
+    .where('deploys.epoch', '=', epoch)
 }
 
 /** Answers false when another process has it, or it is gone. */

@@ -4,6 +4,7 @@ import { composeDesired } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
 import { findOldestPrevious, loadedLimit } from './loaded-limit.js'
 import { readSettings } from './setting-queries.js'
+import { listGiven } from '../store/given-rows.js'
 import { readPlacements, savePlacements, type PlacementRecord } from './placement-queries.js'
 import { keepRoutings, type AgentRoutings } from './routings.js'
 import type { Queries } from '../store/store.js'
@@ -70,14 +71,9 @@ async function writeRevisions(
   queries: Queries,
   changed: readonly { id: number; revision: number; desired: string }[],
 ): Promise<void> {
-  const rows = sql.join(
-    changed.map(
-      (agent) =>
-        sql`(cast(${agent.id} as integer), cast(${agent.revision} as integer), ${agent.desired})`,
-    ),
-  )
+  const rows = changed.map(({ id, revision, desired }) => [id, revision, desired])
   await sql`
-    with changed(id, revision, desired) as (values ${rows})
+    with changed(id, revision, desired) as (values ${listGiven(['bigint', 'bigint', 'text'], rows)})
     update agents set "desiredRevision" = changed.revision, desired = changed.desired
     from changed where agents.id = changed.id`.execute(queries)
 }

@@ -105,15 +105,17 @@ function findGroupOf(
 
 /** Beside one that leaves stands the one that takes its place: that one counts. */
 function findRoot(held: readonly (RootPlace & Held)[]): number | null {
-  const roots = held.filter(isRoot)
-  return (roots.find(({ replacedBy }) => replacedBy === null) ?? roots[0])?.holder ?? null
+  const stays = held.find((place) => place.replacedBy === null && isRoot(place))
+  return (stays ?? held.find(isRoot))?.holder ?? null
 }
 
 function findReplaced(held: readonly Held[]): ReadonlyMap<number, number> | undefined {
-  const replaced = held.flatMap(({ holder, replacedBy }) =>
-    replacedBy === null ? [] : [[holder, replacedBy] as const],
+  if (held.every(({ replacedBy }) => replacedBy === null)) return undefined
+  return new Map(
+    held.flatMap(({ holder, replacedBy }) =>
+      replacedBy === null ? [] : [[holder, replacedBy] as const],
+    ),
   )
-  return replaced.length === 0 ? undefined : new Map(replaced)
 }
 
 interface Held {

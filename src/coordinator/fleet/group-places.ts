@@ -4,6 +4,7 @@ import type { PlaceHolder } from './agent-index.js'
 import type { AgentState } from '../../resources/agent-state.js'
 import { stageDeploymentId } from './stage.js'
 import type { PlacementState } from './vcl-group.js'
+import { selectHeld, type DeployHold } from './deploy-queries.js'
 import type { CandidateState } from './placement-queries.js'
 import type { Queries } from '../store/store.js'
 
@@ -67,13 +68,18 @@ export interface AlikePlaces {
   readonly count: number
 }
 
-/** For those who look again and again how far a group or its stage is: a handful of rows, however many agents there are. */
+/**
+ * For those who look again and again how far a group or its stage is: a handful of rows, however many agents there are.
+ * `hold`: none when the deploy is no longer the caller's.
+ */
 export async function countGroupPlaces(
   queries: Queries,
   { groupId, stage }: PlaceHolder,
+  hold?: DeployHold,
 ): Promise<AlikePlaces[]> {
-  const rows = await queries
-    .selectFrom('placements')
+  let places = queries.selectFrom('placements')
+  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
+  const rows = await places
     .innerJoin('agents', 'agents.id', 'placements.agentId')
     .where('placements.groupId', '=', groupId)
     .where('placements.stage', '=', stage ? 1 : 0)

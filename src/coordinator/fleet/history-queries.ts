@@ -112,13 +112,37 @@ export async function findDeployResult(
   return row?.result
 }
 
-/** Entries that made a revision, the newest first; or the one that made this revision. */
-export async function readRevisions(
+/** The entry that made this revision. */
+export async function findRevision(
   queries: Queries,
   groupId: number,
-  revision?: number,
-): Promise<HistoryEntry[]> {
-  let made = queries
+  revision: number,
+): Promise<HistoryEntry | undefined> {
+  const made = selectRevisions(queries, groupId).where('revision', '=', revision).limit(1)
+  const row = await made.executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** A rollback mostly finds what it looks for in the first page. */
+const revisionsPerPage = 20
+
+/** The newest entry that made a revision and is like that; it is looked for page by page. */
+export async function findNewestRevision(
+  queries: Queries,
+  groupId: number,
+  isWanted: (entry: HistoryEntry) => boolean,
+): Promise<HistoryEntry | undefined> {
+  for (let offset = 0; ; offset += revisionsPerPage) {
+    const page = selectRevisions(queries, groupId).limit(revisionsPerPage).offset(offset)
+    const entries = (await page.execute()).map(fromRow)
+    const found = entries.find(isWanted)
+    if (found || entries.length < revisionsPerPage) return found
+  }
+}
+
+/** Entries that made a revision, the newest first. */
+function selectRevisions(queries: Queries, groupId: number) {
+  return queries
     .selectFrom('history')
     .selectAll()
     .where('groupId', '=', groupId)
@@ -126,8 +150,6 @@ export async function readRevisions(
     .where('action', 'not in', withoutRevision)
     .orderBy('revision', 'desc')
     .orderBy('id', 'desc')
-  if (revision !== undefined) made = made.where('revision', '=', revision)
-  return (await made.execute()).map(fromRow)
 }
 
 /**

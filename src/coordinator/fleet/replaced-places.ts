@@ -53,17 +53,34 @@ export async function takeReplaced(
   agentIds: readonly number[],
 ): Promise<readonly number[]> {
   const left = new Set<number>()
-  for (let start = 0; start < agentIds.length; start += agentsPerStatement) {
+  const taken = await findTaken(queries, groupId, agentIds)
+  for (let start = 0; start < taken.length; start += agentsPerStatement) {
     const gone = await queries
       .deleteFrom('placements')
       .where('replacedBy', '=', groupId)
-      .where('agentId', 'in', agentIds.slice(start, start + agentsPerStatement))
+      .where('agentId', 'in', taken.slice(start, start + agentsPerStatement))
       .returning(['groupId', 'stage', 'leaving'])
       .execute()
     for (const { groupId, stage, leaving } of gone)
       if (stage === 0 && leaving === 0) left.add(groupId)
   }
   return [...left]
+}
+
+/** Those of the agents where a place waits for it: mostly none of a whole fleet. */
+async function findTaken(
+  queries: Queries,
+  groupId: number,
+  agentIds: readonly number[],
+): Promise<readonly number[]> {
+  const waiting = await queries
+    .selectFrom('placements')
+    .select('agentId')
+    .distinct()
+    .where('replacedBy', '=', groupId)
+    .execute()
+  const switched = new Set(agentIds)
+  return waiting.map(({ agentId }) => agentId).filter((id) => switched.has(id))
 }
 
 /** Places that nobody is about to take any more stay their groups'. Answers their agents. */
@@ -108,10 +125,10 @@ export async function readBeingReplaced(
 ): Promise<number[]> {
   let places = queries
     .selectFrom('placements')
-    .innerJoin('deploys', 'deploys.groupId', 'placements.replacedBy')
-    .select('placements.groupId')
+    .select('groupId')
     .distinct()
-  if (groupIds) places = places.where('placements.groupId', 'in', [...groupIds])
+    .where('replacedBy', 'in', (e) => e.selectFrom('deploys').select('deploys.groupId'))
+  if (groupIds) places = places.where('groupId', 'in', [...groupIds])
   return (await places.execute()).map(({ groupId }) => groupId)
 }
 

@@ -70,14 +70,14 @@ export function programOf(
 }
 
 /**
- * Where a rollback without a number goes: the newest revision that puts something else on caches than what is deployed now,
+ * Where a rollback without a number goes is the newest such revision: one that puts something else on caches than what is deployed now,
  * since several in a row may be of the same sources (a reload, a rollback). Of a group that is not deployed, what it served last.
  */
-export function chooseEarlier<Revision extends { readonly sources: WishedSources }>(
-  newestFirst: readonly Revision[],
+export function isEarlierVcl(
+  { sources }: { readonly sources: WishedSources },
   deployed: WishedSources | null,
-): Revision | undefined {
-  return newestFirst.find(({ sources }) => deployed === null || !isSameVcl(sources, deployed))
+): boolean {
+  return deployed === null || !isSameVcl(sources, deployed)
 }
 
 /** The same text for the same names, whatever it is called on caches and whichever agents have it. */

@@ -6,10 +6,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { largeAnswerSubject, type OfferedAnswer } from '../bus/subjects.js'
 import { createContext } from '../../context.js'
-import { findJsonExcess } from '../../json-excess.js'
 import { FleetError } from '../../errors.js'
-import { agentJsonLimits, agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
-import { withoutNul } from '../../messages/without-nul.js'
+import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
 import { recognizeKey } from '../registration/agent-credentials.js'
 import { readSourceFor } from '../agents/agent-desired.js'
 import type { SessionParts } from './session-parts.js'
@@ -91,8 +89,8 @@ async function receiveAnswer(
     throw new FleetError('unavailable', 'agent', 'too many answers are in transit')
   transit.bytes += declared
   try {
-    const value = await readJson(request)
-    if (!(await offer({ sequence, value }))) throw notWaitedFor(sequence)
+    const bytes = await readBytes(request, declared)
+    if (!(await offer({ sequence, bytes }))) throw notWaitedFor(sequence)
   } finally {
     transit.bytes -= declared
   }
@@ -114,30 +112,22 @@ async function offerAnswer(
   }
 }
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
+/** Filled as it comes: to put the chunks together at the end would take long. */
+async function readBytes(request: IncomingMessage, declaredBytes: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(declaredBytes)
   let sizeBytes = 0
   const late = setTimeout(() => {
     request.destroy(new FleetError('invalid', 'body', 'the body took too long'))
   }, bodyTimeoutMs)
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
-      sizeBytes += chunk.length
-      if (sizeBytes > answerLimitBytes) throw tooLarge()
-      chunks.push(chunk)
+      if (sizeBytes + chunk.length > declaredBytes) throw tooLarge()
+      sizeBytes += chunk.copy(bytes, sizeBytes)
     }
   } finally {
     clearTimeout(late)
   }
-  const bytes = Buffer.concat(chunks)
-  const excess = findJsonExcess(bytes, agentJsonLimits)
-  if (excess !== null) throw new FleetError('too-large', 'body', `the answer ${excess}`)
-  try {
-    const text = bytes.toString('utf8')
-    return withoutNul(text, JSON.parse(text))
-  } catch {
-    throw new FleetError('invalid', 'body', 'the body is not JSON')
-  }
+  return bytes.subarray(0, sizeBytes)
 }
 
 function tooLarge(): FleetError {

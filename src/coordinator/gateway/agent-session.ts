@@ -149,7 +149,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     if (this.isLive) this.#link.send({ kind: 'watch', traceId: newTraceId(), forMs })
   }
 
-  takeOffered(answer: OfferedAnswer): boolean {
+  takeOffered(answer: OfferedAnswer): Promise<boolean> {
     return this.#answers.takeOffered(answer)
   }
 
@@ -251,7 +251,7 @@ export class AgentSession implements LinkReceiver, Recipient {
       ...this.#subscriptions,
       service.bus.respond(instructionSubject(agentId), (asked) => this.#ask(asked)),
       service.bus.respond(largeAnswerSubject(agentId), (offered) =>
-        Promise.resolve(this.#answers.takeOffered(offered)),
+        this.#answers.takeOffered(offered),
       ),
     ]
     const { heartbeatMs, statsIntervalMs } = service.settings
@@ -291,7 +291,7 @@ export class AgentSession implements LinkReceiver, Recipient {
         this.#parts.reports.recordDrift(agentId, message.drift, message.traceId)
         return
       case 'samples':
-        this.#parts.samples.take(agentId, message)
+        this.#parts.samples.take(this.#agent, message)
         return
     }
   }

@@ -1,23 +1,25 @@
 /** The questions that one session waits for: each ends once, with the agent's answer, in time or not. */
+import { JsonExcess } from '../../json-parts.js'
+import { FleetError } from '../../errors.js'
 import type { Answer } from '../../messages/agent-to-coordinator.js'
-import { judgeAnswer } from '../../messages/answers.js'
+import { judgeAnswer, judgeInSteps, type AskedQuestion } from '../../messages/answers.js'
 import { MalformedMessage } from '../../messages/codec.js'
-import type { Question } from '../../messages/coordinator-to-agent.js'
+import { runInSteps } from '../../in-steps.js'
 import type { InstructionReply, OfferedAnswer } from '../bus/subjects.js'
 
 /** Chosen by us: an agent runs one command at a time, more would only wait there. */
 const pendingLimit = 64
 
 interface Pending {
-  readonly question: Question
+  readonly question: AskedQuestion
   readonly settle: (reply: InstructionReply) => void
   answer: Answer | null
-  /** What came by PUT, which may be before or after the answer. */
-  value: { readonly json: unknown } | null
+  /** What came by PUT, which may be before or after the answer. It was judged. */
+  bytes: Buffer | null
 }
 
 export interface Wait {
-  readonly question: Question
+  readonly question: AskedQuestion
   readonly timeoutMs: number
 }
 
@@ -46,12 +48,8 @@ export class PendingAnswers {
         this.#pending.delete(sequence)
         resolve(reply)
       }
-      this.#pending.set(sequence, { question, settle, answer: null, value: null })
+      this.#pending.set(sequence, { question, settle, answer: null, bytes: null })
     })
-  }
-
-  isWaitedFor(sequence: number): boolean {
-    return this.#pending.has(sequence)
   }
 
   answer(answer: Answer): void {
@@ -61,44 +59,56 @@ export class PendingAnswers {
     this.#settleWhole(pending)
   }
 
-  /** Answers false when nobody waits for it (any more). */
-  putValue(sequence: number, json: unknown): boolean {
+  /** Answers whether it is, or was, waited for. Rejects with FleetError for what is too much, or no JSON. */
+  async takeOffered({ sequence, bytes }: OfferedAnswer): Promise<boolean> {
     const pending = this.#pending.get(sequence)
-    if (!pending) return false
-    pending.value = { json }
-    this.#settleWhole(pending)
+    if (!pending || bytes === undefined || pending.bytes !== null) return pending !== undefined
+    try {
+      await runInSteps(judgeInSteps(pending.question, bytes))
+      pending.bytes = bytes
+      this.#settleWhole(pending)
+    } catch (error) {
+      this.#endLinkOr(toRefusal(error))
+    }
     return true
-  }
-
-  /** Answers whether it is, or was, waited for. */
-  takeOffered(offered: OfferedAnswer): boolean {
-    const { sequence } = offered
-    return 'value' in offered ? this.putValue(sequence, offered.value) : this.isWaitedFor(sequence)
   }
 
   endAll(reason: string): void {
     for (const pending of [...this.#pending.values()]) pending.settle(lost(reason))
   }
 
-  #settleWhole({ question, answer, value, settle }: Pending): void {
+  #settleWhole({ question, answer, bytes, settle }: Pending): void {
     if (answer === null) return
     const { result, error, sentByPut } = answer
     if (result !== 'done') settle({ result, error, value: null })
-    else if (!sentByPut || value !== null) {
-      const judged = this.#judge(question, sentByPut ? value?.json : answer.value)
-      if (judged) settle({ result, error, ...judged })
+    else if (!sentByPut) this.#settleJudged(question, answer, settle)
+    else if (bytes !== null) settle({ result, error, value: null, bytes })
+  }
+
+  #settleJudged(
+    question: AskedQuestion,
+    { result, error, value }: Answer,
+    settle: Pending['settle'],
+  ): void {
+    try {
+      settle({ result, error, value: judgeAnswer(question, value) })
+    } catch (error) {
+      this.#endLinkOr(error)
     }
   }
 
-  #judge(question: Question, value: unknown): { readonly value: unknown } | null {
-    try {
-      return { value: judgeAnswer(question, value) }
-    } catch (error) {
-      if (!(error instanceof MalformedMessage)) throw error
-      this.#endLink(error.message)
-      return null
-    }
+  #endLinkOr(error: unknown): void {
+    if (!(error instanceof MalformedMessage)) throw error
+    this.#endLink(error.message)
   }
+}
+
+function toRefusal(error: unknown): unknown {
+  if (error instanceof JsonExcess)
+    return new FleetError('too-large', 'body', `the answer ${error.message}`)
+  // The parser's own message quotes the answer.
+  if (error instanceof SyntaxError) return new FleetError('invalid', 'body', 'the body is not JSON')
+  return error
 }
 
 function lost(error: string): InstructionReply {

@@ -6,7 +6,7 @@ import { readFileTexts, toVclText, type ChosenVersion, type FileText } from '../
 import type { SourceRecord } from '../fleet/sources.js'
 import type { Queries } from '../store/store.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
-import { runInSteps } from '../in-steps.js'
+import { runInSteps } from '../../in-steps.js'
 import type { StateService } from '../service.js'
 
 export interface GatheredFiles {

@@ -1,6 +1,7 @@
 /** What the log has for agents, and how far each of them is. */
 import { sql } from 'kysely'
 import type { InvalidationContent } from './invalidation.js'
+import { listGiven } from '../store/given-rows.js'
 import type { Queries } from '../store/store.js'
 
 /** An entry as it is delivered. */
@@ -131,14 +132,10 @@ export async function moveCursors(
     const given = progress.slice(start, start + most)
     const length = movesPerStatement.findLast((rows) => rows >= given.length) ?? most
     const filled = Array.from({ length }, (_, index) => given[index] ?? nobody)
-    const rows = filled.map(({ agentId, position, trouble }, index) =>
-      // The first row tells the columns' types.
-      index === 0
-        ? sql`(cast(${agentId} as bigint), cast(${position} as bigint), cast(${trouble} as text))`
-        : sql`(${agentId}, ${position}, ${trouble})`,
-    )
+    const rows = filled.map(({ agentId, position, trouble }) => [agentId, position, trouble])
     await sql`
-      with given("agentId", position, trouble) as (values ${sql.join(rows)})
+      with given("agentId", position, trouble)
+        as (values ${listGiven(['bigint', 'bigint', 'text'], rows)})
       insert into "invalidationCursors" ("agentId", position, "movedAt", trouble)
       select given."agentId", given.position, cast(${now} as bigint), given.trouble
       from given inner join agents on agents.id = given."agentId" where true

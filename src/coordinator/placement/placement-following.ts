@@ -152,9 +152,10 @@ async function readPass(
   queries: Queries,
   { patientUntil, judge, isDue }: Pick<PassLimits, 'patientUntil' | 'judge' | 'isDue'>,
 ): Promise<Pass> {
+  const deploys = await readDeploys(queries)
   const busy = new Set([
-    ...(await readDeploys(queries)).map((deploy) => deploy.groupId),
-    ...(await readBeingReplaced(queries)),
+    ...deploys.map((deploy) => deploy.groupId),
+    ...(deploys.length > 0 ? await readBeingReplaced(queries) : []),
   ])
   const groups = (await readGroups(queries, { kind: 'all' }, { deployed: true })).filter(
     (group) => !busy.has(group.id),

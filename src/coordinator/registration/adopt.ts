@@ -7,7 +7,8 @@
  * time nothing is made.
  */
 import type { Context } from '../../context.js'
-import { rebuildVcl } from '../../vcl/running-vcl.js'
+import { rebuildInSteps } from '../../vcl/running-vcl.js'
+import { runInSteps } from '../../in-steps.js'
 import { FleetError } from '../../errors.js'
 import { MalformedMessage } from '../../messages/codec.js'
 import { judgeAnswer, type NotAdoptable, type RunningVcl } from '../../messages/answers.js'
@@ -137,7 +138,7 @@ async function settleAdoption(
     return undefined
   }
   if ('refusal' in running) return refuse(work, agent, running.refusal)
-  const rebuilt = rebuildVcl(running.parts, 'running')
+  const rebuilt = await runInSteps(rebuildInSteps(running.parts, 'running'))
   if (!rebuilt.ok) return refuse(work, agent, rebuilt.reason)
   const choice = await chooseGroup(queries, agent, { groupName, compared, sha: rebuilt.bundle.sha })
   if (choice === 'changed') return 'changed'

@@ -4,7 +4,8 @@ import { programName } from '../../vcl/desired-engine.js'
 import type { VclText } from '../../vcl/bundle.js'
 import { defaultContentType, fileTypes, readFileContent } from '../../vcl/file.js'
 import type { WishedFile, WishedSources } from '../fleet/vcl-group.js'
-import { rebuildVcl, type RebuiltVcl, type VclPart } from '../../vcl/running-vcl.js'
+import { rebuildInSteps, type RebuiltVcl, type VclPart } from '../../vcl/running-vcl.js'
+import { runInSteps } from '../../in-steps.js'
 import { adoptedPrefix, addStaticTag, isAdoptedNameTaken } from '../fleet/adoption-queries.js'
 import type { RegisteredRow } from '../fleet/agent-rows.js'
 import { keepTags } from '../fleet/agent-tags.js'
@@ -131,7 +132,7 @@ async function rebuild(
 ): Promise<(RebuiltVcl & { readonly name: string }) | { readonly ok: false; reason: string }> {
   for (let count = 1; count <= nameTries; count++) {
     const name = count === 1 ? wanted : `${wanted}-${count}`
-    const rebuilt = rebuildVcl(parts, name)
+    const rebuilt = await runInSteps(rebuildInSteps(parts, name))
     if (!rebuilt.ok) return rebuilt
     const files = [rebuilt.main, ...rebuilt.includes].map((file) => file.name)
     if (!(await isAdoptedNameTaken(queries, organizationId, { object: name, files })))

@@ -2,7 +2,8 @@
  * `--adopt-group`: a cache whose text is that of a deployed root group gets a place in it, and is not touched: what it
  * runs keeps its name. Another text keeps a group of its own, and how it differs is told.
  */
-import { rebuildVcl } from '../../vcl/running-vcl.js'
+import { rebuildInSteps } from '../../vcl/running-vcl.js'
+import { runInSteps } from '../../in-steps.js'
 import { FleetError } from '../../errors.js'
 import { adoptedPrefix, addStaticTag } from '../fleet/adoption-queries.js'
 import type { RegisteredRow } from '../fleet/agent-rows.js'
@@ -33,7 +34,7 @@ export async function compareWithGroup(
   { parts }: Pick<AdoptedVcl, 'parts'>,
   groupName: string,
 ): Promise<Comparison | null> {
-  const rebuilt = rebuildVcl(parts, 'running')
+  const rebuilt = await runInSteps(rebuildInSteps(parts, 'running'))
   const wish = (await findGroupNamed(queries, organizationId, groupName))?.wish
   if (!rebuilt.ok || !wish) return null
   const { sha } = wish

@@ -39,6 +39,7 @@ import { findSkew } from '../agents/version-skew.js'
 
 export interface RegisteredAgent {
   readonly agentId: number
+  readonly organizationId: number | null
   readonly name: string
   readonly keyDigest: string
   readonly desiredRevision: number
@@ -219,6 +220,7 @@ function toRegistered(
 ): RegisteredAgent {
   return {
     agentId: row.id,
+    organizationId: row.organizationId,
     name: row.name,
     keyDigest: row.keyDigest,
     desiredRevision: row.desiredRevision,

@@ -6,9 +6,15 @@ import type { Samples } from '../../messages/agent-to-coordinator.js'
 import { MalformedMessage } from '../../messages/codec.js'
 import type { StateService } from '../service.js'
 
+export interface SampledAgent {
+  readonly agentId: number
+  /** Whose it is; null: the system administrator's. */
+  readonly organizationId: number | null
+}
+
 export interface SampleRecorder {
   /** Never waits. Throws MalformedMessage for values without names. */
-  take(agentId: number, samples: Samples): void
+  take(agent: SampledAgent, samples: Samples): void
   /** The link ended. */
   forget(agentId: number): void
 }
@@ -24,7 +30,7 @@ interface Link {
 export function createSampleRecorder(service: StateService): SampleRecorder {
   const links = new Map<number, Link>()
   return {
-    take: (agentId, samples) => {
+    take: ({ agentId, organizationId }, samples) => {
       const { at, live, values } = samples
       const link = links.get(agentId)
       const names = findNames(samples, link)
@@ -35,7 +41,7 @@ export function createSampleRecorder(service: StateService): SampleRecorder {
       // On one link nothing is lost: rates hold since the sample before, however late it is.
       const spanMs = before === null ? null : at - before
       if (live) service.bus.publish(liveSampleSubject(agentId), sample)
-      else service.statistics.record({ ...sample, spanMs })
+      else service.statistics.record({ ...sample, organizationId, spanMs })
     },
     forget: (agentId) => {
       if (links.delete(agentId)) service.statistics.release(agentId)

@@ -213,18 +213,6 @@ void t.test('a cache that cannot be asked is told of with 503 inside of 200', as
   t.equal(asked.length, askedBefore, 'one that is Down is not asked')
 })
 
-void t.test('what an agent of another version answers is checked', async (t) => {
-  const stand = await startStand(t)
-  const { join, expect } = stand
-  const { id, at } = await join('edge-1')
-  playSession(t, stand, id, () => done([{ odd: 1 }]))
-  t.match(await expect(200, 'GET', `${at}/status`), {
-    responseStatus: 503,
-    responseString: /form that is not known/,
-  })
-  t.match(await expect(503, 'GET', `${at}/backends`), { message: /form that is not known/ })
-})
-
 void t.test('a command is text or JSON, and one of the allowed ones', async (t) => {
   const stand = await startStand(t)
   const { join, refuse, call } = stand

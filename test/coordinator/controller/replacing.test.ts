@@ -21,8 +21,25 @@ void t.test('a deploy that replaces part of a group', async (t) => {
   const at = `/vclgroups/${String(other['id'])}`
 
   t.match(await client.expect(409, 'PUT', `${at}/deploy?wait=0`), {
-    errorMsg: /other groups hold the agents it would need: group "site" holds agent "edge-1"$/,
+    errorMsg:
+      /other groups hold the agents it would need: group "site" holds agent "edge-1"; \?replace=true takes their places$/,
   })
+  const { queries } = client.service.store
+  const give = (organizationId: number | null) =>
+    queries
+      .updateTable('vclGroups')
+      .set({ organizationId })
+      .where('id', '=', Number(group['id']))
+      .execute()
+  const { id: shop } = await client.expect(201, 'POST', '/organizations', { name: 'shop' })
+  await give(Number(shop))
+  t.match(
+    await client.expect(409, 'PUT', `${at}/deploy?wait=0`),
+    { errorMsg: /another group holds agent "edge-1"$/ },
+    'what would not help is not proposed',
+  )
+  await give(null)
+
   const planned = { id: other['id'], name: 'other', domains: [], deployments: ['one'] }
   const plan = await client.expect(200, 'POST', '/vclgroups/placement', {
     groups: [{ ...planned, replace: true }],
@@ -34,7 +51,6 @@ void t.test('a deploy that replaces part of a group', async (t) => {
   t.match(await client.expect(409, 'PUT', `${at}/deploy?wait=0&replace=true`), {
     errorMsg: /brings group "site" below min; \?force=true/,
   })
-  const { queries } = client.service.store
   const places = () => readPlacements(queries, { agentIds: [agentId] })
   t.match(await places(), [{ groupId: group['id'], replacedBy: null }], 'nothing was kept')
 

@@ -13,7 +13,7 @@ import {
   type LossInput,
   type WatchedAgent,
 } from '../../../src/coordinator/placement/mass-loss.js'
-import { chooseEarlier, type WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
+import { isEarlierVcl, type WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
 
 const heartbeatMs = 5_000
 const now = 1_000_000
@@ -173,6 +173,13 @@ function sourcesOf(sha: string, load = 1): WishedSources {
   const mainVCL = { id: 1, version: load, name: 'main.vcl' }
   const programName = `cf-1-${sha}-${load}`
   return { mainVCL, includes: [], sha, programName, deploymentIds: [load], domains: [] }
+}
+
+function chooseEarlier<Revision extends { readonly sources: WishedSources }>(
+  newestFirst: readonly Revision[],
+  deployed: WishedSources | null,
+): Revision | undefined {
+  return newestFirst.find((revision) => isEarlierVcl(revision, deployed))
 }
 
 type Verb = { readonly deploy: string } | 'reload' | 'rollback'

@@ -26,6 +26,30 @@ export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promi
     await killed.close()
   })
 
+  await t.test('an organization never takes the last tenth of all series', async (t) => {
+    const archive = await openArchive(await makeUrl(), { seriesMost: 1000 })
+    const many = Array.from({ length: 499 }, (_, at) => `VBE.b${at}.conn`)
+    const isKept = async (agentId: number, at: number) =>
+      (await read(archive, [agentId], { steps: 2, names: [`VBE.b${at}.conn`] })).isKnown
+    for (const agentId of [1, 2])
+      await record(archive, agentId, { from: 0, to: 2, list: many, organizationId: 7 })
+    t.same([await isKept(1, 498), await isKept(2, 400), await isKept(2, 401)], [true, true, false])
+    await record(archive, 3, { from: 0, to: 2, list: many, organizationId: 8 })
+    t.same([await isKept(3, 49), await isKept(3, 50)], [true, false], 'a twentieth for another one')
+    await record(archive, 4, { from: 0, to: 2, list: many })
+    t.same(
+      [await isKept(4, 49), await isKept(4, 50)],
+      [true, false],
+      'the administrator has the rest',
+    )
+    t.match(archive.warnings, [
+      /organization holds its share/,
+      /organization/,
+      /all series .* taken/,
+    ])
+    await archive.close()
+  })
+
   await t.test('lists of series that no row can have any more are forgotten', async (t) => {
     const archive = await openArchive(await makeUrl())
     const away = ['VBE.away.conn', ...names]

@@ -17,6 +17,7 @@ import { listContract } from './list.contract.js'
 import { checkBytesAnew, quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
+import { historyContract } from './history.contract.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -38,6 +39,7 @@ void t.test('as every store', (t) => {
   settingsContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  historyContract(t, factory)
   replacedPlacesContract(t, factory)
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)

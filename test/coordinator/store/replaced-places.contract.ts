@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { readFleet } from '../../../src/coordinator/fleet/fleet.js'
+import { countGroupPlaces } from '../../../src/coordinator/fleet/group-places.js'
 import {
   deletePlacements,
   readPlacements,
@@ -50,6 +51,9 @@ export function replacedPlacesContract(t: Test, factory: StoreFactory): void {
     })
     t.strictSame(await readReplaced(queries, taker.groupId, []), [{ id: old.groupId, name: 'old' }])
     t.strictSame(await readBeingReplaced(queries), [], 'no deploy runs')
+    t.equal((await countGroupPlaces(queries, taker)).length, 1)
+    const lost = { id: 1, epoch: 1 }
+    t.strictSame(await countGroupPlaces(queries, taker, lost), [], 'none for who has no deploy')
     const [fleet] = await readFleet(queries, { kind: 'all' })
     t.strictSame(fleet?.replacedBy, new Map([[old.groupId, taker.groupId]]))
     t.strictSame(await store.decide(releaseReplaced), [], 'as long as it is to be loaded there')

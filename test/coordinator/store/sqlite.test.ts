@@ -5,10 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import BetterSqlite3 from 'better-sqlite3'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { endPlacementWaits } from '../../../src/coordinator/fleet/condition-queries.js'
 import { openStore } from '../../../src/coordinator/store/open-store.js'
+import {
+  readBeingReplaced,
+  releaseReplaced,
+  takeReplaced,
+} from '../../../src/coordinator/fleet/replaced-places.js'
 import { openSqlite } from '../../../src/coordinator/store/sqlite.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { root } from '../../support/root.js'
@@ -22,6 +28,7 @@ import { listContract } from './list.contract.js'
 import { checkBytesAnew, quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
+import { historyContract } from './history.contract.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
 import { checkTablesAnew, stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -55,12 +62,39 @@ void t.test('in memory', (t) => {
   leasesContract(t, factory)
   invalidationsContract(t, factory)
   stagesContract(t, factory)
+  historyContract(t, factory)
   replacedPlacesContract(t, factory)
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
   quotasContract(t, factory)
   apiLogsContract(t, { ...factory, explain: 'explain query plan' })
   t.end()
+})
+
+void t.test('where nobody makes way and nobody waits, no decision passes the fleet', async (t) => {
+  const { queries } = await open(t, 'sqlite::memory:')
+  const asked: CompiledQuery[] = []
+  const noted = queries.withPlugin({
+    transformQuery: ({ node, queryId }) => {
+      asked.push(queries.getExecutor().compileQuery(node, queryId))
+      return node
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  })
+  const manyAgents = Array.from({ length: 3_000 }, (_, at) => at + 1)
+  await takeReplaced(noted, 1, manyAgents)
+  t.equal(asked.length, 1, 'one small statement, however many agents have switched')
+  await releaseReplaced(noted)
+  await readBeingReplaced(noted)
+  await endPlacementWaits(noted, new Set())
+  t.equal(asked.length, 4)
+  for (const { sql: text, parameters } of asked) {
+    const explained = CompiledQuery.raw(`explain query plan ${text}`, [...parameters])
+    const { rows } = await queries.executeQuery<{ detail: string }>(explained)
+    const plan = rows.map(({ detail }) => detail).join('\n')
+    t.match(plan, /placements_replaced|agents_unplaced/, text)
+    t.notMatch(plan, /SCAN (placements|agents)(?! USING .*(_replaced|_unplaced))/, text)
+  }
 })
 
 void t.test('what stood before there were stages stays', async (t) => {

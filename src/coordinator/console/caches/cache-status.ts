@@ -4,11 +4,11 @@ import { judgeConsistency, type Consistency } from './cache-consistency.js'
 import type { DesiredEngine } from '../../../vcl/desired-engine.js'
 import { FleetError } from '../../../errors.js'
 import type { Context } from '../../../context.js'
-import type { Parameter } from '../../../messages/answers.js'
+import type { Parameter, QueryAnswers, VclRow } from '../../../messages/answers.js'
+import type { QueryName } from '../../../messages/coordinator-to-agent.js'
 import { readDesiredRows } from '../../fleet/agent-rows.js'
 import { askAgent, askAgentFor, askEngine, keepVisible } from '../../engine/agent-questions.js'
 import { ownsAgent } from '../../agents/agents.js'
-import { readParameterSet, readVclRows, type VclRow } from '../../engine/engine-answers.js'
 import type { Caller } from '../../engine/setting-commands.js'
 import type { StateService } from '../../service.js'
 
@@ -39,7 +39,7 @@ export function readCacheStatus(
   const { actor, agent } = caller
   const askLine = async (line: string) =>
     (await askEngine(service, context, agent, { line, timeoutMs: answerTimeoutMs })).trim()
-  const ask = (query: 'vcls' | 'params' | 'panic') =>
+  const ask = <Name extends QueryName>(query: Name) =>
     askAgentFor(service, context, caller, { query, timeoutMs: answerTimeoutMs })
   return unlessAbsent(caller, async () => {
     const [ping, status, vcls, params, panic] = await Promise.all([
@@ -53,8 +53,8 @@ export function readCacheStatus(
       ping,
       status,
       panic: ownsAgent(actor, agent) ? toPanicText(panic) : '',
-      vcls: readVclRows(vcls),
-      changed: listChanged(readParameterSet(params)),
+      vcls,
+      changed: listChanged(params),
     }
   })
 }
@@ -69,13 +69,17 @@ export function readConsistency(
     const timeoutMs = answerTimeoutMs
     const [[row], vcls, params] = await Promise.all([
       readDesiredRows(service.store.queries, [agent.id]),
-      askAgent(service, context, agent, { query: 'vcls', timeoutMs }).then(readVclRows),
-      askAgent(service, context, agent, { query: 'params', timeoutMs }).then(readParameterSet),
+      askAgent(service, context, agent, { query: 'vcls', timeoutMs }),
+      askAgent(service, context, agent, { query: 'params', timeoutMs }),
     ])
     if (!row) throw new FleetError('not-found', 'cache', 'the cache was deleted meanwhile')
     const isEffective = agent.effectiveRevision === row.desiredRevision
     const desired = JSON.parse(row.desired) as DesiredEngine // written by recomposeDesired only
-    const judged = judgeConsistency(desired, { vcls, params, isEffective })
+    const judged = judgeConsistency(desired, {
+      vcls,
+      params: new Map(Object.entries(params)),
+      isEffective,
+    })
     const visible = await keepVisible(service, caller, [{ name: judged.vclName }])
     return { ...judged, vclName: visible[0]?.name ?? '' }
   })
@@ -103,6 +107,7 @@ function toPanicText(panic: unknown): string {
   return typeof panic === 'string' ? panic : 'Child has not panicked or panic has been cleared'
 }
 
-function listChanged(params: ReadonlyMap<string, Parameter>): ReadonlyMap<string, Parameter> {
-  return new Map([...params].filter(([, { value, default: standard }]) => value !== standard))
+function listChanged(params: QueryAnswers['params']): ReadonlyMap<string, Parameter> {
+  const isChanged = ({ value, default: standard }: Parameter) => value !== standard
+  return new Map(Object.entries(params).filter(([, parameter]) => isChanged(parameter)))
 }

@@ -55,7 +55,8 @@ export function cacheEngineRoutes(service: StateService): readonly Route[] {
         answers: { 200: Type.Object({ list: Type.Array(Type.Object({})) }) },
         handle: async ({ context, actor, object }) => ({
           status: 200,
-          body: { list: await askAgentFor(service, context, asAgent(actor, object), { query }) },
+          listKey: 'list',
+          body: await askAgentFor(service, context, asAgent(actor, object), { query }),
         }),
       }),
     ),

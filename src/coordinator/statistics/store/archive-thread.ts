@@ -70,14 +70,18 @@ function unpack(
   known: readonly (readonly string[])[],
 ): readonly NumberedSample[] {
   const samples: NumberedSample[] = []
-  let at = 0
+  let start = 0
   for (let head = 0; head < heads.length; head += headLength) {
-    const [agentId = 0, time = 0, span = 0, number = 0] = heads.subarray(head, head + headLength)
+    const [agentId = 0, owner = 0, at = 0, span = 0, number = 0] = heads.subarray(
+      head,
+      head + headLength,
+    )
     const names = known[number] ?? []
+    const organizationId = Number.isNaN(owner) ? null : owner
     const spanMs = Number.isNaN(span) ? null : span
-    const own = values.subarray(at, at + names.length)
-    samples.push({ agentId, at: time, spanMs, names, values: own })
-    at += names.length
+    const own = values.subarray(start, start + names.length)
+    samples.push({ agentId, organizationId, at, spanMs, names, values: own })
+    start += names.length
   }
   return samples
 }

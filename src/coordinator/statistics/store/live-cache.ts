@@ -17,6 +17,8 @@ import type { ChangedCache, StoredRow } from './row-store.js'
 
 export interface LiveCache {
   readonly agentId: number
+  /** Whose agent it was when its last sample came; null: the system administrator's, or none came yet. */
+  organizationId: number | null
   readonly state: CacheState
   layout: Layout
   /** Finished, not written. */
@@ -65,6 +67,7 @@ export function restoreLiveCache(
 function wrapState(agentId: number, state: CacheState, layout: Layout): LiveCache {
   return {
     ...{ agentId, state, layout },
+    organizationId: null,
     finished: [],
     newest: null,
     sent: null,

@@ -9,11 +9,13 @@ import {
   readUnwritten,
   replaySteps,
   restoreLiveCache,
+  seriesPerCacheMost,
   takeSample,
   type LiveCache,
 } from './live-cache.js'
 import type { ChangedCache, RowStore, SavedCache, StoredRow } from './row-store.js'
 import { createNewestReader } from './newest-reader.js'
+import { countSeries } from './kept-series.js'
 import { createRowReader } from './row-reader.js'
 import { createSeriesReader } from './series-reader.js'
 import type { ArchiveEvents, StatisticsArchive } from './statistics-archive.js'
@@ -21,6 +23,7 @@ import type { ArchiveEvents, StatisticsArchive } from './statistics-archive.js'
 /** A sample whose values are in double precision already, as the thread gets it. */
 export interface NumberedSample {
   readonly agentId: number
+  readonly organizationId: number | null
   readonly at: number
   readonly spanMs: number | null
   readonly names: readonly string[]
@@ -75,8 +78,9 @@ export function createLocalArchive(
   let isClosed = false
 
   return {
-    record: ({ values, ...sample }) => {
-      recordAll([{ ...sample, values: Float64Array.from(values, (value) => value ?? Number.NaN) }])
+    record: ({ values, organizationId = null, ...sample }) => {
+      const numbers = Float64Array.from(values, (value) => value ?? Number.NaN)
+      recordAll([{ ...sample, organizationId, values: numbers }])
     },
     recordAll,
     release: (agentId) => {
@@ -127,19 +131,27 @@ export function createLocalArchive(
     } catch (error) {
       complain('the statistics of caches cannot be read: their samples are lost', error)
     }
-    let series = 0
-    for (const { state } of caches.values()) series += state.series
+    for (const { agentId, organizationId } of samples) {
+      const cache = caches.get(agentId)
+      if (cache) cache.organizationId = organizationId
+    }
+    const kept = countSeries(caches.values())
     for (const sample of samples) {
-      const cache = caches.get(sample.agentId)
+      const { agentId, organizationId } = sample
+      const cache = caches.get(agentId)
       if (!cache) continue
       const before = cache.state.series
+      const room = kept.findRoom(options.seriesMost, organizationId)
       const refused = takeSample(cache, sample, {
         layouts,
-        series: options.seriesMost - series + before,
-        unwritten: rowsThatWait(series),
+        series: room + before,
+        unwritten: rowsThatWait(kept.total()),
       })
-      series += cache.state.series - before
-      if (refused > 0) complainOfSeries(sample.agentId, refused)
+      kept.add(organizationId, cache.state.series - before)
+      if (refused === 0) continue
+      const isOfCache = cache.state.series >= seriesPerCacheMost
+      const isFull = kept.total() >= options.seriesMost
+      complainOfSeries(sample, refused, isOfCache ? 'cache' : isFull ? 'total' : 'share')
     }
   }
 
@@ -248,10 +260,25 @@ export function createLocalArchive(
     events.warn({ reason: error instanceof Error ? error.message : String(error) }, message)
   }
 
-  function complainOfSeries(agentId: number, refused: number): void {
-    const message = 'a cache has more counters than are kept'
-    if (said.has(message)) return
-    said.add(message)
-    events.warn({ agentId, refused }, message)
+  /** Once for each organization until something is written again. */
+  function complainOfSeries(
+    { agentId, organizationId }: NumberedSample,
+    refused: number,
+    full: keyof typeof seriesComplaints,
+  ): void {
+    const message = seriesComplaints[full]
+    const key = `${message} ${full === 'share' ? organizationId : ''}`
+    if (said.has(key)) return
+    said.add(key)
+    events.warn({ agentId, organizationId, refused, seriesMost: options.seriesMost }, message)
   }
 }
+
+/** By what is full. */
+const seriesComplaints = {
+  cache: 'a cache has more counters than are kept',
+  total:
+    'all series that this coordinator keeps are taken, further counters are not kept; link some agents to another coordinator',
+  share:
+    'nearly all series that this coordinator keeps are taken, and the organization holds its share of them: further counters of its caches are not kept; link some of its agents to another coordinator',
+} as const

@@ -37,8 +37,9 @@ export function createSamplePacker(): SamplePacker {
       )
       let at = 0
       for (const [index, sample] of samples.entries()) {
-        const { agentId, spanMs, names: list, values: given } = sample
-        const head = [agentId, sample.at, spanMs ?? Number.NaN, numberOf(list)]
+        const { agentId, organizationId, spanMs, names: list, values: given } = sample
+        const [owner, span] = [organizationId ?? Number.NaN, spanMs ?? Number.NaN]
+        const head = [agentId, owner, sample.at, span, numberOf(list)]
         heads.set(head, index * headLength)
         for (let column = 0; column < list.length; column++)
           values[at + column] = given[column] ?? Number.NaN

@@ -22,6 +22,8 @@ export interface StatisticsArchive {
 
 export interface CacheSample {
   readonly agentId: number
+  /** Whose agent it is: organizations share what is kept in all. Null or left out: the system administrator's. */
+  readonly organizationId?: number | null
   /** By the coordinator's clock. */
   readonly at: number
   /** For how long before that the values hold; null: not known. */

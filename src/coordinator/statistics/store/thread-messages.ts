@@ -22,7 +22,7 @@ export interface SampleBatch {
   readonly isAnew: boolean
   /** Lists of names that are new to the thread: their number is their place among all. */
   readonly names: readonly (readonly string[])[]
-  /** For each sample: agent, time, for how long it holds (NaN: not known), number of its names. */
+  /** For each sample: agent, its organization (NaN: none), time, for how long it holds (NaN: not known), number of its names. */
   readonly heads: Float64Array<ArrayBuffer>
   /** One sample's values behind the other's; NaN: not known. */
   readonly values: Float64Array<ArrayBuffer>
@@ -52,4 +52,4 @@ export interface ArchiveFailure {
 }
 
 /** Numbers in a head. */
-export const headLength = 4
+export const headLength = 5

@@ -29,6 +29,7 @@ import { replacedPlaces } from './0076-replaced-places.js'
 import { endedDeploys } from './0078-ended-deploys.js'
 import { recordedRevisions } from './0079-recorded-revisions.js'
 import { lockedAndAdoptedColumns } from './0084-locked-and-adopted.js'
+import { waitingRows } from './0085-waiting-rows.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -58,6 +59,7 @@ export const migrations: readonly Migration[] = [
   endedDeploys,
   recordedRevisions,
   lockedAndAdoptedColumns,
+  waitingRows,
 ]
 
 /** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */

@@ -1,0 +1,81 @@
+/** Lists that may be long are read in pieces; other work of the process goes on between them. */
+
+import { setImmediate as otherWork } from 'node:timers/promises'
+import { garbledAnswer, readLimitBytes } from './command.js'
+
+/** Where a piece may end: behind so many bytes. */
+const pieceBytes = 64 * 1024
+
+const lineFeed = 0x0a
+const quote = 0x22
+const comma = 0x2c
+const backslash = 0x5c
+const opening: ReadonlySet<number> = new Set([0x5b, 0x7b])
+const closing: ReadonlySet<number> = new Set([0x5d, 0x7d])
+
+/** What is short is read at once. */
+export function readList<Row>(
+  body: Buffer,
+  split: (body: Buffer) => Iterable<Buffer>,
+  read: (piece: Buffer, isFirst: boolean) => readonly Row[],
+): readonly Row[] | Promise<readonly Row[]> {
+  return body.length <= pieceBytes ? read(body, true) : readPieces(split(body), read)
+}
+
+async function readPieces<Row>(
+  pieces: Iterable<Buffer>,
+  read: (piece: Buffer, isFirst: boolean) => readonly Row[],
+): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  let isFirst = true
+  for (const piece of pieces) {
+    for (const row of read(piece, isFirst)) rows.push(row)
+    isFirst = false
+    await otherWork()
+  }
+  return rows
+}
+
+/** Whole lines. */
+export function* splitLines(body: Buffer): Generator<Buffer, void, void> {
+  for (let from = 0; from < body.length;) {
+    const found = body.indexOf(lineFeed, from + pieceBytes)
+    const end = found < 0 ? body.length : found
+    yield requireShort(body, from, end)
+    from = end + 1
+  }
+}
+
+/** Some members of the outermost list at a time, as lists. */
+export function* splitMembers(body: Buffer): Generator<Buffer, void, void> {
+  let depth = 0
+  let from = 0
+  let start = ''
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at] ?? 0
+    if (byte === quote) at = endOfString(body, at + 1, from + readLimitBytes)
+    else if (opening.has(byte)) depth += 1
+    else if (closing.has(byte)) depth -= 1
+    else if (byte === comma && depth === 1 && at - from >= pieceBytes) {
+      yield Buffer.concat([Buffer.from(start), body.subarray(from, at), Buffer.from(']')])
+      ;[start, from] = ['[', at + 1]
+    }
+    if (at - from > readLimitBytes) requireShort(body, from, at)
+  }
+  yield Buffer.concat([Buffer.from(start), body.subarray(from)])
+}
+
+function endOfString(body: Buffer, from: number, limit: number): number {
+  const end = Math.min(body.length, limit + 1)
+  for (let at = from; at < end; at++) {
+    if (body[at] === quote) return at
+    if (body[at] === backslash) at++
+  }
+  return end
+}
+
+function requireShort(body: Buffer, from: number, end: number): Buffer {
+  if (end - from > readLimitBytes)
+    throw garbledAnswer('a list', `one of its rows is over ${readLimitBytes} bytes`)
+  return body.subarray(from, end)
+}

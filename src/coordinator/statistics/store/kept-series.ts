@@ -1,0 +1,36 @@
+/** How many series are kept of all caches and of those of each organization: they share what the archive keeps in all. */
+import { findFairRoom } from '../../../resources/quota.js'
+import type { LiveCache } from './live-cache.js'
+
+type CountedCache = Pick<LiveCache, 'organizationId'> & {
+  readonly state: Pick<LiveCache['state'], 'series'>
+}
+
+export interface KeptSeries {
+  total(): number
+  /** How many more a cache of this organization may have; null: of the system administrator, who has no share. */
+  findRoom(seriesMost: number, organizationId: number | null): number
+  add(organizationId: number | null, series: number): void
+}
+
+export function countSeries(caches: Iterable<CountedCache>): KeptSeries {
+  const held = new Map<number | null, number>()
+  let total = 0
+  const add: KeptSeries['add'] = (organizationId, series) => {
+    total += series
+    held.set(organizationId, (held.get(organizationId) ?? 0) + series)
+  }
+  for (const { organizationId, state } of caches) add(organizationId, state.series)
+  return {
+    total: () => total,
+    findRoom: (seriesMost, organizationId) =>
+      organizationId === null
+        ? Math.max(0, seriesMost - total)
+        : findFairRoom({
+            total: seriesMost,
+            used: total,
+            held: held.get(organizationId) ?? 0,
+          }),
+    add,
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Large JSON read in parts, none of which takes long: of a list some members at a time. All else is one part.
+ */
+import { scanJson, type JsonLimits, type PartLimits } from './json-excess.js'
+
+/** It should not be parsed; the message begins with a verb. */
+export class JsonExcess extends Error {}
+
+/** A part ends at the first comma behind so many bytes. */
+const partBytes = 64 * 1024
+const openList = 0x5b
+const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+
+/**
+ * The texts of its parts, which are JSON when the whole is: lists whose members one after the other are those of the list, or all.
+ * Null: a pause. Throws JsonExcess before the first of them, and SyntaxError as JSON.parse.
+ */
+export function* splitJson(
+  bytes: Buffer,
+  limits: JsonLimits,
+  part: PartLimits,
+): Generator<string | null, void, void> {
+  const isList = bytes[skipBlanks(bytes)] === openList
+  const commas: number[] = []
+  const scan = scanJson(bytes, limits, part, isList ? partBytes : Infinity)
+  for (;;) {
+    const step = scan.next()
+    if (step.done === true) {
+      if (step.value === null) break
+      throw new JsonExcess(step.value)
+    }
+    commas.push(step.value)
+    yield null
+  }
+  let from = 0
+  for (const comma of commas) {
+    yield `${from === 0 ? '' : '['}${bytes.toString('utf8', from, comma)}]`
+    from = comma + 1
+  }
+  const last = bytes.toString('utf8', from)
+  if (from > 0 && last.trim() === ']') throw new SyntaxError('a member is missing behind a comma')
+  yield from === 0 ? last : `[${last}`
+}
+
+/** Of more than a part is long nothing begins. */
+function skipBlanks(bytes: Buffer): number {
+  let at = 0
+  while (at < partBytes && blanks.has(bytes[at] ?? 0)) at++
+  return at
+}

@@ -1,0 +1,26 @@
+/** A VCL whose load kills the child of a real cache: the deploy says so, with the panic, and what served is served again. */
+import t from 'tap'
+import { answering } from '../agent/cache-sight.js'
+import {
+  deploySite,
+  lane,
+  makeSite,
+  readRefusal,
+  startStand,
+  untilAgent,
+  untilServing,
+} from './stand.js'
+
+void t.test('a child that dies while loading is told as that', lane(), async (t) => {
+  const stand = await startStand(t, { cacheWords: ['-p', 'vcc_allow_inline_c=on'] })
+  await untilAgent(stand, 'Running')
+  const site = await makeSite(stand, 'site')
+  await deploySite(stand, site)
+  const deadly = 'C{\n#include <stdlib.h>\n}C\nsub vcl_init { C{ abort(); }C }\n'
+  await stand.api.editFile(site.file, `${answering('deadly')}\n${deadly}`)
+  const refusal = readRefusal(await stand.api.act(site.id, 'deploy'), 422)
+  t.match(refusal, /^the cache's child died while it loaded this VCL: Panic at: .*\n.*Signal 6/s)
+  t.match(refusal, /\(agent edge\)$/)
+  await untilServing(stand.cache, 'site-first')
+  await untilAgent(stand, 'Running')
+})

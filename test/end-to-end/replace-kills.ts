@@ -1,0 +1,71 @@
+/**
+ * SIGKILL, or a cut link, at every step of a deploy that takes the place of another root group. Afterwards exactly one of the
+ * two groups serves; the other one has left nothing on the cache.
+ */
+import type { Test } from 'tap'
+import {
+  around,
+  bothMoments,
+  checkTraffic,
+  describeStep,
+  forgetFailures,
+  readPromise,
+  strike,
+  untilAgreed,
+  type Step,
+  type Victim,
+} from './faults.js'
+import { readAgreement, startTraffic, type Site, type Stand } from './stand.js'
+
+export type ReplaceVictim = Exclude<Victim, 'child' | 'manager'>
+
+/** The new VCL is loaded beside the old one; one `vcl.use` changes over; what the other group had is discarded. */
+const commands = around('vcl.inline', 'vcl.use', 'vcl.discard')
+const messages = [1, 2].flatMap((nth) =>
+  ['apply', 'applyReport'].flatMap((name) => bothMoments({ on: 'link', name, nth })),
+)
+
+const rows: Readonly<Record<ReplaceVictim, readonly Step[]>> = {
+  coordinator: [...commands.filter(({ moment }) => moment === 'after'), ...messages],
+  agent: [...commands, ...messages],
+  connection: [...commands, ...messages.filter(({ moment }) => moment === 'before')],
+}
+
+export const isReplaceVictim = (victim: Victim): victim is ReplaceVictim => victim in rows
+
+/** One of the two groups is deployed; each of them is of one text. */
+export async function checkReplaceRows(
+  t: Test,
+  { stand, victim }: { readonly stand: Stand; readonly victim: ReplaceVictim },
+  sites: readonly [Site, Site],
+): Promise<void> {
+  const traffic = startTraffic(t, stand.cache)
+  for (const step of rows[victim]) {
+    const title = `${victim} lost in a replace, ${describeStep(step)}`
+    const read = () => readOneOf(stand, sites)
+    const before = await untilAgreed(`before ${title}`, read)
+    const site = sites.find(({ marks }) => marks.get(1) !== before) ?? sites[0]
+    const wanted = site.marks.get(1) ?? ''
+    traffic.forget()
+    const act = () => stand.api.act(site.id, 'deploy', '?wait=25&replace=true')
+
+    const answer = await strike(stand, victim, step, act)
+
+    const mark = await untilAgreed(title, read, readPromise(answer, { before, wanted }))
+    t.ok([before, wanted].includes(mark), `${title}: one of the two serves`)
+    await checkTraffic(t, { stand, victim, title, traffic }, [before, wanted])
+    if (step.on === 'port' && victim !== 'coordinator') await forgetFailures(stand)
+  }
+  await traffic.stop()
+}
+
+/** What serves; throws until all agree, and until the other group is deployed nowhere. */
+async function readOneOf(stand: Stand, sites: readonly [Site, Site]): Promise<string> {
+  const groups = await Promise.all(sites.map(({ id }) => stand.api.readGroup(id)))
+  const [deployed, ...more] = sites.filter((_, index) => groups[index]?.deployed)
+  if (!deployed || more.length > 0) throw new Error(`not one of two: ${JSON.stringify(groups)}`)
+  const left = groups.find(({ id }) => id !== deployed.id)
+  if (left?.stateName !== 'Inactive' || left.agentStates.length > 0)
+    throw new Error(`half replaced: ${JSON.stringify(left)}`)
+  return readAgreement(stand, deployed)
+}
