@@ -1,87 +1,131 @@
 /** What agents answer, judged by what they were asked; each question has its own form. */
+import { Type, type TSchema } from 'typebox'
+import { splitJson } from '../json-parts.js'
+import { describeMismatch, prepareCheck } from '../mismatch.js'
 import {
-  anything,
   flag,
-  isKey,
-  isRecord,
   list,
+  matching,
   orAbsent,
   orNull,
-  record,
   text,
   whole,
-  type Check,
-  type Shape,
-} from './checks.js'
-import { splitJson } from '../json-parts.js'
+  type Fitting,
+} from '../resources/json-fields.js'
 import { MalformedMessage } from './codec.js'
-import type {
-  CompileAnswer,
-  HealthAnswer,
-  Instruction,
-  ParamAnswer,
-  Parameter,
-  Query,
-  QueryName,
-} from './coordinator-to-agent.js'
+import type { Question, QueryName } from './coordinator-to-agent.js'
 import { agentJsonLimits, answerPartLimits } from './envelope.js'
-import { parseRunningVcl } from './running-vcl.js'
 import { cutTexts } from './texts.js'
 import { withoutNul } from './without-nul.js'
 
-type AnsweredKind = Exclude<Instruction['kind'], 'apply'>
-export type AskedQuestion =
-  Pick<Query, 'kind' | 'query'> | { readonly kind: Exclude<AnsweredKind, 'query'> }
+/** More than a cache has of any of them; a hundred thousand bans were seen. */
+const rowLimits = { vcls: 10_000, backends: 100_000, bans: agentJsonLimits.members }
+/** One for each include statement that may be expanded, and the main file. */
+const partLimit = 1001
+const reasonLimit = 4096
 
-export interface VclRow {
-  readonly name: string
+const vcl = Type.Object({
+  name: text,
   /** active | available */
-  readonly status: string
-  readonly state: string
+  status: text,
+  state: text,
   /** References; null while the child does not run. */
-  readonly busy: number | null
+  busy: orNull(Type.Integer()),
   /** The VCL that a label stands for. */
-  readonly label: string | null
+  label: orNull(text),
+})
+export type VclRow = Fitting<typeof vcl>
+
+/** All four as the cache prints them. */
+const parameter = Type.Object({ value: text, default: text, unit: text, description: text })
+export type Parameter = Fitting<typeof parameter>
+export type ParameterSet = Readonly<Record<string, Parameter>>
+
+const paramNow = Type.Object({
+  refusal: Type.Null(),
+  /** What the engine remarks, such as that a change takes effect later; mostly empty. */
+  note: text,
+  parameter,
+})
+export type ParamNow = Fitting<typeof paramNow>
+
+/** The engine's words, whole; or, for people, why it cannot be. */
+const refused = Type.Object({ refusal: text })
+export type Refused = Fitting<typeof refused>
+
+const healthNow = Type.Object({
+  refusal: Type.Null(),
+  /** What was set, as `<VCL>.<backend>`; empty: no VCL that is meant has such a backend. */
+  backends: list(text, rowLimits.backends),
+})
+export type HealthSet = Fitting<typeof healthNow>
+
+const compiled = Type.Object({
+  /** The engine's words, whole, or why it was not compiled; null: it compiles. */
+  error: orNull(text),
+  /** It was not compiled: the budget is used up, or a compile of the organization runs. */
+  retryAfterSeconds: orAbsent(whole(1)),
+  /** It was not compiled: this agent cannot do that for an organization. */
+  unavailable: orAbsent(flag),
+})
+export type CompileAnswer = Fitting<typeof compiled>
+
+/** The VCL that a cache runs, file by file. */
+const runningVcl = Type.Object({
+  /** As the cache itself takes it for a name (mgt_vcl.c). */
+  program: matching(/^[A-Za-z][A-Za-z0-9_-]{0,232}$/, 'the name of a VCL'),
+  /** As the cache listed them, the main file first, without the built-in VCL. */
+  parts: list(Type.Object({ file: text, text }), partLimit),
+})
+export type RunningVcl = Fitting<typeof runningVcl>
+/** It serves on as it does. */
+export type NotAdoptable = Fitting<typeof refused>
+
+/** By what is asked; of a query by its name. */
+const answers = {
+  vcls: list(vcl, rowLimits.vcls),
+  params: Type.Unsafe<ParameterSet>(Type.Object({}, { additionalProperties: parameter })),
+  backends: list(Type.Object({ name: text }), rowLimits.backends),
+  bans: list(Type.Object({}), rowLimits.bans),
+  panic: orNull(text),
+  command: text,
+  setParam: Type.Union([refused, paramNow]),
+  setHealth: Type.Union([refused, healthNow]),
+  compile: compiled,
+  showRunning: Type.Union([refused, runningVcl]),
+  // Nobody looks at it.
+  unlock: Type.Unknown(),
 }
 
-/** What `judgeAnswer` lets through, by question. */
-export interface QueryAnswers {
-  readonly vcls: readonly VclRow[]
-  readonly params: Readonly<Record<string, Parameter>>
-  readonly backends: readonly (Readonly<Record<string, unknown>> & { readonly name: string })[]
-  readonly bans: readonly Readonly<Record<string, unknown>>[]
-  readonly panic: string | null
+export type AskedQuestion =
+  | { readonly kind: 'query'; readonly query: QueryName }
+  | { readonly kind: Exclude<Question['kind'], 'query'> }
+type NameOf<Question extends AskedQuestion> = Question extends { readonly query: infer Name }
+  ? Name
+  : Question['kind']
+export type AnswerTo<Question extends AskedQuestion> = Fitting<
+  (typeof answers)[NameOf<Question> & keyof typeof answers]
+>
+
+/** Of queries, by their names. */
+export type QueryAnswers = {
+  readonly [Name in QueryName]: Fitting<(typeof answers)[Name]>
 }
 
-export interface Refused {
-  /** The engine's words. */
-  readonly refusal: string
-}
-
-export interface ParamNow {
-  readonly refusal: null
-  readonly parameter: Parameter
-  /** What the cache remarks, mostly nothing. */
-  readonly note: string
-}
-
-export interface HealthSet {
-  readonly refusal: null
-  /** As `<VCL>.<backend>`. */
-  readonly backends: readonly string[]
-}
+const checks = new Map(
+  Object.entries<TSchema>(answers).map(([name, schema]) => [name, prepareCheck(schema)]),
+)
 
 /** The value in its form, its texts cut; keys that are not known here are let through. Throws MalformedMessage. */
-export function judgeAnswer(question: AskedQuestion, value: unknown): unknown {
-  // Texts that somebody asked for as they are: their own limit is that of an answer.
-  if (question.kind === 'showRunning') return parseRunningVcl(value)
-  const check = question.kind === 'query' ? queryAnswers[question.query] : answers[question.kind]
-  const problem = check(value)
-  if (problem !== undefined) {
-    const what = question.kind === 'query' ? question.query : question.kind
-    throw new MalformedMessage(`the answer to ${what}: ${problem}`)
-  }
-  return question.kind === 'command' ? value : cutTexts(value)
+export function judgeAnswer<Question extends AskedQuestion>(
+  question: Question,
+  value: unknown,
+): AnswerTo<Question> {
+  const name = question.kind === 'query' ? question.query : question.kind
+  const mismatch = checks.get(name)?.(value)
+  if (mismatch)
+    throw new MalformedMessage(`the answer to ${name}: ${describeMismatch(mismatch, 'it')}`)
+  return cutAnswer(name, value) as AnswerTo<Question> // its schema fits
 }
 
 /**
@@ -109,65 +153,16 @@ export function* judgeInSteps(
 }
 
 function requireRowLimit(question: AskedQuestion, rows: number): void {
-  if (question.kind !== 'query' || !isKey(rowLimits, question.query)) return
-  const limit = rowLimits[question.query]
+  if (question.kind !== 'query') return
+  const limit = new Map(Object.entries(rowLimits)).get(question.query) ?? Infinity
   if (rows > limit)
     throw new MalformedMessage(`the answer to ${question.query}: has over ${limit} members`)
 }
 
-/** More than a cache has of any of them; a hundred thousand bans were seen. */
-const rowLimits = { vcls: 10_000, backends: 100_000, bans: agentJsonLimits.members }
-
-const count: Check = (value) => (Number.isSafeInteger(value) ? undefined : 'must be a whole number')
-
-const parameter = record({
-  value: text,
-  default: text,
-  unit: text,
-  description: text,
-} satisfies Shape<Parameter>)
-
-const queryAnswers: Readonly<Record<QueryName, Check>> = {
-  vcls: list(
-    record({ name: text, status: text, state: text, busy: orNull(count), label: orNull(text) }),
-    rowLimits.vcls,
-  ),
-  params: (value) => {
-    if (!isRecord(value)) return 'must be an object'
-    for (const [name, shown] of Object.entries(value)) {
-      const problem = parameter(shown)
-      if (problem !== undefined) return `${name.slice(0, 64)} ${problem}`
-    }
-    return undefined
-  },
-  backends: list(record({ name: text }), rowLimits.backends),
-  bans: list(record({}), rowLimits.bans),
-  panic: orNull(text),
-}
-
-const answers: Readonly<Record<Exclude<AnsweredKind, 'query' | 'showRunning'>, Check>> = {
-  command: text,
-  setParam: unlessRefused({
-    refusal: orNull(text),
-    note: text,
-    parameter,
-  } satisfies Shape<ParamAnswer>),
-  setHealth: unlessRefused({
-    refusal: orNull(text),
-    backends: list(text, rowLimits.backends),
-  } satisfies Shape<HealthAnswer>),
-  compile: record({
-    error: orNull(text),
-    retryAfterSeconds: orAbsent(whole(1)),
-    unavailable: orAbsent(flag),
-  } satisfies Shape<CompileAnswer>),
-  // Nobody looks at it.
-  unlock: anything,
-}
-
-/** What was refused says nothing else. */
-function unlessRefused(shape: Readonly<Record<string, Check>>): Check {
-  const refused = record({ refusal: text })
-  const done = record(shape)
-  return (value) => (isRecord(value) && value['refusal'] !== null ? refused(value) : done(value))
+/** Texts that somebody asked for as they are have the limit of an answer. */
+function cutAnswer(name: string, value: unknown): unknown {
+  if (name === 'command') return value
+  if (name !== 'showRunning') return cutTexts(value)
+  const { refusal } = value as { readonly refusal?: string } // its schema fits
+  return refusal === undefined ? value : { refusal: refusal.slice(0, reasonLimit) }
 }

@@ -1,179 +1,142 @@
 /** What a coordinator says. */
-import type { CompileBudget } from '../vcl/compile-limits.js'
-import type { DesiredEngine } from '../vcl/desired-engine.js'
-import type { BackendHealth } from '../vcl/engine-settings.js'
-import type { Envelope } from './envelope.js'
+import { Type } from 'typebox'
+import {
+  flag,
+  list,
+  orAbsent,
+  orNull,
+  sha256,
+  shortText,
+  text,
+  whole,
+  type Fitting,
+  type FittingOne,
+} from '../resources/json-fields.js'
+import { compileBudget } from '../vcl/compile-limits.js'
+import { desiredEngine } from '../vcl/desired-engine.js'
+import { desiredHealth } from '../vcl/engine-settings.js'
+import { entriesMost } from './agent-to-coordinator.js'
+import { envelope } from './envelope.js'
 
 /** The answer to hello. */
-export interface Welcome extends Envelope {
-  readonly kind: 'welcome'
-  readonly agentId: number
-  readonly coordinatorId: string
-  readonly heartbeatMs: number
+const welcome = Type.Object({
+  ...envelope('welcome'),
+  agentId: whole(1),
+  coordinatorId: shortText,
+  heartbeatMs: whole(1),
   /** Between samples of the counters; absent from a coordinator of an earlier version: none are wanted. */
-  readonly statsIntervalMs?: number | undefined
+  statsIntervalMs: orAbsent(whole(1)),
   /** The revision that this coordinator wants; the agent locks itself when it holds a higher one. */
-  readonly revision: number
-}
+  revision: whole(0),
+})
+export type Welcome = Fitting<typeof welcome>
 
 /** Make the cache hold this. May be repeated; a repeated one changes nothing. */
-export interface Apply extends Envelope {
-  readonly kind: 'apply'
-  readonly revision: number
-  readonly desired: DesiredEngine
-}
+const apply = Type.Object({ ...envelope('apply'), revision: whole(0), desired: desiredEngine })
 
 /** Read-only questions, each answered with its own shape. */
-export type QueryName = 'vcls' | 'params' | 'backends' | 'bans' | 'panic'
+const queryName = Type.Enum(['vcls', 'params', 'backends', 'bans', 'panic'])
+export type QueryName = Fitting<typeof queryName>
 
-export interface Query extends Envelope {
-  readonly kind: 'query'
-  readonly query: QueryName
+/** What another coordinator process may ask the holder of the session, without its envelope. */
+export const questions = {
+  query: Type.Object({ kind: Type.Literal('query'), query: queryName }),
+  /** One line of the allowed reading commands, sent to the engine as it is. */
+  command: Type.Object({ kind: Type.Literal('command'), line: text }),
+  /** Set a parameter now, and say what the engine thinks of it. What was taken becomes desired next. */
+  setParam: Type.Object({
+    kind: Type.Literal('setParam'),
+    name: text,
+    /** Null: back to the default. */
+    value: orNull(text),
+  }),
+  /** Set the health of a backend now, in each VCL of ours that is meant. */
+  setHealth: Type.Object({ kind: Type.Literal('setHealth'), ...desiredHealth.properties }),
+  /** Find out whether the cache would take this source, and tell what the compiler says. */
+  compile: Type.Object({
+    kind: Type.Literal('compile'),
+    /** Of the flattened text, fetched like any source. */
+    sha: sha256,
+    /** Also run vcl_init. Absent: false. */
+    init: orAbsent(flag),
+    /** Present where an organization asks on an agent that is not its own. */
+    budget: orAbsent(compileBudget),
+  }),
+  /** Give the VCL that the cache runs, so that it is adopted. */
+  showRunning: Type.Object({ kind: Type.Literal('showRunning') }),
+  /** An administrator confirmed: take this coordinator's word from now on. */
+  unlock: Type.Object({ kind: Type.Literal('unlock') }),
 }
+export type Question = FittingOne<typeof questions>
+export type Asking<Kind extends Question['kind']> = Extract<Question, { readonly kind: Kind }>
 
-/** One line of the allowed reading commands, sent to the engine as it is. */
-export interface EngineCommand extends Envelope {
-  readonly kind: 'command'
-  readonly line: string
-}
+const purgeRequest = Type.Object({
+  host: text,
+  path: text,
+  /** Of the group that is asked; null: a root group's VCL asks for none. */
+  secret: orNull(text),
+})
+export type PurgeRequest = Fitting<typeof purgeRequest>
 
-/** Set a parameter now, and say what the engine thinks of it; answered by ParamAnswer. What was taken becomes desired next. */
-export interface SetParam extends Envelope {
-  readonly kind: 'setParam'
-  readonly name: string
-  /** Null: back to the default. */
-  readonly value: string | null
-}
+const purgeOrder = Type.Object({
+  method: text,
+  headers: Type.Unsafe<Readonly<Record<string, string>>>(
+    Type.Object({}, { additionalProperties: text }),
+  ),
+  requests: list(purgeRequest, entriesMost),
+})
+export type PurgeOrder = Fitting<typeof purgeOrder>
 
-/** The members of the specification's Parameter set: all four are texts, as the cache prints them. */
-export interface Parameter {
-  readonly value: string
-  readonly default: string
-  readonly unit: string
-  readonly description: string
-}
+const banOrder = Type.Object({
+  /** In their order; field, operator and value of each term. */
+  expressions: list(list(Type.Tuple([text, text, text]), entriesMost), entriesMost),
+  /** Of each expression one ban for each of these groups' objects; null: for all objects. */
+  groups: desiredHealth.properties.groups,
+})
+export type BanOrder = Fitting<typeof banOrder>
 
-export interface ParamAnswer {
-  /** The engine's words, whole; null: it was set. */
-  readonly refusal: string | null
-  /** What the engine remarks, such as that a change takes effect later; mostly empty. */
-  readonly note: string
-  /** As it is now; null when it was refused. */
-  readonly parameter: Parameter | null
-}
-
-/** Set the health of a backend now, in each VCL of ours that is meant; answered by HealthAnswer. */
-export interface SetHealth extends Envelope {
-  readonly kind: 'setHealth'
-  /** The name in VCL. */
-  readonly backend: string
-  /** Null: in every VCL of ours. */
-  readonly groups: readonly number[] | null
-  readonly health: BackendHealth
-}
-
-export interface HealthAnswer {
-  /** As above. */
-  readonly refusal: string | null
-  /** What was set, as `<VCL>.<backend>`; empty: no VCL that is meant has such a backend. */
-  readonly backends: readonly string[]
-}
-
-/** Find out whether the cache would take this source, and tell what the compiler says; answered by CompileAnswer. */
-export interface Compile extends Envelope {
-  readonly kind: 'compile'
-  /** SHA-256 (hex) of the flattened text, fetched like any source. */
-  readonly sha: string
-  /** Also run vcl_init. Absent: false. */
-  readonly init?: boolean | undefined
-  /** Present where an organization asks on an agent that is not its own. */
-  readonly budget?: CompileBudget | undefined
-}
-
-export interface CompileAnswer {
-  /** The engine's words, whole, or why it was not compiled; null: it compiles. */
-  readonly error: string | null
-  /** It was not compiled: the budget is used up, or a compile of the organization runs. */
-  readonly retryAfterSeconds?: number | undefined
-  /** It was not compiled: this agent cannot do that for an organization. */
-  readonly unavailable?: boolean | undefined
-}
-
-/** Give the VCL that the cache runs, so that it is adopted; answered by RunningVcl. */
-export interface ShowRunning extends Envelope {
-  readonly kind: 'showRunning'
-}
-
-export interface ReportFullState extends Envelope {
-  readonly kind: 'reportFullState'
-}
-
-/** An administrator confirmed: take this coordinator's word from now on. */
-export interface Unlock extends Envelope {
-  readonly kind: 'unlock'
-}
+const invalidationOrder = Type.Object({
+  position: whole(1),
+  /** How old it is: a cache that started later and kept nothing has nothing that it could mean. */
+  ageMs: whole(0),
+  /** One of the two. */
+  ban: orNull(banOrder),
+  purge: orNull(purgeOrder),
+})
+export type InvalidationOrder = Fitting<typeof invalidationOrder>
 
 /** The next entries of the invalidation log for this agent, in their order; answered by `invalidated`. */
-export interface Invalidate extends Envelope {
-  readonly kind: 'invalidate'
+const invalidate = Type.Object({
+  ...envelope('invalidate'),
   /**
    * The position before the first of these; what does not follow what was sent last is dropped: it was sent before the
    * coordinator heard of a fault.
    */
-  readonly after: number
+  after: whole(0),
   /** Forget what was sent before and is not done: it comes again from here. */
-  readonly isRestart: boolean
-  readonly entries: readonly InvalidationOrder[]
-}
+  isRestart: flag,
+  entries: list(invalidationOrder, entriesMost),
+})
+export type Invalidate = Fitting<typeof invalidate>
 
-export interface InvalidationOrder {
-  readonly position: number
-  /** How old it is: a cache that started later and kept nothing has nothing that it could mean. */
-  readonly ageMs: number
-  /** One of the two. */
-  readonly ban: BanOrder | null
-  readonly purge: PurgeOrder | null
+const instructions = {
+  apply,
+  query: Type.Object({ ...envelope('query'), ...questions.query.properties }),
+  command: Type.Object({ ...envelope('command'), ...questions.command.properties }),
+  setParam: Type.Object({ ...envelope('setParam'), ...questions.setParam.properties }),
+  setHealth: Type.Object({ ...envelope('setHealth'), ...questions.setHealth.properties }),
+  compile: Type.Object({ ...envelope('compile'), ...questions.compile.properties }),
+  showRunning: Type.Object(envelope('showRunning')),
+  unlock: Type.Object(envelope('unlock')),
 }
+export type Instruction = FittingOne<typeof instructions>
 
-export interface BanOrder {
-  /** In their order; field, operator and value of each term. */
-  readonly expressions: readonly (readonly (readonly [string, string, string])[])[]
-  /** Of each expression one ban for each of these groups' objects; null: for all objects. */
-  readonly groups: readonly number[] | null
+export const coordinatorMessages = {
+  welcome,
+  ...instructions,
+  reportFullState: Type.Object(envelope('reportFullState')),
+  invalidate,
+  /** Somebody looks: send live samples every second for so long. Said again before that is over; 0 ends it. */
+  watch: Type.Object({ ...envelope('watch'), forMs: whole(0, 600_000) }),
 }
-
-export interface PurgeOrder {
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  /** `secret`: of the group that is asked; null: a root group's VCL asks for none. */
-  readonly requests: readonly PurgeRequest[]
-}
-
-export interface PurgeRequest {
-  readonly host: string
-  readonly path: string
-  readonly secret: string | null
-}
-
-/** Somebody looks: send live samples every second for so long. Said again before that is over; 0 ends it. */
-export interface Watch extends Envelope {
-  readonly kind: 'watch'
-  readonly forMs: number
-}
-
-export type CoordinatorToAgent =
-  | Welcome
-  | Apply
-  | Query
-  | EngineCommand
-  | SetParam
-  | SetHealth
-  | Compile
-  | ShowRunning
-  | ReportFullState
-  | Unlock
-  | Invalidate
-  | Watch
-/** What another coordinator process may ask the holder of the session to send. */
-export type Instruction =
-  Apply | Query | EngineCommand | SetParam | SetHealth | Compile | ShowRunning | Unlock
+export type CoordinatorToAgent = FittingOne<typeof coordinatorMessages>

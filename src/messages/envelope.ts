@@ -1,4 +1,6 @@
-/** JSON text on the agent link: the limits, the sequence and the trace id that every message has (choices: 4). */
+/** JSON text on the agent link: the limits, the sequence and the trace id that every message has. */
+import { Type } from 'typebox'
+import { matching, whole } from '../resources/json-fields.js'
 
 export const agentLinkPath = '/agent/v1'
 export const agentLinkSubprotocol = 'cachefleet.agent.v1'
@@ -14,9 +16,12 @@ export const answerPartLimits = { bytes: 5 << 20, members: 100_000 }
 /** Of one message: a report of ten thousand failures has half as many. */
 export const messageJsonLimits = { ...agentJsonLimits, members: 100_000 }
 
-export interface Envelope {
-  readonly kind: string
-  /** Counts the messages of one side of one link from 1; a gap asks for the full state. */
-  readonly sequence: number
-  readonly traceId: string
+/** What every message of a kind has. */
+export function envelope<Kind extends string>(kind: Kind) {
+  return {
+    kind: Type.Literal(kind),
+    /** Counts the messages of one side of one link from 1; a gap asks for the full state. */
+    sequence: whole(1),
+    traceId: matching(/^[A-Za-z0-9_-]{8,64}$/, '8 to 64 of letters, digits, dash and underscore'),
+  }
 }

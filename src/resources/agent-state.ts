@@ -4,6 +4,8 @@
  * Running ⇄ Failing while the link lives (the cache answers, or does not); either becomes Down after three
  * missed heartbeats; ReadOnly and Locked are what the agent declares and win over the first two.
  */
+import { Type } from 'typebox'
+import type { Fitting } from './json-fields.js'
 
 export const agentStates = {
   Running: 1,
@@ -22,7 +24,8 @@ export function agentStateName(state: AgentState): AgentStateName {
 }
 
 /** What the cache's child process is doing, as the agent last saw it. */
-export type EngineState = 'running' | 'stopped' | 'unreachable' | 'unknown'
+export const engineState = Type.Enum(['running', 'stopped', 'unreachable', 'unknown'])
+export type EngineState = Fitting<typeof engineState>
 
 export interface AgentCondition {
   readonly readOnly: boolean

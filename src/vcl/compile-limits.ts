@@ -1,5 +1,8 @@
 /** How much of a host a compile may take, who is held to a budget, and what an organization has left of its own. */
 
+import { Type } from 'typebox'
+import { whole, type Fitting } from '../resources/json-fields.js'
+
 export interface CompileLimits {
   /** Of all processes of the compile together. */
   readonly cpuMs: number
@@ -8,10 +11,11 @@ export interface CompileLimits {
 }
 
 /** Present where an organization's VCL is compiled on an agent that is not its own. */
-export interface CompileBudget {
+export const compileBudget = Type.Object({
   /** Its id. */
-  readonly organization: number
-}
+  organization: whole(1),
+})
+export type CompileBudget = Fitting<typeof compileBudget>
 
 /** What `owner` compiles on an agent of `agentOwner`; null is the system administrator's, and shared. */
 export function findBudget(

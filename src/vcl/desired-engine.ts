@@ -3,34 +3,40 @@
  *
  * Phase one of a deploy is a desired state that loads the candidate beside what serves; phase two makes it current.
  */
-import { findBudget, type CompileBudget } from './compile-limits.js'
-import type { DesiredSettings } from './engine-settings.js'
+import { Type } from 'typebox'
+import { list, sha256, text, type Fitting } from '../resources/json-fields.js'
+import { compileBudget, findBudget } from './compile-limits.js'
+import { desiredSettings } from './engine-settings.js'
 import { labelName, makeRoutingVcl, type RoutingVcl } from './routing.js'
 
-/** A VCL by its name on the cache and the SHA-256 (hex) of its flattened text. */
-export interface DesiredProgram {
-  readonly name: string
-  readonly sha: string
+/** A cache holds at most some hundred VCLs of ours. */
+export const programsMost = 10_000
+
+/** A VCL by its name on the cache and the digest of its flattened text. */
+const desiredProgram = Type.Object({
+  name: text,
+  sha: sha256,
   /** Of an organization, on an agent that is not its own; an agent of an earlier version has no budgets. */
-  readonly budget?: CompileBudget
-}
+  budget: Type.Optional(compileBudget),
+})
+export type DesiredProgram = Fitting<typeof desiredProgram>
 
-export interface DesiredLabel {
-  readonly label: string
-  readonly program: string
-}
+const desiredLabel = Type.Object({ label: text, program: text })
+export type DesiredLabel = Fitting<typeof desiredLabel>
 
-export interface DesiredEngine extends DesiredSettings {
-  readonly load: readonly DesiredProgram[]
-  readonly labels: readonly DesiredLabel[]
+export const desiredEngine = Type.Object({
+  load: list(desiredProgram, programsMost),
+  labels: list(desiredLabel, programsMost),
   /** The name to use: a program of `load`, or the idle VCL. */
-  readonly active: string
+  active: text,
   /**
    * Whose objects the cache may serve; without one as before. When it changes, everything is banned before the switch:
-   * root VCL sees all that is stored (choices: 3, What is loaded).
+   * root VCL sees all that is stored.
    */
-  readonly tenancy?: string
-}
+  tenancy: Type.Optional(text),
+  ...desiredSettings.properties,
+})
+export type DesiredEngine = Fitting<typeof desiredEngine>
 
 /** The VCL of a cache without a deployment: answers 503 (choices: 3, Takeover). */
 export const idleVclName = 'cf-idle'

@@ -2,30 +2,40 @@
  * Parameters and backend health as desired state (choices: 3): what a cache must be set to, in the words of the API and
  * of the agent link. Whose VCL a rule means is said by group, so that it holds for every later load of that group too.
  */
+import { Type } from 'typebox'
+import { list, orNull, text, whole, type Fitting } from '../resources/json-fields.js'
 
-export interface DesiredParam {
-  readonly name: string
+/** Of one agent. */
+const settingsMost = 10_000
+const groupsMost = 10_000
+
+export const desiredParam = Type.Object({
+  name: text,
   /** As the caller wrote it; the cache prints it in a form of its own. */
-  readonly value: string
-}
+  value: text,
+})
+export type DesiredParam = Fitting<typeof desiredParam>
 
 /** `auto`: as probed; a rule only where a broader one says otherwise. */
-export type BackendHealth = 'healthy' | 'sick' | 'auto'
+export const backendHealth = Type.Enum(['healthy', 'sick', 'auto'])
+export type BackendHealth = Fitting<typeof backendHealth>
 
-export interface DesiredHealth {
+export const desiredHealth = Type.Object({
   /** The name in VCL. */
-  readonly backend: string
-  readonly health: BackendHealth
+  backend: text,
+  health: backendHealth,
   /** The groups whose VCL is meant; null: every VCL of ours, the idle one too. */
-  readonly groups: readonly number[] | null
-}
+  groups: orNull(list(whole(1), groupsMost)),
+})
+export type DesiredHealth = Fitting<typeof desiredHealth>
 
 /** Absent: none. A state without settings is written as it was before there were any. */
-export interface DesiredSettings {
-  readonly params?: readonly DesiredParam[]
+export const desiredSettings = Type.Object({
+  params: Type.Optional(list(desiredParam, settingsMost)),
   /** Broader rules first: of those that mean a VCL the last one counts. */
-  readonly health?: readonly DesiredHealth[]
-}
+  health: Type.Optional(list(desiredHealth, settingsMost)),
+})
+export type DesiredSettings = Fitting<typeof desiredSettings>
 
 /** A `{name}` of the API: a backend in every VCL, or in that of one group. */
 export interface BackendSelection {

@@ -4,12 +4,15 @@
  *
  * What we set is written down like the VCL we load: it is what we put back when it is no longer wanted. All else is left alone.
  */
+import { Type } from 'typebox'
+import { orNull, text, type Fitting } from '../resources/json-fields.js'
 import { isSettableParameter } from './engine-command.js'
 import {
+  desiredParam,
   findHealth,
   type BackendHealth,
-  type DesiredHealth,
   type DesiredParam,
+  type DesiredHealth,
   type DesiredSettings,
 } from './engine-settings.js'
 
@@ -23,18 +26,21 @@ export type SettingStep =
       readonly health: BackendHealth
     }
 
-export interface OwnParam extends DesiredParam {
+const ownParam = Type.Object({
+  ...desiredParam.properties,
   /** As the cache printed it when it was set; null: it was begun, and not seen done. */
-  readonly shown: string | null
-}
+  shown: orNull(text),
+})
+export type OwnParam = Fitting<typeof ownParam>
 
 /** What the agent itself set on its cache. */
-export interface OwnSettings {
+export const ownSettings = Type.Object({
   /** In the order in which the cache took them. */
-  readonly params: readonly OwnParam[]
+  params: Type.Array(ownParam),
   /** `<VCL>.<backend>` */
-  readonly backends: readonly string[]
-}
+  backends: Type.Array(text),
+})
+export type OwnSettings = Fitting<typeof ownSettings>
 
 export const nothingSet: OwnSettings = { params: [], backends: [] }
 

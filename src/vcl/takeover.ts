@@ -1,10 +1,13 @@
 /** How an agent takes over a cache that served something else before (choices: 1, --takeover; 3, Takeover). Pure. */
+import { Type } from 'typebox'
+import type { Fitting } from '../resources/json-fields.js'
 import { idleVclName, type DesiredEngine } from './desired-engine.js'
 import type { EngineInventory } from './engine-inventory.js'
 import type { VclStep } from './plan.js'
 
 /** When what a cache served before gives way: at once, at the first deploy, or never, because it is made a group itself. */
-export type Takeover = 'registration' | 'first-deploy' | 'adopt'
+export const takeover = Type.Enum(['registration', 'first-deploy', 'adopt'])
+export type Takeover = Fitting<typeof takeover>
 
 /**
  * Whether what served before still serves: the first deploy of an agent that waits for one is still to come, or its VCL is

@@ -3,36 +3,12 @@
  * by the same plan that the agent makes when it is unlocked. Pure.
  */
 import { idleVclName, type DesiredEngine } from './desired-engine.js'
-import {
-  findHealth,
-  type BackendHealth,
-  type DesiredParam,
-  type DesiredSettings,
-} from './engine-settings.js'
-import type { EngineInventory, LoadedVcl } from './engine-inventory.js'
+import { findHealth, type BackendHealth, type DesiredSettings } from './engine-settings.js'
+import type { EngineInventory } from './engine-inventory.js'
+import type { HeldCache, HeldVcl } from './held-cache.js'
 import { settableParams } from './settings-plan.js'
-import { holdForeign, isHeldForFirstDeploy, type Takeover } from './takeover.js'
+import { holdForeign, isHeldForFirstDeploy } from './takeover.js'
 import { planVcl, type VclStep } from './plan.js'
-
-/** What the agent tells while it is locked. What counts as its own is judged as it will be after the unlock. */
-export interface HeldCache {
-  readonly childRunning: boolean
-  readonly vcls: readonly HeldVcl[]
-  /** VCLs that the list has no room for. */
-  readonly omittedVcls: number
-  readonly takeover: Takeover
-  /** What the cache served before this agent has given way already. */
-  readonly takenOver: boolean
-  /** Parameters that the agent has set. */
-  readonly params: readonly DesiredParam[]
-  /** `<VCL>.<backend>`: backends whose health the agent has set. */
-  readonly backends: readonly string[]
-}
-
-export interface HeldVcl extends LoadedVcl {
-  /** The agent loaded it, for the coordinator that will unlock it. */
-  readonly ours: boolean
-}
 
 /** As `config.difference` of the API. */
 export interface UnlockDifference {

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { listCheckFolders, makeCheckFolder } from '../../src/agent/check/check-folder.js'
 import { loadLimits } from '../../src/vcl/compile-limits.js'
-import type { CompileAnswer } from '../../src/messages/coordinator-to-agent.js'
+import type { CompileAnswer } from '../../src/messages/answers.js'
 import { eventually } from '../support/eventually.js'
 import { startManagementProxy } from '../support/management-proxy.js'
 import { startVarnishd } from '../support/varnishd.js'

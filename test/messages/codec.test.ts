@@ -1,7 +1,7 @@
 /** What the wire lets through and what it refuses. */
 import t from 'tap'
 import fc from 'fast-check'
-import type { HeldCache } from '../../src/vcl/unlock-difference.js'
+import type { HeldCache } from '../../src/vcl/held-cache.js'
 import { judgeAnswer } from '../../src/messages/answers.js'
 import type { AgentToCoordinator } from '../../src/messages/agent-to-coordinator.js'
 import {
@@ -188,10 +188,10 @@ await t.test('settings that are no settings are refused', (t) => {
     })
   t.match(decodeCoordinatorMessage(apply({})), { desired }, 'as an earlier version sends it')
   for (const [wrong, words] of [
-    [{ params: null }, /params must be a list/],
-    [{ params: [{ name: 'a' }] }, /params \[0\] value/],
+    [{ params: null }, /params must be array/],
+    [{ params: [{ name: 'a' }] }, /params\[0\]\.value/],
     [{ health: [{ backend: 'a', health: 'dead', groups: null }] }, /health must be one of/],
-    [{ health: [{ backend: 'a', health: 'sick', groups: [0] }] }, /groups \[0\]/],
+    [{ health: [{ backend: 'a', health: 'sick', groups: [0] }] }, /groups\[0\]/],
     [{ health: [{ backend: 'a', health: 'sick' }] }, /groups/],
   ] as const)
     t.match(refusal(() => decodeCoordinatorMessage(apply(wrong)))?.message, words)

@@ -1,6 +1,6 @@
 /** The OpenAPI document that a coordinator serves: its operations, and whether an answer is what it says. */
 import type { TSchema } from 'typebox'
-import { describeMismatch, prepareCheck } from '../../src/coordinator/http/mismatch.js'
+import { describeMismatch, prepareCheck } from '../../src/mismatch.js'
 
 type Json = Record<string, unknown>
 

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { idleVclName, isSameLoad } from '../../src/vcl/desired-engine.js'
 import type { Takeover } from '../../src/vcl/takeover.js'
-import { findUnlockDifference, isNothing, type HeldCache } from '../../src/vcl/unlock-difference.js'
+import type { HeldCache } from '../../src/vcl/held-cache.js'
+import { findUnlockDifference, isNothing } from '../../src/vcl/unlock-difference.js'
 import { desiredEngines, engineWorlds, type EngineWorld } from '../support/arbitraries.js'
 
 const sha = 'a'.repeat(64)

@@ -6,7 +6,7 @@
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import { findLabelUse, rebuildInSteps } from '../../vcl/running-vcl.js'
 import { runInSteps } from '../../in-steps.js'
-import type { NotAdoptable, RunningVcl } from '../../messages/running-vcl.js'
+import type { NotAdoptable, RunningVcl } from '../../messages/answers.js'
 import type { AgentConfig } from '../agent-config.js'
 import type { AgentRecord } from '../agent-record.js'
 import { readInventory } from './inventory.js'

@@ -1,8 +1,12 @@
 /** What a locked agent tells of its cache, so that people see beforehand what an unlock would change. Pure. */
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { Takeover } from '../../vcl/takeover.js'
-import type { HeldCache } from '../../vcl/unlock-difference.js'
-import { heldBackendsMost, heldParamsMost, heldVclsMost } from '../../messages/held-check.js'
+import {
+  heldBackendsMost,
+  heldParamsMost,
+  heldVclsMost,
+  type HeldCache,
+} from '../../vcl/held-cache.js'
 import type { AgentRecord } from '../agent-record.js'
 
 /** What an earlier coordinator loaded is foreign after the unlock. */

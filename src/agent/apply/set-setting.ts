@@ -7,12 +7,8 @@ import { paramShowText } from '../../../protocol/text/param-show.js'
 import { isSettableParameter } from '../../vcl/engine-command.js'
 import { coversVcl } from '../../vcl/engine-settings.js'
 import { keyOf, type SettingStep } from '../../vcl/settings-plan.js'
-import type {
-  HealthAnswer,
-  ParamAnswer,
-  SetHealth,
-  SetParam,
-} from '../../messages/coordinator-to-agent.js'
+import type { AnswerTo } from '../../messages/answers.js'
+import type { Asking } from '../../messages/coordinator-to-agent.js'
 import { describeUnsafePattern, mayAskPattern } from '../engine/backend-patterns.js'
 import type { AnswerOutcome } from '../link/instructions.js'
 import { toParameter } from '../link/queries.js'
@@ -22,21 +18,21 @@ import { listBackends, refusalWords } from './settings.js'
 /** Call alone: not beside an apply or healing. */
 export async function setParameter(
   tools: SettingsTools,
-  { name, value }: Pick<SetParam, 'name' | 'value'>,
+  { name, value }: Asking<'setParam'>,
 ): Promise<AnswerOutcome> {
   if (!isSettableParameter(name)) return refused(`parameter ${name} may not be changed by anyone`)
   const step: SettingStep =
     value === null ? { do: 'reset-param', name } : { do: 'set-param', name, value }
   const tried = await tryStep(tools, step, value)
-  if ('refusal' in tried) return done({ ...tried, note: '', parameter: null } satisfies ParamAnswer)
+  if ('refusal' in tried) return done(tried)
   const parameter = toParameter(await tools.engine.run(tools.context, paramShowText(name)))
-  return done({ refusal: null, note: tried.note, parameter } satisfies ParamAnswer)
+  return done({ refusal: null, note: tried.note, parameter })
 }
 
 /** Call alone. Answers the backends that were set: none when no VCL of ours has one of that name. */
 export async function setHealth(
   tools: SettingsTools,
-  { backend, groups, health }: Pick<SetHealth, 'backend' | 'groups' | 'health'>,
+  { backend, groups, health }: Asking<'setHealth'>,
 ): Promise<AnswerOutcome> {
   const { engine, context, state } = tools
   if (!(await mayAskPattern(engine, context))) return refused(describeUnsafePattern(engine))
@@ -47,10 +43,10 @@ export async function setHealth(
     if (!state.record.ours.includes(vcl) || !coversVcl(groups, vcl)) continue
     const step: SettingStep = { do: 'set-health', vcl, backend, health }
     const tried = await tryStep(tools, step, health === 'auto' ? null : health)
-    if ('refusal' in tried) return done({ ...tried, backends } satisfies HealthAnswer)
+    if ('refusal' in tried) return done(tried)
     backends.push(keyOf(step))
   }
-  return done({ refusal: null, backends } satisfies HealthAnswer)
+  return done({ refusal: null, backends })
 }
 
 /** Rejects with what the connection to the cache did. */
@@ -71,7 +67,7 @@ async function tryStep(
   }
 }
 
-function done(value: ParamAnswer | HealthAnswer): AnswerOutcome {
+function done(value: AnswerTo<Asking<'setParam' | 'setHealth'>>): AnswerOutcome {
   return { result: 'done', value, error: null }
 }
 

@@ -1,7 +1,7 @@
 /** Would this text load, where that cannot be found out beside the cache: it is loaded beside what serves, and discarded again. */
 import { vclDiscard, vclInline } from '../../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
-import type { CompileAnswer } from '../../messages/coordinator-to-agent.js'
+import type { CompileAnswer } from '../../messages/answers.js'
 import { describeDeath, isOfDeadChild } from '../engine/dead-child.js'
 import type { StepTools } from '../apply/vcl-steps.js'
 

@@ -12,7 +12,7 @@ import {
   type CompileLimits,
 } from '../../vcl/compile-limits.js'
 import type { CompileVerdict } from '../../vcl/compile-verdict.js'
-import type { CompileAnswer } from '../../messages/coordinator-to-agent.js'
+import type { CompileAnswer } from '../../messages/answers.js'
 import type { Engine } from '../engine/engine.js'
 import { removeLeftFolders } from './check-folder.js'
 import { CompileBudgets, type MustWait } from './compile-budgets.js'

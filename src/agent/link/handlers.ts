@@ -2,7 +2,7 @@
 import { typedLine } from '../../../protocol/command.js'
 import type { Context } from '../../context.js'
 import { judgeCommand } from '../../vcl/engine-command.js'
-import type { Compile } from '../../messages/coordinator-to-agent.js'
+import type { Asking } from '../../messages/coordinator-to-agent.js'
 import { showRunning } from '../apply/adopt.js'
 import type { Engine } from '../engine/engine.js'
 import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
@@ -95,7 +95,7 @@ async function trySetting(
 
 async function checkSource(
   parts: HandlerParts,
-  { sha, budget, init = false }: Pick<Compile, 'sha' | 'budget' | 'init'>,
+  { sha, budget, init = false }: Pick<Asking<'compile'>, 'sha' | 'budget' | 'init'>,
   context: Context,
 ): Promise<AnswerOutcome> {
   const { reconciler, state, checks, sources } = parts

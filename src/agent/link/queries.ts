@@ -6,7 +6,8 @@ import { ManagementPortError } from '../../../protocol/errors.js'
 import { replyText } from '../../../protocol/frame.js'
 import { paramShowAllText, paramShowText } from '../../../protocol/text/param-show.js'
 import type { Context } from '../../context.js'
-import type { Parameter, QueryName } from '../../messages/coordinator-to-agent.js'
+import type { Parameter, ParameterSet } from '../../messages/answers.js'
+import type { QueryName } from '../../messages/coordinator-to-agent.js'
 import { mayAskPattern } from '../engine/backend-patterns.js'
 import type { Engine } from '../engine/engine.js'
 import { readInventory } from '../apply/inventory.js'
@@ -25,9 +26,6 @@ export interface VclView {
   /** The VCL that a label stands for. */
   readonly label: string | null
 }
-
-/** The specification's Parameter set: all four are strings. */
-export type ParameterSet = Readonly<Record<string, Parameter>>
 
 type EngineQuery = Exclude<QueryName, 'panic'>
 

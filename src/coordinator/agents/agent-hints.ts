@@ -1,5 +1,5 @@
-/** Hints about agents on the bus: what they carry, told and read in one place. A hint may be lost; the rows are the truth. */
-import { agentChangedSubject, agentRevokedSubject, desiredChangedSubject } from '../bus/bus.js'
+/** Hints about agents on the bus. */
+import { agentChangedSubject, agentRevokedSubject, desiredChangedSubject } from '../bus/subjects.js'
 import type { StateService } from '../service.js'
 
 /** State, report, tags or drift of these agents changed. */
@@ -18,19 +18,4 @@ export function tellDesiredChanged(
 
 export function tellAgentRevoked(service: StateService, agentId: number): void {
   service.bus.publish(agentRevokedSubject, { agentIds: [agentId] })
-}
-
-/** The ids that a hint names; empty when it is no such hint. */
-export function readAgentIds(hint: unknown): readonly number[] {
-  const ids = isRecord(hint) ? hint['agentIds'] : undefined
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'number') : []
-}
-
-export function readTraceId(hint: unknown): string | undefined {
-  const traceId = isRecord(hint) ? hint['traceId'] : undefined
-  return typeof traceId === 'string' ? traceId : undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

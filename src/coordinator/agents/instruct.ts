@@ -1,46 +1,13 @@
 /** Asking one agent something, through whichever coordinator process holds its session. */
-import { instructionSubject } from '../bus/bus.js'
+import { instructionSubject, type InstructionReply } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { FleetError } from '../../errors.js'
-import type { Answer } from '../../messages/agent-to-coordinator.js'
 import { judgeInSteps } from '../../messages/answers.js'
-import type {
-  Compile,
-  EngineCommand,
-  Query,
-  SetHealth,
-  SetParam,
-  ShowRunning,
-  Unlock,
-} from '../../messages/coordinator-to-agent.js'
+import type { Question } from '../../messages/coordinator-to-agent.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
 import { runInSteps } from '../../in-steps.js'
 import type { StateService } from '../service.js'
-
-/** What is asked; the session gives it its sequence. */
-export type Question =
-  | Pick<Query, 'kind' | 'query'>
-  | Pick<EngineCommand, 'kind' | 'line'>
-  | Pick<SetParam, 'kind' | 'name' | 'value'>
-  | Pick<SetHealth, 'kind' | 'backend' | 'groups' | 'health'>
-  | Pick<Compile, 'kind' | 'sha' | 'init' | 'budget'>
-  | Pick<ShowRunning, 'kind'>
-  | Pick<Unlock, 'kind'>
-
-/** What travels to the holder of the session. */
-export interface InstructionRequest {
-  readonly question: Question
-  readonly traceId: string
-  readonly timeoutMs: number
-}
-
-/** `lost`: the link ended, or would not take the question. */
-export interface InstructionReply extends Pick<Answer, 'value' | 'error'> {
-  readonly result: Answer['result'] | 'timed-out' | 'lost'
-  /** In place of the value: JSON of a large one, which was judged. */
-  readonly bytes?: Buffer
-}
 
 /** Chosen by us: the session gives up before the bus does, so that the reply says why. */
 const busGraceMs = 500
@@ -58,14 +25,13 @@ export async function instructAgent(
   const { agentId, question, timeoutMs } = request
   const agent = await findAgent(service.store.queries, { kind: 'all' }, agentId)
   if (!agent) throw new FleetError('not-found', 'agent', `${agentId} was not found`)
-  const sent: InstructionRequest = { question, traceId: context.traceId, timeoutMs }
+  const sent = { question, traceId: context.traceId, timeoutMs }
   const reply = await service.bus
     .request(instructionSubject(agentId), sent, timeoutMs + busGraceMs)
     .catch((error: unknown) => {
       throw explainSilence(agent, timeoutMs, error)
     })
-  // Only sessions answer on this subject, and this is what they answer.
-  const { bytes, ...answered } = reply as InstructionReply
+  const { bytes, ...answered } = reply
   const value = readReply(agent, answered, timeoutMs)
   return bytes === undefined ? value : runInSteps(judgeInSteps(question, bytes))
 }

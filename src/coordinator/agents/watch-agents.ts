@@ -1,5 +1,5 @@
 /** Waiting for agents: looks at the rows again when a hint says that they changed, and every second without one. */
-import { agentChangedSubject } from '../bus/bus.js'
+import { agentChangedSubject } from '../bus/subjects.js'
 import type { StateService } from '../service.js'
 
 /** Hints may be lost (the bus delivers at most once). */

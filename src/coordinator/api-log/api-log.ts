@@ -1,6 +1,6 @@
 /** The api log's writer: calls are collected and written together, off the path of the calls (choices: 2, apilogs). */
 import type { Logger } from 'pino'
-import { changesSubject } from '../bus/bus.js'
+import { changesSubject } from '../bus/subjects.js'
 import { deleteApiLogsBefore, insertApiLogs, type NewApiLog } from './api-log-queries.js'
 import { readOrganizationIds } from '../identity/organization-queries.js'
 import type { Queries } from '../store/store.js'

@@ -1,7 +1,11 @@
 /**
- * The bus's port: carries hints and instructions between coordinator processes. At most once; values are cloned, and are
- * what JSON can say, but for the bytes that a request or its answer may have.
+ * The bus's port: carries hints and instructions between coordinator processes, which may be of versions that follow each other. At
+ * most once; values are cloned, and are what JSON can say, but for the bytes that a request or its answer may have.
  */
+import { Type, type TSchema } from 'typebox'
+import { FleetError } from '../../errors.js'
+import { prepareGuard, type Guard } from '../../mismatch.js'
+import type { Fitting } from '../../resources/json-fields.js'
 
 /** A request or an answer with bytes, which are neither printed nor copied within a process: nobody changes them afterwards. */
 export interface WithBytes {
@@ -18,59 +22,80 @@ export interface Subscription {
   close(): void
 }
 
+/** What is told on it. What does not fit is not received. */
+export interface HintSubject<Value> {
+  readonly name: string
+  readonly isHint: Guard<Value>
+}
+
+/** What is asked on it, and how that is answered. */
+export interface RequestSubject<Asked, Answer> {
+  readonly name: string
+  readonly isAsked: Guard<Asked>
+  readonly isAnswer: Guard<Answer>
+}
+
 export interface Bus {
   /** Other processes may be at its other ends; false: this coordinator is the only one of its store. */
   readonly isShared: boolean
-  publish(subject: string, value: unknown): void
-  subscribe(subject: string, receive: (value: unknown) => void): Subscription
+  publish<Value>(subject: HintSubject<Value>, value: Value): void
+  subscribe<Value>(subject: HintSubject<Value>, receive: (value: Value) => void): Subscription
   /** Answers requests on a subject; one responder a subject. */
-  respond(subject: string, answer: (value: unknown) => Promise<unknown>): Subscription
+  respond<Asked, Answer>(
+    subject: RequestSubject<Asked, Answer>,
+    answer: (asked: Asked) => Promise<Answer>,
+  ): Subscription
   /**
-   * Rejects with FleetError 'unavailable' when nobody responds (key 'agent') or when the bus is away (key 'store'),
-   * 'timed-out' after `timeoutMs`.
+   * Rejects with FleetError 'unavailable' when nobody responds, or in a form that is not known (key 'agent'), or when the bus is
+   * away (key 'store'), 'timed-out' after `timeoutMs`.
    */
-  request(subject: string, value: unknown, timeoutMs: number): Promise<unknown>
+  request<Asked, Answer>(
+    subject: RequestSubject<Asked, Answer>,
+    asked: Asked,
+    timeoutMs: number,
+  ): Promise<Answer>
   /** Rejects when the bus is not connected. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
-/** The session of an agent answers instructions here. */
-export const instructionSubject = (agentId: number): string => `agent.${agentId}.instruction`
-/**
- * The session of an agent takes a large answer here that came by PUT to another process: `{sequence}` asks whether it is
- * waited for, `{sequence, bytes}` gives it. Answered with whether it was.
- */
-export const largeAnswerSubject = (agentId: number): string => `agent.${agentId}.answer`
-/** The session of an agent answers here whether its link lives: `{alive}`. */
-export const linkSubject = (agentId: number): string => `agent.${agentId}.link`
-/** A hint that rows of these agents changed: state, report, tags, drift. The value is `{agentIds}`. */
-export const agentChangedSubject = 'agent.changed'
-/** A hint that the desired state of these agents changed: their sessions send it. The value is `{agentIds, traceId}`. */
-export const desiredChangedSubject = 'agent.desired'
-/** The credentials of agents were revoked: their sessions end. The value is `{agentIds}`. */
-export const agentRevokedSubject = 'agent.revoked'
-/** A session, an account or an organization changed what tokens are worth: caches forget. The value is `{}`. */
-export const credentialsChangedSubject = 'credentials.changed'
-/**
- * Logins failed, or one succeeded: all coordinators count guesses together. The value is `{origin, failed: [key]}` or
- * `{origin, forgiven: key}`.
- */
-export const loginAttemptSubject = 'login.attempt'
-/** Tags, deployments or groups changed what placement follows. The value is `{}`. */
-export const placementInputsSubject = 'placement.inputs'
-/** Something was written that is told as events; whoever gets it first tells them. The value is `{}`. */
-export const changesSubject = 'changes'
-/** There are new events: whoever has listeners reads them. The value is `{}`. */
-export const eventsSubject = 'events'
-/**
- * A hint that the invalidation log has new entries: sessions deliver them. The value is `{dropped: [id], isRetry}`: entries
- * that are not to be delivered any more, and whether those that wait after a fault shall be tried at once.
- */
-export const invalidationsLoggedSubject = 'invalidation.logged'
-/** A hint that entries ended: who waits for them looks again. The value is `{ids}`. */
-export const invalidationsEndedSubject = 'invalidation.ended'
-/** Somebody looks at these agents: their sessions ask for live samples. The value is `{agentIds}`. */
-export const agentWatchSubject = 'agent.watch'
-/** Live samples of an agent, for whoever looks: `{agentId, at, names, values}`. */
-export const liveSampleSubject = (agentId: number): string => `agent.${agentId}.sample`
+export function hintSubject<Schema extends TSchema>(
+  name: string,
+  schema: Schema,
+): HintSubject<Fitting<Schema>> {
+  return { name, isHint: prepareGuard(schema) }
+}
+
+export function requestSubject<Asked extends TSchema, Answer extends TSchema>(
+  name: string,
+  asked: Asked,
+  answer: Answer,
+): RequestSubject<Fitting<Asked>, Fitting<Answer>> {
+  return { name, isAsked: prepareGuard(asked), isAnswer: prepareGuard(answer) }
+}
+
+/** A subject for each agent: they share the schemas. */
+export function ofAgent<Subject extends { readonly name: string }>(
+  subject: Subject,
+): (agentId: number) => Subject {
+  return (agentId) => ({ ...subject, name: subject.name.replace('*', String(agentId)) })
+}
+
+/** For what only passes through: it is checked where it is received. */
+export function uncheckedSubject(
+  name: string,
+): HintSubject<unknown> & RequestSubject<unknown, unknown> {
+  return { name, isHint: isAnything, isAsked: isAnything, isAnswer: isAnything }
+}
+
+const isAnything = prepareGuard(Type.Unknown())
+
+/** What came from another process. Throws FleetError 'unavailable'. */
+export function requireFitting<Value>(fits: Guard<Value>, value: unknown): Value {
+  if (fits(value)) return value
+  throw new FleetError(
+    'unavailable',
+    'agent',
+    'another coordinator speaks in a form that is not known',
+  )
+}

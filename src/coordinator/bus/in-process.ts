@@ -1,7 +1,7 @@
 /** The bus of a single coordinator process: no network, the same manners (values cloned, delivered later, at most once). */
 import { AsyncResource } from 'node:async_hooks'
 import { FleetError } from '../../errors.js'
-import { hasBytes, type Bus } from './bus.js'
+import { hasBytes, requireFitting, type Bus } from './bus.js'
 
 type Receive = (value: unknown) => void
 type Respond = (value: unknown) => Promise<unknown>
@@ -20,40 +20,42 @@ export function createInProcessBus(): Bus {
     isShared: false,
 
     // After close it is dropped, as any message may be that nobody receives.
-    publish(subject, value) {
+    publish({ name }, value) {
       const copy = structuredClone(value)
       setImmediate(() => {
-        const all = receivers.get(subject) ?? new Set<Receive>()
+        const all = receivers.get(name) ?? new Set<Receive>()
         for (const receive of [...all]) if (all.has(receive)) receive(structuredClone(copy))
       })
     },
 
-    subscribe(subject, receive) {
+    subscribe({ name, isHint }, receive) {
       requireOpen()
-      const received = inOwnContext(receive)
-      const all = receivers.get(subject) ?? new Set<Receive>()
-      receivers.set(subject, all.add(received))
+      const received = inOwnContext((value: unknown) => {
+        if (isHint(value)) receive(value)
+      })
+      const all = receivers.get(name) ?? new Set<Receive>()
+      receivers.set(name, all.add(received))
       return {
         close: () => {
           all.delete(received)
-          if (all.size === 0 && receivers.get(subject) === all) receivers.delete(subject)
+          if (all.size === 0 && receivers.get(name) === all) receivers.delete(name)
         },
       }
     },
 
-    respond(subject, answer) {
+    respond({ name, isAsked }, answer) {
       requireOpen()
-      if (responders.has(subject)) throw new Error(`the bus has a responder of ${subject} already`)
-      const answered = inOwnContext(answer)
-      responders.set(subject, answered)
+      if (responders.has(name)) throw new Error(`the bus has a responder of ${name} already`)
+      const answered = inOwnContext((value: unknown) => answer(requireFitting(isAsked, value)))
+      responders.set(name, answered)
       return {
         close: () => {
-          if (responders.get(subject) === answered) responders.delete(subject)
+          if (responders.get(name) === answered) responders.delete(name)
         },
       }
     },
 
-    async request(subject, value, timeoutMs) {
+    async request({ name, isAnswer }, value, timeoutMs) {
       requireOpen()
       const copy = copyValue(value)
       const { promise, resolve, reject } = settledOnce(waiting)
@@ -62,10 +64,10 @@ export function createInProcessBus(): Bus {
       }, timeoutMs)
       setImmediate(() => {
         if (closed) return
-        ask(responders.get(subject), copy).then(resolve, reject)
+        ask(responders.get(name), copy).then(resolve, reject)
       })
       try {
-        return await promise
+        return requireFitting(isAnswer, await promise)
       } finally {
         clearTimeout(timer)
         waiting.delete(reject)

@@ -14,7 +14,14 @@ import {
 } from '@nats-io/transport-node'
 import type { Logger } from 'pino'
 import { FleetError, type ErrorKey, type ErrorKind } from '../../errors.js'
-import { hasBytes, type Bus } from './bus.js'
+import {
+  hasBytes,
+  requireFitting,
+  uncheckedSubject,
+  type Bus,
+  type HintSubject,
+  type RequestSubject,
+} from './bus.js'
 import { createInProcessBus } from './in-process.js'
 import { fetchParcel, ParcelShelf, type ParcelLabel } from './nats-parcels.js'
 import { readServers } from './nats-servers.js'
@@ -101,47 +108,63 @@ class NatsBus implements Bus {
     void this.#followStatus() // never rejects
   }
 
-  publish(subject: string, value: unknown): void {
+  publish<Value>(subject: HintSubject<Value>, value: Value): void {
     this.#local.publish(subject, value)
     if (!this.#isConnected) return
     const text = toText({ value })
     const sizeBytes = Buffer.byteLength(text)
-    if (sizeBytes <= this.#payloadLimitBytes) this.#connection.publish(this.#remote(subject), text)
-    else this.#log.error({ subject, sizeBytes }, 'a hint is too large for the bus and was dropped')
+    const { name } = subject
+    if (sizeBytes <= this.#payloadLimitBytes) this.#connection.publish(this.#remote(name), text)
+    else
+      this.#log.error(
+        { subject: name, sizeBytes },
+        'a hint is too large for the bus and was dropped',
+      )
   }
 
-  subscribe(subject: string, receive: (value: unknown) => void) {
+  subscribe<Value>(subject: HintSubject<Value>, receive: (value: Value) => void) {
+    const { name } = subject
     const subscription = this.#local.subscribe(subject, receive)
-    const known = this.#heard.get(subject)
+    const known = this.#heard.get(name)
     if (known) known.listeners += 1
-    else this.#heard.set(subject, { remote: this.#hear(subject), listeners: 1 })
+    else this.#heard.set(name, { remote: this.#hear(name), listeners: 1 })
     return {
       close: once(() => {
         subscription.close()
-        this.#unhear(subject)
+        this.#unhear(name)
       }),
     }
   }
 
-  respond(subject: string, answer: (value: unknown) => Promise<unknown>) {
+  respond<Asked, Answer>(
+    subject: RequestSubject<Asked, Answer>,
+    answer: (asked: Asked) => Promise<Answer>,
+  ) {
+    const { name } = subject
     const subscription = this.#local.respond(subject, answer)
-    this.#answered.add(subject)
-    const remote = this.#listen(subject, (message) => {
-      void this.#answer(subject, message) // never rejects
+    this.#answered.add(name)
+    const remote = this.#listen(name, (message) => {
+      void this.#answer(name, message) // never rejects
     })
     return {
       close: once(() => {
         subscription.close()
-        this.#answered.delete(subject)
+        this.#answered.delete(name)
         if (!this.#isClosed) remote.unsubscribe()
       }),
     }
   }
 
-  async request(subject: string, value: unknown, timeoutMs: number): Promise<unknown> {
-    if (this.#answered.has(subject)) return this.#local.request(subject, value, timeoutMs)
+  async request<Asked, Answer>(
+    subject: RequestSubject<Asked, Answer>,
+    asked: Asked,
+    timeoutMs: number,
+  ): Promise<Answer> {
+    const { name, isAnswer } = subject
+    if (this.#answered.has(name)) return this.#local.request(subject, asked, timeoutMs)
     this.#requireConnected()
-    return this.#waiting.waitFor(this.#ask(subject, value, timeoutMs), timeoutMs)
+    const answer = await this.#waiting.waitFor(this.#ask(name, asked, timeoutMs), timeoutMs)
+    return requireFitting(isAnswer, answer)
   }
 
   async check(): Promise<void> {
@@ -175,7 +198,8 @@ class NatsBus implements Bus {
     let answer: string
     try {
       const asked = await this.#unwrap(subject, message)
-      answer = this.#wrap(await this.#local.request(subject, asked, answerTimeoutMs))
+      const there = uncheckedSubject(subject)
+      answer = this.#wrap(await this.#local.request(there, asked, answerTimeoutMs))
     } catch (error) {
       if (!(error instanceof FleetError))
         this.#log.error({ err: error, subject }, 'an answer on the bus failed')
@@ -218,7 +242,7 @@ class NatsBus implements Bus {
 
   #hear(subject: string): NatsSubscription {
     return this.#listen(subject, (message) => {
-      this.#local.publish(subject, message.json<Envelope>().value)
+      this.#local.publish(uncheckedSubject(subject), message.json<Envelope>().value)
     })
   }
 

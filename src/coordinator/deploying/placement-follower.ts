@@ -1,6 +1,6 @@
 /** Runs a placement pass whenever agents or deployments changed, one at a time, changes of a moment together. */
 import type { Logger } from 'pino'
-import { agentChangedSubject, placementInputsSubject } from '../bus/bus.js'
+import { agentChangedSubject, placementInputsSubject } from '../bus/subjects.js'
 import { createContext, type Context } from '../../context.js'
 import type { HeldPlace } from '../fleet/placement-input.js'
 import type { Actor } from '../../resources/permission.js'

@@ -27,7 +27,8 @@ import { readCommonParams } from '../fleet/paramset-queries.js'
 import { ownerOf } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { tellAgentsChanged, tellDesiredChanged } from '../agents/agent-hints.js'
-import { instructAgent, requireChangeable, type Question } from '../agents/instruct.js'
+import type { Question } from '../../messages/coordinator-to-agent.js'
+import { instructAgent, requireChangeable } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
 
 /** Chosen by us: as long as for any question; a cache that compiles answers nobody meanwhile. */

@@ -11,7 +11,7 @@ import {
   eventsSubject,
   invalidationsEndedSubject,
   placementInputsSubject,
-} from '../bus/bus.js'
+} from '../bus/subjects.js'
 import { FleetError } from '../../errors.js'
 import { hasChanges, takeChanges } from './changes.js'
 import { deleteOldEvents, insertEvents, lockEventCounter } from './event-queries.js'

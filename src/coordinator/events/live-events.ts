@@ -1,7 +1,7 @@
 /** New events, read once for all listeners of this coordinator and handed to each that may hear them, in order. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { eventsSubject } from '../bus/bus.js'
+import { eventsSubject } from '../bus/subjects.js'
 import type { FleetEvent, Hearing } from '../../resources/event.js'
 import { printEvents } from './event-text.js'
 import { readEventBounds, readEvents } from './event-queries.js'

@@ -7,7 +7,8 @@ import { describeFullQuota, describeFullShare, hasFairRoom } from '../../resourc
 import { FleetError } from '../../errors.js'
 import type { NamedQuotas } from '../store/quotas.js'
 import type { AskedCache } from '../statistics/asked-caches.js'
-import type { LiveSample, LiveSamples } from '../statistics/live-samples.js'
+import type { LiveSample } from '../bus/subjects.js'
+import type { LiveSamples } from '../statistics/live-samples.js'
 
 /** An agent that a listener looks at. */
 export interface LookedAtAgent extends AskedCache {

@@ -3,12 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { WebSocketServer } from 'ws'
-import { agentRevokedSubject, agentWatchSubject, desiredChangedSubject } from '../bus/bus.js'
+import { agentRevokedSubject, agentWatchSubject, desiredChangedSubject } from '../bus/subjects.js'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, agentLinkSubprotocol, messageLimitBytes } from '../../messages/envelope.js'
 import type { Credential } from '../registration/agent-credentials.js'
-import { readAgentIds, readTraceId } from '../agents/agent-hints.js'
 import { createReportRecorder } from '../reports/agent-reports.js'
 import { createHeartbeatRecorder, missedHeartbeats, type HeardAgent } from '../reports/heartbeat.js'
 import { createLoginLimits } from '../identity/login-limits.js'
@@ -96,15 +95,15 @@ export function createAgentGateway(
   const sweeper = setInterval(sweep, service.settings.heartbeatMs)
   const linkCheck = service.bus.isShared ? startLinkCheck(service, log, sessions) : null
   const subscriptions = [
-    service.bus.subscribe(desiredChangedSubject, (hint) => {
-      const linked = readAgentIds(hint).filter((agentId) => sessions.has(agentId))
-      sender.request(linked, readTraceId(hint) ?? null)
+    service.bus.subscribe(desiredChangedSubject, ({ agentIds, traceId }) => {
+      const linked = agentIds.filter((agentId) => sessions.has(agentId))
+      sender.request(linked, traceId ?? null)
     }),
-    service.bus.subscribe(agentRevokedSubject, (hint) => {
-      revoke(readAgentIds(hint))
+    service.bus.subscribe(agentRevokedSubject, ({ agentIds }) => {
+      revoke(agentIds)
     }),
-    service.bus.subscribe(agentWatchSubject, (hint) => {
-      for (const agentId of readAgentIds(hint)) sessions.get(agentId)?.watch(watchForMs)
+    service.bus.subscribe(agentWatchSubject, ({ agentIds }) => {
+      for (const agentId of agentIds) sessions.get(agentId)?.watch(watchForMs)
     }),
   ]
 

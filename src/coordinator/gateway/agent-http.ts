@@ -4,7 +4,7 @@
  * link does: answers are passed on to the process that waits for them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { largeAnswerSubject } from '../bus/bus.js'
+import { largeAnswerSubject, type OfferedAnswer } from '../bus/subjects.js'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
@@ -12,7 +12,6 @@ import { recognizeKey } from '../registration/agent-credentials.js'
 import { readSourceFor } from '../agents/agent-desired.js'
 import type { SessionParts } from './session-parts.js'
 import { countFailures, readAgentKey, toRefusal, type Door } from './handshake.js'
-import type { OfferedAnswer } from './pending-answers.js'
 
 export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
@@ -106,7 +105,7 @@ async function offerAnswer(
   const session = sessions.get(agentId)
   if (session) return session.takeOffered(answer)
   try {
-    return (await service.bus.request(largeAnswerSubject(agentId), answer, offerTimeoutMs)) === true
+    return await service.bus.request(largeAnswerSubject(agentId), answer, offerTimeoutMs)
   } catch (error) {
     if (error instanceof FleetError && error.errorKey === 'agent') return false
     throw error

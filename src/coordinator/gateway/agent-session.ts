@@ -13,12 +13,15 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { WebSocket } from 'ws'
+import type { Subscription } from '../bus/bus.js'
 import {
   instructionSubject,
   largeAnswerSubject,
   linkSubject,
-  type Subscription,
-} from '../bus/bus.js'
+  type InstructionReply,
+  type InstructionRequest,
+  type OfferedAnswer,
+} from '../bus/subjects.js'
 import { createContext, newTraceId, type Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type {
@@ -33,7 +36,6 @@ import { version } from '../../version.js'
 import type { Credential } from '../registration/agent-credentials.js'
 import type { DesiredState } from '../agents/agent-desired.js'
 import { claimAgentLink, releaseAgentLink } from '../reports/agent-links.js'
-import type { InstructionReply, InstructionRequest } from '../agents/instruct.js'
 import {
   recognizeAgent,
   registerAgent,
@@ -45,7 +47,7 @@ import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
 import { closeCodes } from './close-codes.js'
 import { LinkSocket, type LinkReceiver } from './link-socket.js'
 import type { Recipient } from './invalidation-delivery.js'
-import { PendingAnswers, type OfferedAnswer } from './pending-answers.js'
+import { PendingAnswers } from './pending-answers.js'
 import { ReceivedSequence } from './received-sequence.js'
 import { SaidCondition } from './said-condition.js'
 import type { SessionParts } from './session-parts.js'
@@ -247,12 +249,9 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#phase = 'live'
     this.#subscriptions = [
       ...this.#subscriptions,
-      // Sent by instructAgent, and by agent-http.ts, only.
-      service.bus.respond(instructionSubject(agentId), (asked) =>
-        this.#ask(asked as InstructionRequest),
-      ),
+      service.bus.respond(instructionSubject(agentId), (asked) => this.#ask(asked)),
       service.bus.respond(largeAnswerSubject(agentId), (offered) =>
-        this.#answers.takeOffered(offered as OfferedAnswer),
+        this.#answers.takeOffered(offered),
       ),
     ]
     const { heartbeatMs, statsIntervalMs } = service.settings

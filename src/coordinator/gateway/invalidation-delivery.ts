@@ -10,10 +10,9 @@ import {
   retryNow,
   type DeliveryWindow,
 } from './delivery-window.js'
-import { invalidationsLoggedSubject } from '../bus/bus.js'
+import { invalidationsLoggedSubject } from '../bus/subjects.js'
 import type { Invalidated } from '../../messages/agent-to-coordinator.js'
 import type { SharedMessage } from '../../messages/shared-message.js'
-import { readDropped, readIsRetry } from '../invalidations/invalidation-hints.js'
 import { openInvalidationLog, type DeliverableEntry } from '../invalidations/invalidation-log.js'
 import { createInvalidationRecorder } from '../invalidations/invalidation-reports.js'
 import type { StateService } from '../service.js'
@@ -78,9 +77,9 @@ export function createInvalidationDelivery(
   const writeMessage = createMessageWriter(service.now)
   const entries = openInvalidationLog(service)
   const tail = createInvalidationTail(service, log, { entries, grown: serveAll })
-  const hints = service.bus.subscribe(invalidationsLoggedSubject, (hint) => {
-    forget(readDropped(hint))
-    if (!readIsRetry(hint)) return
+  const hints = service.bus.subscribe(invalidationsLoggedSubject, ({ dropped, isRetry }) => {
+    forget(new Set(dropped))
+    if (isRetry !== true) return
     for (const delivery of deliveries.values()) delivery.window = retryNow(delivery.window)
     serveAll()
   })

@@ -3,8 +3,7 @@
  * served from here, everybody else reads for itself. Hints say that there are new ones; it looks every second without one.
  */
 import type { Logger } from 'pino'
-import { invalidationsLoggedSubject } from '../bus/bus.js'
-import { readDropped } from '../invalidations/invalidation-hints.js'
+import { invalidationsLoggedSubject } from '../bus/subjects.js'
 import type { DeliverableEntry, InvalidationLog } from '../invalidations/invalidation-log.js'
 import type { StateService } from '../service.js'
 
@@ -38,8 +37,8 @@ export function createInvalidationTail(
   let failing = false
   let closed = false
   const timer = setInterval(refresh, withoutHintMs)
-  const subscription = service.bus.subscribe(invalidationsLoggedSubject, (hint) => {
-    forget(readDropped(hint))
+  const subscription = service.bus.subscribe(invalidationsLoggedSubject, ({ dropped }) => {
+    forget(new Set(dropped))
     refresh()
   })
   refresh()

@@ -4,17 +4,11 @@ import { FleetError } from '../../errors.js'
 import type { Answer } from '../../messages/agent-to-coordinator.js'
 import { judgeAnswer, judgeInSteps, type AskedQuestion } from '../../messages/answers.js'
 import { MalformedMessage } from '../../messages/codec.js'
-import type { InstructionReply } from '../agents/instruct.js'
 import { runInSteps } from '../../in-steps.js'
+import type { InstructionReply, OfferedAnswer } from '../bus/subjects.js'
 
 /** Chosen by us: an agent runs one command at a time, more would only wait there. */
 const pendingLimit = 64
-
-/** Of an answer that came by PUT, maybe to another process; without bytes: is it waited for? */
-export interface OfferedAnswer {
-  readonly sequence: number
-  readonly bytes?: Buffer
-}
 
 interface Pending {
   readonly question: AskedQuestion

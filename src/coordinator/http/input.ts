@@ -4,7 +4,7 @@
  */
 import type { TSchema } from 'typebox'
 import { FleetError, type ErrorKey } from '../../errors.js'
-import { describeMismatch, prepareCheck } from './mismatch.js'
+import { describeMismatch, prepareCheck } from '../../mismatch.js'
 
 export interface InputRules {
   readonly schema: TSchema

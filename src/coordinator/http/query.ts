@@ -1,7 +1,7 @@
 /** Reads a call's query string by its route's schema: closed, each parameter once (choices: 2, Lists). */
 import type { TObject, TSchema } from 'typebox'
 import { FleetError, type ErrorKey } from '../../errors.js'
-import { describeMismatch, prepareCheck } from './mismatch.js'
+import { describeMismatch, prepareCheck } from '../../mismatch.js'
 
 /** As the framework splits it: percent-decoded, a repeated name has a list. */
 export type RawQuery = Readonly<Record<string, string | string[] | undefined>>

@@ -1,5 +1,5 @@
 /** Access token → who calls. What was found is believed for some seconds, so that a call costs no query and no signature. */
-import { credentialsChangedSubject } from '../bus/bus.js'
+import { credentialsChangedSubject } from '../bus/subjects.js'
 import type { Actor } from '../../resources/permission.js'
 import { findSession, touchSession, type SessionRecord } from './session-queries.js'
 import type { Queries } from '../store/store.js'

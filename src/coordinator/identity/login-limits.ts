@@ -3,7 +3,7 @@
  * Coordinators of one store tell each other, so that guesses spread over them count together.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { loginAttemptSubject } from '../bus/bus.js'
+import { loginAttemptSubject } from '../bus/subjects.js'
 import { networkOf } from '../../source-network.js'
 import { FleetError } from '../../errors.js'
 import type { StateService } from '../service.js'
@@ -24,7 +24,6 @@ const failuresOfAccount = 10
 const failuresOfAddress = 50
 /** Chosen by us: how many accounts and addresses are remembered; the longest unseen are forgotten first. */
 const remembered = 20_000
-const keyPattern = /^[\w-]{22}$/
 
 /** Lives as long as the bus. */
 export function createLoginLimits(
@@ -53,11 +52,10 @@ export function createLoginLimits(
     const [longestUnseen] = failures.keys()
     if (failures.size > remembered && longestUnseen !== undefined) failures.delete(longestUnseen)
   }
-  bus.subscribe(loginAttemptSubject, (value) => {
-    const attempt = readAttempt(value)
+  bus.subscribe(loginAttemptSubject, (attempt) => {
     if (attempt.origin === origin) return
-    for (const key of attempt.failed) countOne(key)
-    if (attempt.forgiven !== null) failures.delete(attempt.forgiven)
+    for (const key of attempt.failed ?? []) countOne(key)
+    if (attempt.forgiven !== undefined) failures.delete(attempt.forgiven)
   })
 
   return {
@@ -80,29 +78,6 @@ export function createLoginLimits(
       if (failures.delete(key)) bus.publish(loginAttemptSubject, { origin, forgiven: key })
     },
   }
-}
-
-interface Attempt {
-  readonly origin: string
-  readonly failed: readonly string[]
-  readonly forgiven: string | null
-}
-
-/** From another process, perhaps of another version: what does not fit is nothing. */
-function readAttempt(value: unknown): Attempt {
-  const fields: object = typeof value === 'object' && value !== null ? value : {}
-  const origin: unknown = Reflect.get(fields, 'origin')
-  const failed: unknown = Reflect.get(fields, 'failed')
-  const forgiven: unknown = Reflect.get(fields, 'forgiven')
-  return {
-    origin: typeof origin === 'string' ? origin : '',
-    failed: Array.isArray(failed) ? failed.filter(isKey) : [],
-    forgiven: isKey(forgiven) ? forgiven : null,
-  }
-}
-
-function isKey(value: unknown): value is string {
-  return typeof value === 'string' && keyPattern.test(value)
 }
 
 /** A digest: what people type for a name by mistake may be a password, and is as long as they like. */

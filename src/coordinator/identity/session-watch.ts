@@ -3,7 +3,8 @@
  * two seconds, so that what is revoked ends within 5 s (choices: 2, Tokens) and costs two queries for all.
  */
 import type { Logger } from 'pino'
-import { credentialsChangedSubject, type Subscription } from '../bus/bus.js'
+import type { Subscription } from '../bus/bus.js'
+import { credentialsChangedSubject } from '../bus/subjects.js'
 import type { Actor } from '../../resources/permission.js'
 import { readSessions } from './session-queries.js'
 import type { StateService } from '../service.js'

@@ -3,7 +3,7 @@
  * it (choices: 2, Tokens).
  */
 import { randomBytes } from 'node:crypto'
-import { credentialsChangedSubject } from '../bus/bus.js'
+import { credentialsChangedSubject } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
 import { parseListQuery } from '../../resources/list-query.js'
 import type { Actor } from '../../resources/permission.js'

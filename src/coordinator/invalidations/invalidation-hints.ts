@@ -1,15 +1,11 @@
-/** Hints about the invalidation log on the bus, told and read in one place. The rows are the truth. */
-import { invalidationsEndedSubject, invalidationsLoggedSubject } from '../bus/bus.js'
+/** Hints about the invalidation log on the bus. */
+import { invalidationsEndedSubject, invalidationsLoggedSubject } from '../bus/subjects.js'
 import type { EndedEntry } from './delivery-queries.js'
 import type { StateService } from '../service.js'
 
 /** Who waits after a fault shall try at once. */
 export function tellInvalidationsRetried(service: StateService): void {
   service.bus.publish(invalidationsLoggedSubject, { dropped: [], isRetry: true })
-}
-
-export function readIsRetry(hint: unknown): boolean {
-  return typeof hint === 'object' && hint !== null && 'isRetry' in hint && hint.isRetry === true
 }
 
 /** There are new entries, or these are not to be delivered any more. */
@@ -32,10 +28,4 @@ export function tellInvalidationsDone(service: StateService, done: readonly Ende
   )
   for (const { createdAt, hasFailed } of done)
     if (!hasFailed) service.observeInvalidation((service.now() - createdAt) / 1000)
-}
-
-/** The ids that are not to be delivered; empty when it is no such hint. */
-export function readDropped(hint: unknown): ReadonlySet<number> {
-  const ids = typeof hint === 'object' && hint !== null && 'dropped' in hint ? hint.dropped : []
-  return new Set(Array.isArray(ids) ? ids.filter((id) => typeof id === 'number') : [])
 }

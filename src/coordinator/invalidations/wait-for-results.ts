@@ -1,5 +1,5 @@
 /** Waits until an entry has ended: a hint says so, and it is looked at every second without one. */
-import { invalidationsEndedSubject } from '../bus/bus.js'
+import { invalidationsEndedSubject } from '../bus/subjects.js'
 import type { AgentResult } from './invalidation-results.js'
 import { findInvalidation } from './invalidation-queries.js'
 import type { StateService } from '../service.js'

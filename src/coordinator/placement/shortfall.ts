@@ -2,7 +2,7 @@
  * A change of tags, min or max by which a deployed group would fall below min needs `force` (choices: 3, Placement).
  * The change is made inside the transaction, judged by what placement would now decide, and rolled back if refused.
  */
-import { placementInputsSubject } from '../bus/bus.js'
+import { placementInputsSubject } from '../bus/subjects.js'
 import { indexAgents, type AgentIndex } from '../fleet/agent-index.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'

@@ -11,7 +11,7 @@ import { rebuildInSteps } from '../../vcl/running-vcl.js'
 import { runInSteps } from '../../in-steps.js'
 import { FleetError } from '../../errors.js'
 import { MalformedMessage } from '../../messages/codec.js'
-import { parseRunningVcl, type NotAdoptable, type RunningVcl } from '../../messages/running-vcl.js'
+import { judgeAnswer, type NotAdoptable, type RunningVcl } from '../../messages/answers.js'
 import { setAdopting, writeAdoption, writeAdoptionDifference } from '../fleet/adoption-queries.js'
 import { findRegistered, type RegisteredRow } from '../fleet/agent-rows.js'
 import { parseAdoption, type AdoptionRecord } from '../fleet/agent-queries.js'
@@ -102,7 +102,7 @@ async function askRunning(
   const request = { agentId, question, timeoutMs: answerTimeoutMs }
   const value = await instructAgent(service, context, request)
   try {
-    return parseRunningVcl(value)
+    return judgeAnswer(question, value)
   } catch (error) {
     if (error instanceof MalformedMessage)
       return { refusal: `the agent's answer is not understood: ${error.message}` }

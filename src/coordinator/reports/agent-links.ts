@@ -3,7 +3,7 @@
  * credential does not displace it). The bus says at once whether another process has a living link; the claim in the store
  * decides between two that come at the same time, and for all of it while the bus is away.
  */
-import { linkSubject } from '../bus/bus.js'
+import { linkSubject } from '../bus/subjects.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { FleetError } from '../../errors.js'
 import { claimLink, readLinks, releaseLink } from './link-queries.js'

@@ -2,17 +2,9 @@
  * Looking at agents: they send a sample each second while somebody does, and stop by themselves half a minute after nobody
  * does any more. Wherever in the fleet of coordinators the agent is linked.
  */
-import { agentWatchSubject, liveSampleSubject, type Bus, type Subscription } from '../bus/bus.js'
+import type { Bus, Subscription } from '../bus/bus.js'
+import { agentWatchSubject, liveSampleSubject, type LiveSample } from '../bus/subjects.js'
 import { FleetError } from '../../errors.js'
-
-export interface LiveSample {
-  readonly agentId: number
-  /** Milliseconds since 1970, by the clock of the coordinator that the agent is linked to. */
-  readonly at: number
-  readonly names: readonly string[]
-  /** Events per second, or a level; null: not known. */
-  readonly values: readonly (number | null)[]
-}
 
 export interface LiveSamples {
   /** Throws FleetError 'limited' when too much is looked at already. */
@@ -97,8 +89,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
   function begin(agentId: number): Watched {
     const listeners = new Set<(sample: LiveSample) => void>()
     const subscription = bus.subscribe(liveSampleSubject(agentId), (sample) => {
-      // Only sessions publish there.
-      for (const listener of [...listeners]) listener(sample as LiveSample)
+      for (const listener of [...listeners]) listener(sample)
     })
     const begun = { listeners, subscription }
     watched.set(agentId, begun)

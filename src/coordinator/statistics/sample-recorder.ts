@@ -1,11 +1,10 @@
 /** Samples of the agents that are linked here: into the archive, and the live ones to whoever looks. */
-import { liveSampleSubject } from '../bus/bus.js'
+import { liveSampleSubject, type LiveSample } from '../bus/subjects.js'
 import { alignClock } from './archive/sample-clock.js'
 import { resolveCounter } from '../../resources/counters.js'
 import type { Samples } from '../../messages/agent-to-coordinator.js'
 import { MalformedMessage } from '../../messages/codec.js'
 import type { StateService } from '../service.js'
-import type { LiveSample } from './live-samples.js'
 
 export interface SampledAgent {
   readonly agentId: number

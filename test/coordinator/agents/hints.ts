@@ -1,6 +1,6 @@
 /** The heartbeat of these tests, and what was hinted to other coordinators. */
-import { agentChangedSubject } from '../../../src/coordinator/bus/bus.js'
-import { readAgentIds } from '../../../src/coordinator/agents/agent-hints.js'
+import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
+import { uncheckedSubject } from '../../../src/coordinator/bus/bus.js'
 import type { TestService } from '../gateway/service.js'
 
 export const all = { kind: 'all' } as const
@@ -8,17 +8,17 @@ export const heartbeatMs = 5000
 
 export function watch(service: TestService) {
   const hinted: number[][] = []
-  service.bus.subscribe(agentChangedSubject, (hint) => hinted.push([...readAgentIds(hint)]))
+  service.bus.subscribe(agentChangedSubject, ({ agentIds }) => hinted.push([...agentIds]))
   return hinted
 }
 
 /** Whatever was published before has been delivered when this resolves. */
 export async function delivered(service: TestService): Promise<void> {
   await new Promise<void>((resolve) => {
-    const marker = service.bus.subscribe('marker', () => {
+    const marker = service.bus.subscribe(uncheckedSubject('marker'), () => {
       marker.close()
       resolve()
     })
-    service.bus.publish('marker', {})
+    service.bus.publish(uncheckedSubject('marker'), {})
   })
 }

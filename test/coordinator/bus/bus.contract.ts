@@ -1,6 +1,12 @@
 /** What every bus must do. Values are cloned, delivery is later and at most once, a request ends in one answer or error. */
 import type { Test } from 'tap'
-import type { Bus } from '../../../src/coordinator/bus/bus.js'
+import { Type } from 'typebox'
+import {
+  hintSubject,
+  requestSubject,
+  uncheckedSubject,
+  type Bus,
+} from '../../../src/coordinator/bus/bus.js'
 import { FleetError } from '../../../src/errors.js'
 import { eventually } from '../../support/eventually.js'
 
@@ -15,13 +21,13 @@ export function busContract(t: Test, factory: BusFactory): void {
   void t.test('gives every subscriber every message of its subject, in order', async (t) => {
     const { here, there } = await factory.open(t)
     const seen: unknown[][] = [[], [], []]
-    here.subscribe('a', (value) => seen[0]?.push(value))
-    there.subscribe('a', (value) => seen[1]?.push(value))
-    there.subscribe('a.b', (value) => seen[2]?.push(value))
+    here.subscribe(uncheckedSubject('a'), (value) => seen[0]?.push(value))
+    there.subscribe(uncheckedSubject('a'), (value) => seen[1]?.push(value))
+    there.subscribe(uncheckedSubject('a.b'), (value) => seen[2]?.push(value))
     await listening(here, there)
 
-    for (let at = 0; at < 100; at++) here.publish('a', { at })
-    there.publish('a.b', null)
+    for (let at = 0; at < 100; at++) here.publish(uncheckedSubject('a'), { at })
+    there.publish(uncheckedSubject('a.b'), null)
 
     const all = Array.from({ length: 100 }, (_, at) => ({ at }))
     await eventually('all arrived', () => seen.flat().length === 201)
@@ -33,13 +39,13 @@ export function busContract(t: Test, factory: BusFactory): void {
     const seen: unknown[] = []
     const value = { list: [1] }
     for (const bus of [here, there])
-      bus.subscribe('copy', (received) => {
+      bus.subscribe(uncheckedSubject('copy'), (received) => {
         seen.push(structuredClone(received))
         ;(received as typeof value).list.push(2) // what was published
       })
     await listening(here, there)
 
-    here.publish('copy', value)
+    here.publish(uncheckedSubject('copy'), value)
     t.strictSame(seen, [], 'not while it is published')
     value.list.push(3)
 
@@ -52,30 +58,51 @@ export function busContract(t: Test, factory: BusFactory): void {
     const { here, there } = await factory.open(t)
     let closedSaw = 0
     let otherSaw = 0
-    const subscription = there.subscribe('x', () => closedSaw++)
-    there.subscribe('x', () => otherSaw++)
+    const subscription = there.subscribe(uncheckedSubject('x'), () => closedSaw++)
+    there.subscribe(uncheckedSubject('x'), () => otherSaw++)
     await listening(here, there)
 
-    here.publish('x', 1)
+    here.publish(uncheckedSubject('x'), 1)
     await eventually('both saw the first', () => closedSaw === 1 && otherSaw === 1)
     subscription.close()
     subscription.close()
-    here.publish('x', 2)
+    here.publish(uncheckedSubject('x'), 2)
 
     await eventually('the other saw the second', () => otherSaw === 2)
     t.equal(closedSaw, 1)
   })
 
+  void t.test('what does not fit its subject is neither received nor answered', async (t) => {
+    const { here, there } = await factory.open(t)
+    const seen: unknown[] = []
+    there.subscribe(hintSubject('fits', Type.Object({ n: Type.Integer() })), (value) =>
+      seen.push(value),
+    )
+    const count = requestSubject('count', Type.Object({ n: Type.Integer() }), Type.Integer())
+    there.respond(count, ({ n }) => Promise.resolve(n / 2))
+    await listening(here, there)
+
+    for (const value of [null, {}, { n: 'x' }, { n: 1, newer: true }])
+      here.publish(uncheckedSubject('fits'), value)
+
+    await eventually('one arrived', () => seen.length === 1)
+    t.strictSame(seen, [{ n: 1, newer: true }])
+    t.equal(await here.request(count, { n: 4 }, longMs), 2)
+    const isRefused = { name: 'FleetError', kind: 'unavailable', message: /form/ }
+    await t.rejects(here.request(uncheckedSubject('count'), { n: 'x' }, longMs), isRefused)
+    await t.rejects(here.request(count, { n: 3 }, longMs), isRefused)
+  })
+
   void t.test('carries a request to its responder and the answer back, many at once', async (t) => {
     const { here, there } = await factory.open(t)
-    there.respond('double', async (value) => {
+    there.respond(uncheckedSubject('double'), async (value) => {
       await new Promise((resume) => setImmediate(resume))
       return { twice: (value as { n: number }).n * 2 } // what is asked below
     })
     await listening(here, there)
 
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => here.request('double', { n }, longMs)),
+      Array.from({ length: 50 }, (_, n) => here.request(uncheckedSubject('double'), { n }, longMs)),
     )
 
     t.strictSame(
@@ -87,14 +114,14 @@ export function busContract(t: Test, factory: BusFactory): void {
   void t.test('a request is answered by copies too', async (t) => {
     const { here, there } = await factory.open(t)
     const kept = { list: [1] }
-    there.respond('kept', (value) => {
+    there.respond(uncheckedSubject('kept'), (value) => {
       ;(value as { list: number[] }).list.push(9) // what is asked below
       return Promise.resolve(kept)
     })
     await listening(here, there)
     const asked = { list: [5] }
 
-    const answer = (await here.request('kept', asked, longMs)) as typeof kept
+    const answer = (await here.request(uncheckedSubject('kept'), asked, longMs)) as typeof kept
     answer.list.push(2)
 
     t.strictSame([asked, kept], [{ list: [5] }, { list: [1] }])
@@ -105,10 +132,10 @@ export function busContract(t: Test, factory: BusFactory): void {
     const refusal = new FleetError('locked', 'agent', 'it takes another word', {
       retryAfterSeconds: 7,
     })
-    there.respond('refuse', () => Promise.reject(refusal))
+    there.respond(uncheckedSubject('refuse'), () => Promise.reject(refusal))
     await listening(here, there)
 
-    await t.rejects(here.request('refuse', {}, longMs), {
+    await t.rejects(here.request(uncheckedSubject('refuse'), {}, longMs), {
       name: 'FleetError',
       kind: 'locked',
       errorKey: 'agent',
@@ -119,28 +146,40 @@ export function busContract(t: Test, factory: BusFactory): void {
 
   void t.test('a request that nobody answers is unavailable, at once', async (t) => {
     const { here, there } = await factory.open(t)
-    const subscription = there.respond('gone', () => Promise.resolve(1))
+    const subscription = there.respond(uncheckedSubject('gone'), () => Promise.resolve(1))
     await listening(here, there)
-    t.equal(await here.request('gone', {}, longMs), 1)
+    t.equal(await here.request(uncheckedSubject('gone'), {}, longMs), 1)
     subscription.close()
 
-    await t.rejects(here.request('nobody', {}, longMs), { name: 'FleetError', kind: 'unavailable' })
+    await t.rejects(here.request(uncheckedSubject('nobody'), {}, longMs), {
+      name: 'FleetError',
+      kind: 'unavailable',
+    })
     await eventually('the responder is gone', async () => {
-      const error = await here.request('gone', {}, longMs).catch((caught: unknown) => caught)
+      const error = await here
+        .request(uncheckedSubject('gone'), {}, longMs)
+        .catch((caught: unknown) => caught)
       return error instanceof FleetError && error.kind === 'unavailable'
     })
-    there.respond('gone', () => Promise.resolve(2))
+    there.respond(uncheckedSubject('gone'), () => Promise.resolve(2))
     await listening(here, there)
-    t.equal(await here.request('gone', {}, longMs), 2, 'a subject may have a responder again')
+    t.equal(
+      await here.request(uncheckedSubject('gone'), {}, longMs),
+      2,
+      'a subject may have a responder again',
+    )
   })
 
   void t.test('a request that is answered too late has timed out', async (t) => {
     const { here, there } = await factory.open(t)
     let answer: (value: unknown) => void = () => undefined
-    there.respond('slow', () => new Promise((resolve) => (answer = resolve)))
+    there.respond(uncheckedSubject('slow'), () => new Promise((resolve) => (answer = resolve)))
     await listening(here, there)
 
-    await t.rejects(here.request('slow', {}, 30), { kind: 'timed-out', message: /30 ms/ })
+    await t.rejects(here.request(uncheckedSubject('slow'), {}, 30), {
+      kind: 'timed-out',
+      message: /30 ms/,
+    })
 
     answer('late')
     await listening(here, there)
@@ -149,13 +188,13 @@ export function busContract(t: Test, factory: BusFactory): void {
   void t.test('close ends what waits, and check says that it is closed', async (t) => {
     const { here, there } = await factory.open(t)
     let asked = false
-    there.respond('never', () => {
+    there.respond(uncheckedSubject('never'), () => {
       asked = true
       return new Promise(() => undefined)
     })
     await listening(here, there)
     await here.check()
-    const waiting = here.request('never', {}, longMs)
+    const waiting = here.request(uncheckedSubject('never'), {}, longMs)
     const ended = t.rejects(waiting, { name: 'FleetError', kind: 'unavailable' })
     await eventually('it was asked', () => asked)
 
@@ -163,8 +202,11 @@ export function busContract(t: Test, factory: BusFactory): void {
 
     await ended
     await t.rejects(here.check(), { name: 'FleetError', kind: 'unavailable' })
-    await t.rejects(here.request('never', {}, longMs), { name: 'FleetError', kind: 'unavailable' })
-    here.publish('never', 'nobody minds')
+    await t.rejects(here.request(uncheckedSubject('never'), {}, longMs), {
+      name: 'FleetError',
+      kind: 'unavailable',
+    })
+    here.publish(uncheckedSubject('never'), 'nobody minds')
     await here.close()
   })
 }

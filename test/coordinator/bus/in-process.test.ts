@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import t from 'tap'
+import { uncheckedSubject } from '../../../src/coordinator/bus/bus.js'
 import { createInProcessBus } from '../../../src/coordinator/bus/in-process.js'
 import { busContract } from './bus.contract.js'
 
@@ -13,17 +14,20 @@ busContract(t, {
 
 void t.test('refuses a second responder of a subject: it is a bug', async (t) => {
   const bus = createInProcessBus()
-  bus.respond('one', () => Promise.resolve(1))
+  bus.respond(uncheckedSubject('one'), () => Promise.resolve(1))
 
-  t.throws(() => bus.respond('one', () => Promise.resolve(2)), /has a responder of one already/)
+  t.throws(
+    () => bus.respond(uncheckedSubject('one'), () => Promise.resolve(2)),
+    /has a responder of one already/,
+  )
   await bus.close()
 })
 
 void t.test('an answer that cannot be carried fails its request', async (t) => {
   const bus = createInProcessBus()
-  bus.respond('function', () => Promise.resolve(() => 1))
+  bus.respond(uncheckedSubject('function'), () => Promise.resolve(() => 1))
 
-  await t.rejects(bus.request('function', {}, 20_000), { name: 'DataCloneError' })
+  await t.rejects(bus.request(uncheckedSubject('function'), {}, 20_000), { name: 'DataCloneError' })
   await bus.close()
 })
 
@@ -31,15 +35,15 @@ void t.test('what receives runs where it subscribed, not inside the sender', asy
   const bus = createInProcessBus()
   const inside = new AsyncLocalStorage<string>()
   const answered = new Promise((resolve) => {
-    bus.subscribe('where', () => {
+    bus.subscribe(uncheckedSubject('where'), () => {
       resolve(inside.getStore() ?? 'outside')
     })
   })
-  bus.respond('where', () => Promise.resolve(inside.getStore() ?? 'outside'))
+  bus.respond(uncheckedSubject('where'), () => Promise.resolve(inside.getStore() ?? 'outside'))
 
   const asked = await inside.run('sender', () => {
-    bus.publish('where', null)
-    return bus.request('where', null, 20_000)
+    bus.publish(uncheckedSubject('where'), null)
+    return bus.request(uncheckedSubject('where'), null, 20_000)
   })
 
   t.strictSame([asked, await answered], ['outside', 'outside'])

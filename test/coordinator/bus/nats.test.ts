@@ -1,7 +1,7 @@
 /** The bus over NATS: the contract between two processes' ends, and what only a server can do: go away, be small, be shared. */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import type { Bus } from '../../../src/coordinator/bus/bus.js'
+import { uncheckedSubject, type Bus } from '../../../src/coordinator/bus/bus.js'
 import { readServers } from '../../../src/coordinator/bus/nats-servers.js'
 import { openBus } from '../../../src/coordinator/bus/open-bus.js'
 import { FleetError } from '../../../src/errors.js'
@@ -42,12 +42,12 @@ void t.test('within one process it is the same', (t) => {
 void t.test('what one fleet says another on the same server does not hear', async (t) => {
   const [here, other] = [await open(t, 'ours'), await open(t, 'theirs')]
   const heard: unknown[] = []
-  other.subscribe('a', (value) => heard.push(value))
-  other.respond('a', () => Promise.resolve('theirs'))
+  other.subscribe(uncheckedSubject('a'), (value) => heard.push(value))
+  other.respond(uncheckedSubject('a'), () => Promise.resolve('theirs'))
   await other.check()
 
-  here.publish('a', 1)
-  await t.rejects(here.request('a', null, longMs), {
+  here.publish(uncheckedSubject('a'), 1)
+  await t.rejects(here.request(uncheckedSubject('a'), null, longMs), {
     name: 'FleetError',
     kind: 'unavailable',
     errorKey: 'agent',
@@ -59,12 +59,14 @@ void t.test('what one fleet says another on the same server does not hear', asyn
 
 void t.test('carries values far above the size of a message, both ways', async (t) => {
   const { here, there } = await openPair(t)
-  there.respond('echo', (value) => Promise.resolve(value))
+  there.respond(uncheckedSubject('echo'), (value) => Promise.resolve(value))
   await there.check()
   // Characters of several bytes, so that parts cut through them.
   const large = { text: 'größer, 大きい '.repeat(200_000) }
 
-  const answers = await Promise.all([1, 2].map(() => here.request('echo', large, longMs)))
+  const answers = await Promise.all(
+    [1, 2].map(() => here.request(uncheckedSubject('echo'), large, longMs)),
+  )
 
   t.ok(answers.every((answer) => JSON.stringify(answer) === JSON.stringify(large)))
 })
@@ -73,13 +75,16 @@ void t.test('what is too large for any answer is refused, and a hint dropped', a
   const { here, there } = await openPair(t)
   const tooLarge = 'x'.repeat(73 << 20)
   let heard = 0
-  there.respond('any', () => Promise.resolve(tooLarge))
-  there.subscribe('hint', () => heard++)
+  there.respond(uncheckedSubject('any'), () => Promise.resolve(tooLarge))
+  there.subscribe(uncheckedSubject('hint'), () => heard++)
   await there.check()
 
-  await t.rejects(here.request('any', null, longMs), { name: 'FleetError', kind: 'too-large' })
-  here.publish('hint', 'y'.repeat(2 << 20))
-  here.publish('hint', 'small')
+  await t.rejects(here.request(uncheckedSubject('any'), null, longMs), {
+    name: 'FleetError',
+    kind: 'too-large',
+  })
+  here.publish(uncheckedSubject('hint'), 'y'.repeat(2 << 20))
+  here.publish(uncheckedSubject('hint'), 'small')
 
   await eventually('the small one arrived', () => heard === 1)
 })
@@ -90,10 +95,12 @@ void t.test('a responder that breaks does not tell how, its log does', async (t)
   const here = await open(t, 'broken')
   const there = await openBus(server.url, 'broken', log)
   t.teardown(() => there.close())
-  there.respond('break', () => Promise.reject(new TypeError('of an inner part')))
+  there.respond(uncheckedSubject('break'), () => Promise.reject(new TypeError('of an inner part')))
   await there.check()
 
-  const error = await here.request('break', null, longMs).catch((caught: unknown) => caught)
+  const error = await here
+    .request(uncheckedSubject('break'), null, longMs)
+    .catch((caught: unknown) => caught)
 
   t.notOk(error instanceof FleetError)
   t.match(error, { message: /in another coordinator/ })
@@ -104,16 +111,16 @@ void t.test('a server that goes away parts processes, not what is in one of them
   const own = await startNats(t)
   const [here, there] = [await open(t, 'parted', own.url), await open(t, 'parted', own.url)]
   const heard: unknown[] = []
-  here.subscribe('news', (value) => heard.push(`here ${String(value)}`))
-  there.subscribe('news', (value) => heard.push(`there ${String(value)}`))
-  here.respond('mine', () => Promise.resolve('mine'))
+  here.subscribe(uncheckedSubject('news'), (value) => heard.push(`here ${String(value)}`))
+  there.subscribe(uncheckedSubject('news'), (value) => heard.push(`there ${String(value)}`))
+  here.respond(uncheckedSubject('mine'), () => Promise.resolve('mine'))
   let asked = 0
-  there.respond('theirs', () => {
+  there.respond(uncheckedSubject('theirs'), () => {
     asked += 1
     return asked > 1 ? Promise.resolve('theirs') : new Promise(() => undefined)
   })
   await Promise.all([here.check(), there.check()])
-  const waiting = t.rejects(here.request('theirs', null, longMs), {
+  const waiting = t.rejects(here.request(uncheckedSubject('theirs'), null, longMs), {
     name: 'FleetError',
     kind: 'unavailable',
     errorKey: 'store',
@@ -124,21 +131,21 @@ void t.test('a server that goes away parts processes, not what is in one of them
 
   await waiting
   await t.rejects(here.check(), { name: 'FleetError', kind: 'unavailable', errorKey: 'store' })
-  await t.rejects(here.request('theirs', null, longMs), {
+  await t.rejects(here.request(uncheckedSubject('theirs'), null, longMs), {
     name: 'FleetError',
     kind: 'unavailable',
     errorKey: 'store',
   })
-  t.equal(await here.request('mine', null, longMs), 'mine')
-  here.publish('news', 'while away')
+  t.equal(await here.request(uncheckedSubject('mine'), null, longMs), 'mine')
+  here.publish(uncheckedSubject('news'), 'while away')
   await eventually('heard here', () => heard.length === 1)
 
   await own.start()
   await eventually('both are back', () => Promise.all([here.check(), there.check()]))
-  here.publish('news', 'again')
+  here.publish(uncheckedSubject('news'), 'again')
   await eventually('heard there', () => heard.includes('there again'))
   t.strictSame(heard.toSorted(), ['here again', 'here while away', 'there again'])
-  t.equal(await here.request('theirs', null, longMs), 'theirs')
+  t.equal(await here.request(uncheckedSubject('theirs'), null, longMs), 'theirs')
 })
 
 void t.test('credentials are used and never told', async (t) => {

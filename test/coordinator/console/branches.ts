@@ -1,7 +1,6 @@
 /** Branches as tests of the console make them, and caches that compile. */
 import type { Test } from 'tap'
-import { instructionSubject } from '../../../src/coordinator/bus/bus.js'
-import type { InstructionRequest } from '../../../src/coordinator/agents/instruct.js'
+import { instructionSubject } from '../../../src/coordinator/bus/subjects.js'
 import { parseObjectId } from '../../../src/resources/object-id.js'
 import { findSource } from '../../../src/coordinator/fleet/sources.js'
 import type { CallAnswer } from '../../support/start-controller.js'
@@ -54,12 +53,12 @@ export async function addCompilingCache(
   await desk.expect(204, 'PUT', `${group.path}/cache/${cacheId}`)
   const compiled: string[] = []
   const subject = instructionSubject(parseObjectId('cache', cacheId) ?? 0)
-  const subscription = service.bus.respond(subject, async (value) => {
-    const { question } = value as InstructionRequest // what the coordinator asks
+  const subscription = service.bus.respond(subject, async ({ question }) => {
     const sha = question.kind === 'compile' ? question.sha : ''
     const text = (await findSource(service.store.queries, sha))?.text ?? ''
     compiled.push(text)
-    return { result: 'done', value: { error: text.includes('broken') ? refusal : null } }
+    const value = { error: text.includes('broken') ? refusal : null }
+    return { result: 'done', value, error: null } as const
   })
   t.teardown(() => {
     subscription.close()

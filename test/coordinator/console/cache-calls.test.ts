@@ -1,6 +1,6 @@
 /** Caches in the console: what they are called, who changes and asks them; the agent's session is played (choices: 6). */
 import t, { type Test } from 'tap'
-import { agentRevokedSubject } from '../../../src/coordinator/bus/bus.js'
+import { agentRevokedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { toObjectId } from '../../../src/resources/object-id.js'
 import { eventually } from '../../support/eventually.js'

@@ -1,8 +1,8 @@
 /** Agents as a caller meets them; the session that answers questions is played on the real bus (choices: 2 and 3). */
 import t from 'tap'
-import { agentChangedSubject, agentRevokedSubject } from '../../../src/coordinator/bus/bus.js'
+import { agentChangedSubject, agentRevokedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
-import type { HeldCache } from '../../../src/vcl/unlock-difference.js'
+import type { HeldCache } from '../../../src/vcl/held-cache.js'
 import { markSilentDown } from '../../../src/coordinator/fleet/condition-queries.js'
 import { eventually } from '../../support/eventually.js'
 import { basic } from '../../support/start-controller.js'

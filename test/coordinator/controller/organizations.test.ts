@@ -1,7 +1,7 @@
 /** Who sees and changes what: two organizations, a regular user, the system administrator (choices: 2, Who and Agents). */
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { instructionSubject } from '../../../src/coordinator/bus/bus.js'
+import { instructionSubject } from '../../../src/coordinator/bus/subjects.js'
 import { keepSource } from '../../../src/coordinator/fleet/sources.js'
 import { writeStage } from '../../../src/coordinator/fleet/stage-queries.js'
 import type { TestService } from '../gateway/service.js'

@@ -1,10 +1,10 @@
 /** An agent's session as a test plays it on the real bus. */
 import type { Test } from 'tap'
-import { instructionSubject } from '../../../src/coordinator/bus/bus.js'
-import type {
-  InstructionReply,
-  InstructionRequest,
-} from '../../../src/coordinator/agents/instruct.js'
+import {
+  instructionSubject,
+  type InstructionReply,
+  type InstructionRequest,
+} from '../../../src/coordinator/bus/subjects.js'
 import type { Controller } from '../../support/start-controller.js'
 
 export function done(value: unknown): InstructionReply {
@@ -19,8 +19,7 @@ export function playSession(
   reply: (request: InstructionRequest) => InstructionReply,
 ): readonly InstructionRequest[] {
   const asked: InstructionRequest[] = []
-  const subscription = bus.respond(instructionSubject(agentId), (value) => {
-    const request = value as InstructionRequest // instructAgent is the only one that asks
+  const subscription = bus.respond(instructionSubject(agentId), (request) => {
     asked.push(request)
     return Promise.resolve(reply(request))
   })

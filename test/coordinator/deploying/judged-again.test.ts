@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createContext } from '../../../src/context.js'
+import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
 import { promoteVclGroup } from '../../../src/coordinator/deploying/promote.js'
 import { reloadVclGroup } from '../../../src/coordinator/deploying/reload.js'
@@ -141,7 +142,7 @@ void t.test('a kept wish whose text is refused now is not deployed', async (t) =
 
   const follower = startPlacementFollower(service, service.log)
   t.teardown(() => follower.close())
-  service.bus.publish('agent.changed', {})
+  service.bus.publish(agentChangedSubject, { agentIds: [] })
 
   await eventually('it was tried', async () => {
     const newest = await readNewest(deployed)

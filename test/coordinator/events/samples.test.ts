@@ -1,6 +1,6 @@
 /** Samples of agents that a listener of events looks at: whose, which counters, for how long, how many. */
 import t from 'tap'
-import { agentWatchSubject, liveSampleSubject } from '../../../src/coordinator/bus/bus.js'
+import { agentWatchSubject, liveSampleSubject } from '../../../src/coordinator/bus/subjects.js'
 import { looksOfAccount } from '../../../src/coordinator/events/sample-streams.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'

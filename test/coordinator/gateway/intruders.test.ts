@@ -301,7 +301,11 @@ void t.test(
       const { agentId } = agent
       const context = createContext(service.log)
       const asked = instructAgent(service, context, { agentId, question, timeoutMs: 20_000 })
-      const told = t.rejects(asked, { kind: 'unavailable', errorKey: 'agent', message: /must be / })
+      const told = t.rejects(asked, {
+        kind: 'unavailable',
+        errorKey: 'agent',
+        message: /must be |is missing/,
+      })
       const { sequence } = await agent.next(question.kind)
       const answer = {
         kind: 'answer',

@@ -1,6 +1,6 @@
 /** Samples on the link: into the archive, live ones to whoever looks, and nothing that is none. */
 import t, { type Test } from 'tap'
-import type { LiveSample } from '../../../src/coordinator/statistics/live-samples.js'
+import type { LiveSample } from '../../../src/coordinator/bus/subjects.js'
 import { createLiveSamples } from '../../../src/coordinator/statistics/live-samples.js'
 import { createInProcessBus } from '../../../src/coordinator/bus/in-process.js'
 import {

@@ -1,6 +1,6 @@
 /** Placement follows a fleet: who goes Down alone, who with most of the fleet, who arrives in crowds; and what a full cache lets go. */
 import t, { type Test } from 'tap'
-import { agentChangedSubject } from '../../../src/coordinator/bus/bus.js'
+import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
 import {
   createKeptWishes,
   firstRetryMs,

@@ -5,7 +5,7 @@
 import type { Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
 import { quotaNames } from '../../../src/resources/quota.js'
-import { instructionSubject } from '../../../src/coordinator/bus/bus.js'
+import { instructionSubject } from '../../../src/coordinator/bus/subjects.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import type { CallAnswer } from '../../support/start-controller.js'
 import { eventually } from '../../support/eventually.js'

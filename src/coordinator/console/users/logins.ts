@@ -3,7 +3,7 @@
  * believed for some seconds; a password that was right is not checked again while the account keeps it.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { credentialsChangedSubject } from '../../bus/bus.js'
+import { credentialsChangedSubject } from '../../bus/subjects.js'
 import { readLoginName } from '../../../resources/console-role.js'
 import type { Actor } from '../../../resources/permission.js'
 import type { FleetError } from '../../../errors.js'

@@ -3,7 +3,7 @@
  * that of the cookie's secret, which no call for tokens accepts.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { credentialsChangedSubject } from '../../bus/bus.js'
+import { credentialsChangedSubject } from '../../bus/subjects.js'
 import type { Actor } from '../../../resources/permission.js'
 import {
   deleteOldestLogins,
