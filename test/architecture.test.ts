@@ -19,7 +19,8 @@ const base = ['errors', 'context', 'log', 'speaks-tls', 'version', 'group-by', '
 )
 /** What every folder of the coordinator may use: given to it, or below it. */
 const coordinatorBase = [
-  ...['src/resources/', 'src/vcl/', 'src/messages/', 'src/source-network.ts', ...base],
+  ...['src/resources/', 'src/vcl/', 'src/messages/', 'src/runtime/', 'src/source-network.ts'],
+  ...base,
   ...['service', 'background', 'hourly', 'in-steps'].map((name) => `src/coordinator/${name}.ts`),
 ]
 const mechanisms = ['http', 'store', 'bus'].map((name) => `src/coordinator/${name}/`)
@@ -32,13 +33,22 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['src/resources/', ['src/resources/', 'src/errors.ts']],
   ['src/vcl/', ['src/vcl/', 'src/resources/', 'src/errors.ts']],
   ['src/messages/', ['src/messages/', 'src/vcl/', 'src/resources/']],
+  // Its libraries, and the trace id of what it logs. Used by the daemons and the client; never by what only decides.
+  ['src/runtime/', ['src/runtime/', 'src/context.ts']],
   [
     'src/agent/',
-    ['src/agent/', 'protocol/', 'src/vcl/', 'src/resources/', 'src/messages/', ...base],
+    [
+      ...['src/agent/', 'protocol/', 'src/vcl/', 'src/resources/', 'src/messages/', 'src/runtime/'],
+      ...base,
+    ],
   ],
   // How things are stored, carried and served knows nothing of what is.
   ...mechanisms.map(
-    (folder) => [folder, [folder, 'src/resources/', 'src/source-network.ts', ...base]] as const,
+    (folder) =>
+      [
+        folder,
+        [folder, 'src/resources/', 'src/runtime/', 'src/source-network.ts', ...base],
+      ] as const,
   ),
   ['src/coordinator/fleet/', ['src/coordinator/fleet/', ...mechanisms, ...coordinatorBase]],
   // A capability; which may import which is held by the test of cycles between folders.
@@ -52,6 +62,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'src/cli/',
       'src/resources/',
+      'src/runtime/',
       ...['speaks-tls', 'version', 'start-program'].map((name) => `src/${name}.ts`),
     ],
   ],
@@ -80,6 +91,8 @@ const outsiders: readonly (readonly [name: string, files: readonly string[]])[] 
   ['jose', ['src/coordinator/identity/', 'src/coordinator/console/']],
   ['@node-rs/argon2', ['src/coordinator/identity/passwords.ts']],
   ['node-cron', ['src/coordinator/hourly.ts']],
+  ['p-retry', ['src/runtime/']],
+  ['lru-cache', ['src/runtime/']],
   ['commander', ['src/cli/']],
   ['preact', ['src/page/']],
   ['@preact/signals', ['src/page/']],

@@ -23,7 +23,7 @@ import type { Database, DialectSql } from './database.js'
 import type { Tables } from './schema.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
-import { Turns } from './turns.js'
+import { Turns } from '../../runtime/turns.js'
 import { ConstraintViolation } from './violation.js'
 
 /** Chosen by us: a coordinator's connections; ten coordinators stay below PostgreSQL's default of 100. */
