@@ -3,6 +3,7 @@
  * the next try; where more wait than may, the oldest are dropped.
  */
 import { setImmediate as servedOthers } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import type { Context } from '../context.js'
 import { startLoop, type LoopOptions } from './loop.js'
 
@@ -17,12 +18,14 @@ export interface Batcher<Item> {
   flush(): Promise<void>
   /** Writes what waits, once, and takes nothing any more. */
   close(): Promise<void>
+  /** As `close`, and writes nothing. */
+  drop(): Promise<void>
 }
 
-export interface BatcherOptions<Item> extends Pick<
-  LoopOptions,
-  'log' | 'trouble' | 'restMs' | 'clock'
-> {
+export interface BatcherOptions<Item> extends Pick<LoopOptions, 'restMs' | 'clock'> {
+  readonly log: Logger
+  /** What a write that fails is logged as. */
+  readonly trouble: string
   /** How long an item may wait for company. */
   readonly waitMs: number
   readonly retryMs: number
@@ -61,6 +64,10 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
       isClosed = true
       await loop.runNow()
       await loop.close()
+    },
+    drop: () => {
+      isClosed = true
+      return loop.close()
     },
   }
 

@@ -2,9 +2,11 @@
  * Work that is done again and again, for as long as its owner lives. Passes never overlap: the wait for the next one begins
  * when the last one has ended. A pass that fails is logged, with its trace id, and is followed by the next one as any other.
  */
-import type { Logger } from 'pino'
+import { pino, type Logger } from 'pino'
 import { createContext, type Context } from '../context.js'
 import { processClock, type Clock } from './clock.js'
+
+const silent = pino({ level: 'silent' })
 
 export interface Loop {
   /** The next pass begins within so many milliseconds; while one runs, so long after its end at the latest. */
@@ -26,9 +28,10 @@ export interface Pass {
 }
 
 export interface LoopOptions {
-  readonly log: Logger
+  /** Null: nobody is to know of a failure, for what fails is done again, or is in vain and says so elsewhere. */
+  readonly log: Logger | null
   /** What a failure is logged as: loudly the first time, quietly until a pass succeeds again. */
-  readonly trouble: string
+  readonly trouble?: string
   /** From the end of a pass to the next one; null: passes are run only when the loop is woken. */
   readonly everyMs: number | null
   /** Before the first pass; `everyMs` when it is left out. */
@@ -109,7 +112,7 @@ export function startLoop(options: LoopOptions): Loop {
 
   async function runPass(): Promise<void> {
     const startedAtMs = clock.nowMs()
-    const context = createContext(log)
+    const context = createContext(log ?? silent)
     let nextMs = everyMs === null ? null : vary(everyMs, options.jitter)
     const nextIn = (waitMs: number | null): void => {
       nextMs = waitMs

@@ -27,6 +27,7 @@ import { pauseFor } from '../../runtime/pause.js'
 import { findWrongScheme } from './wrong-scheme.js'
 import { pauseAfter, pickBetween } from '../../runtime/backoff.js'
 import { retryForever } from '../../runtime/retry.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
 
 export interface LinkOptions extends DialOptions {
   readonly describe: () => AgentDescription
@@ -162,7 +163,7 @@ class Session {
   #received = 0
   #welcomed = false
   #heardAt = performance.now()
-  #heartbeat: NodeJS.Timeout | null = null
+  #heartbeat: Loop | null = null
   #tellWelcomed: () => void = () => undefined
   /** Messages are handed on one after the other, the first after welcome was dealt with. */
   #turn: Promise<void> = Promise.resolve()
@@ -176,7 +177,7 @@ class Session {
       let why = ''
       socket.on('error', (error) => (why = error.message))
       socket.on('close', (code, reason) => {
-        if (this.#heartbeat) clearTimeout(this.#heartbeat)
+        void this.#heartbeat?.close()
         resolve(why || `${reason.toString() || 'closed'} (${code})`)
       })
     })
@@ -264,19 +265,19 @@ class Session {
     this.#beat(message.heartbeatMs)
   }
 
-  /** Every interval, give or take a tenth, so that a fleet that started together does not stay in step. */
-  #beat(intervalMs: number): void {
-    const nextMs = intervalMs * (0.9 + 0.2 * Math.random())
-    this.#heartbeat = setTimeout(() => {
-      const silentMs = performance.now() - this.#heardAt
-      if (silentMs > Math.max(3 * intervalMs, shortestSilenceMs)) {
-        this.#socket.terminate()
-        return
-      }
-      this.sendHeartbeat()
-      this.#socket.ping()
-      this.#beat(intervalMs)
-    }, nextMs)
+  #beat(everyMs: number): void {
+    if (!this.isLive) return
+    this.#heartbeat = startLoop({
+      ...{ log: this.#options.log, trouble: 'no heartbeat can be sent', everyMs, jitter: 0.1 },
+      pass: () => {
+        const silentMs = performance.now() - this.#heardAt
+        if (silentMs > Math.max(3 * everyMs, shortestSilenceMs)) this.#socket.terminate()
+        else {
+          this.sendHeartbeat()
+          this.#socket.ping()
+        }
+      },
+    })
   }
 }
 

@@ -115,7 +115,7 @@ export function createInvalidationDelivery(
     },
     isBehind: (agentId) => deliveries.get(agentId)?.behindUntil != null,
     close: async () => {
-      tail.close()
+      await tail.close()
       hints.close()
       for (const { retry } of deliveries.values()) if (retry) clearTimeout(retry)
       await recorder.close()
