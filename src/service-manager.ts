@@ -1,6 +1,10 @@
 /** What systemd is told when it started us (Type=notify): ready, alive, reloading, stopping. Elsewhere nothing happens. */
 import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Logger } from 'pino'
+import { startLoop, type Loop } from './runtime/loop.js'
+
+const run = promisify(execFile)
 
 export interface ServiceManager {
   readonly ready: (status: string) => void
@@ -12,30 +16,30 @@ const watchdogPingMs = 10_000
 
 /** `socket` is the variable NOTIFY_SOCKET, which the child inherits. Node cannot write to a datagram socket itself. */
 export function createServiceManager(socket: string | undefined, log: Logger): ServiceManager {
-  let timer: NodeJS.Timeout | undefined
-  let failed = false
-  return {
-    ready: (status) => {
-      notify(['--ready', `--status=${status}`])
-      if (socket === undefined) return
-      timer = setInterval(() => {
-        notify(['WATCHDOG=1'])
-      }, watchdogPingMs)
-      timer.unref()
-    },
-    stopping: () => {
-      clearInterval(timer)
-      notify(['STOPPING=1'])
-    },
-  }
-
-  function notify(states: readonly string[]): void {
-    if (socket === undefined) return
-    // --no-block: a receiver that never closes its barrier would hold us for 5 s.
-    const words = ['--no-block', `--pid=${process.pid}`, ...states]
-    execFile('systemd-notify', words, (error) => {
-      if (error && !failed) log.warn({ err: error }, 'systemd-notify failed')
-      failed = error !== null
+  if (socket === undefined) return { ready: () => undefined, stopping: () => undefined }
+  const trouble = 'systemd-notify failed'
+  let loop: Loop | null = null
+  const tell = (states: readonly string[]): void => {
+    notify(states).catch((error: unknown) => {
+      log.warn({ err: error }, trouble)
     })
   }
+  return {
+    ready: (status) => {
+      tell(['--ready', `--status=${status}`])
+      loop = startLoop({
+        ...{ log, trouble, everyMs: watchdogPingMs, holdsProcess: false },
+        pass: () => notify(['WATCHDOG=1']),
+      })
+    },
+    stopping: () => {
+      void loop?.close()
+      tell(['STOPPING=1'])
+    },
+  }
+}
+
+async function notify(states: readonly string[]): Promise<void> {
+  // --no-block: a receiver that never closes its barrier would hold us for 5 s.
+  await run('systemd-notify', ['--no-block', `--pid=${process.pid}`, ...states])
 }

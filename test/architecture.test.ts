@@ -28,7 +28,8 @@ const base = [
 ].map((name) => `src/${name}.ts`)
 /** What every folder of the coordinator may use: given to it, or below it. */
 const coordinatorBase = [
-  ...['src/resources/', 'src/vcl/', 'src/messages/', 'src/source-network.ts', ...base],
+  ...['src/resources/', 'src/vcl/', 'src/messages/', 'src/runtime/', 'src/source-network.ts'],
+  ...base,
   ...['service', 'background', 'hourly'].map((name) => `src/coordinator/${name}.ts`),
 ]
 const mechanisms = ['http', 'store', 'bus'].map((name) => `src/coordinator/${name}/`)
@@ -47,16 +48,24 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...['src/mismatch.ts', 'src/json-parts.ts'],
     ],
   ],
+  // Its libraries, and the trace id of what it logs. Used by the daemons and the client; never by what only decides.
+  ['src/runtime/', ['src/runtime/', 'src/context.ts']],
   [
     'src/agent/',
-    ['src/agent/', 'protocol/', 'src/vcl/', 'src/resources/', 'src/messages/', ...base],
+    [
+      ...['src/agent/', 'protocol/', 'src/vcl/', 'src/resources/', 'src/messages/', 'src/runtime/'],
+      ...base,
+    ],
   ],
   // How things are stored, carried and served knows nothing of what is.
   ...mechanisms.map(
     (folder) =>
       [
         folder,
-        [folder, 'src/resources/', 'src/messages/', 'src/source-network.ts', ...base],
+        [
+          folder,
+          ...['src/resources/', 'src/messages/', 'src/runtime/', 'src/source-network.ts', ...base],
+        ],
       ] as const,
   ),
   ['src/coordinator/fleet/', ['src/coordinator/fleet/', ...mechanisms, ...coordinatorBase]],
@@ -71,6 +80,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'src/cli/',
       'src/resources/',
+      'src/runtime/',
       ...['speaks-tls', 'version', 'start-program'].map((name) => `src/${name}.ts`),
     ],
   ],
@@ -99,6 +109,8 @@ const outsiders: readonly (readonly [name: string, files: readonly string[]])[] 
   ['jose', ['src/coordinator/identity/', 'src/coordinator/console/']],
   ['@node-rs/argon2', ['src/coordinator/identity/passwords.ts']],
   ['node-cron', ['src/coordinator/hourly.ts']],
+  ['p-retry', ['src/runtime/']],
+  ['lru-cache', ['src/runtime/']],
   ['commander', ['src/cli/']],
   ['preact', ['src/page/']],
   ['@preact/signals', ['src/page/']],

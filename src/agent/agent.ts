@@ -9,6 +9,7 @@
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Context } from '../context.js'
+import { waitAtMost } from '../runtime/pause.js'
 import { capabilitiesOf } from '../resources/capability.js'
 import type { AgentDescription, EngineCondition } from '../messages/agent-to-coordinator.js'
 import type { Instruction, Welcome } from '../messages/coordinator-to-agent.js'
@@ -163,10 +164,7 @@ class Agent {
       if (this.#config.engine.mode === 'attach') void this.#checkProtection()
       void this.#watch.lookNow().then(tellSeen)
     })
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, firstLookMs)))
-    await Promise.race([seen, late])
-    clearTimeout(timer)
+    await waitAtMost(firstLookMs, seen, () => undefined)
     void this.#watch.lookNow() // also when the cache does not answer: it is looked at from now on
     this.#link.start()
     this.#rollbacks?.start()

@@ -2,6 +2,7 @@
 import type { Api } from './api.js'
 import { appliedPlaces, readGroup, type GroupSight } from './deploy-verdict.js'
 import { createLiveLine } from './live-line.js'
+import { pauseFor } from '../runtime/pause.js'
 
 /** Chosen by us. */
 const pollEveryMs = 500
@@ -23,21 +24,21 @@ export function showProgress(api: Api, path: string, watched: Watched): Progress
   const { stderr, doing, describe } = watched
   if (!stderr.isTTY) return { stop: () => undefined }
   const line = createLiveLine(stderr)
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
+  const ending = new AbortController()
+  const isStopped = (): boolean => ending.signal.aborted
   const poll = async (): Promise<void> => {
-    // What the poll meets, the verb's own call meets too, and tells.
-    const group = await api.readObject(path).catch(() => undefined)
-    if (stopped) return
-    if (group) line.draw(describe(readGroup(group)) ?? doing)
-    timer = setTimeout(() => void poll(), pollEveryMs)
+    while (!isStopped()) {
+      // What the poll meets, the verb's own call meets too, and tells.
+      const group = await api.readObject(path).catch(() => undefined)
+      if (group && !isStopped()) line.draw(describe(readGroup(group)) ?? doing)
+      await pauseFor(pollEveryMs, ending.signal)
+    }
   }
   line.draw(doing)
   void poll()
   return {
     stop: () => {
-      stopped = true
-      clearTimeout(timer)
+      ending.abort()
       line.remove()
     },
   }

@@ -1,9 +1,10 @@
 /** Follows events for as long as it is wanted: what breaks is taken up again after the last event, with pauses. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Api } from './api.js'
 import { requireFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes } from './cli-error.js'
 import { readStreamEvents } from './event-stream.js'
+import { pauseAfter, pickBetween } from '../runtime/backoff.js'
+import { pauseFor } from '../runtime/pause.js'
 
 export interface HeardEvent {
   readonly id: number
@@ -21,8 +22,7 @@ export interface Following {
   readonly tell: (line: string) => void
 }
 
-const firstPauseMs = 500
-const longestPauseMs = 15_000
+const retries = { firstMs: 500, longestMs: 15_000 }
 
 /**
  * Yields undefined each time the stream stands: from then on nothing is missed. Throws CliError when the first attempt
@@ -34,20 +34,21 @@ export async function* followEvents(
 ): AsyncGenerator<HeardEvent | undefined> {
   const place = { path: pathOf(also), lastId: after ?? '' }
   let [stood, told] = [false, false]
-  for (let pauseMs = 0; ; pauseMs = lengthen(pauseMs)) {
+  for (let breaks = 0; ; breaks += 1) {
+    const pauseMs = pauseAfter(breaks, retries)
     try {
-      if (pauseMs > 0) await pause(pauseMs * (0.5 + Math.random() / 2))
+      if (breaks > 0) await pauseFor(pickBetween(pauseMs / 2, pauseMs))
       for await (const heard of listenOnce(api, place)) {
         if (told) tell('connected again')
-        ;[stood, told, pauseMs] = [true, false, 0]
+        ;[stood, told, breaks] = [true, false, 0]
         yield heard
       }
     } catch (error) {
       if (!stood || isRefusal(error)) throw error
       // The first break is mended without a word.
-      if (pauseMs === firstPauseMs)
+      if (breaks === 1)
         tell(`${error instanceof Error ? error.message : String(error)}; trying again`)
-      told ||= pauseMs === firstPauseMs
+      told ||= breaks === 1
     }
   }
 }
@@ -68,10 +69,6 @@ async function* listenOnce(
     place.lastId = id
     if (event !== undefined) yield { id: Number(id), event, data: requireFields(JSON.parse(data)) }
   }
-}
-
-function lengthen(pauseMs: number): number {
-  return Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs)
 }
 
 /** The coordinator works and says no: it will again. A stop, too many listeners and a lost store pass. */

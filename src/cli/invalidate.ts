@@ -8,10 +8,11 @@ import { buildBody } from './object-body.js'
 import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
 import { isSet, type Field, type Invocation } from './verb.js'
+import { pauseAfter } from '../runtime/backoff.js'
+import { pauseFor } from '../runtime/pause.js'
 
 /** Chosen by us. */
-const firstPauseMs = 50
-const longestPauseMs = 500
+const looking = { firstMs: 50, longestMs: 500 }
 const agentsNamed = 20
 const previewPath = '/invalidations/preview'
 
@@ -79,14 +80,12 @@ async function waitForEnd(
   const { stderr, now } = surroundings
   const untilMs = now() + seconds * 1000
   let entry = first
-  let pauseMs = firstPauseMs
   const draw = (line: string): void => {
     if (stderr.isTTY && seconds > 0) stderr.write(`\r\x1b[K${line}`)
   }
-  while (!hasEnded(entry) && now() < untilMs) {
+  for (let looks = 1; !hasEnded(entry) && now() < untilMs; looks += 1) {
     draw(toPrintableLine(describe(entry)))
-    await new Promise((resume) => setTimeout(resume, Math.min(pauseMs, untilMs - now())))
-    pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+    await pauseFor(Math.min(pauseAfter(looks, looking), untilMs - now()))
     entry = await api.readObject(`/invalidations/${String(first['id'])}`)
   }
   draw('')

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { CliError, exitCodes } from './cli-error.js'
+import { pauseFor } from '../runtime/pause.js'
 
 /** Chosen by us: longer than a refresh may take (session-credentials.ts). */
 const staleAfterMs = 40_000
@@ -20,7 +21,7 @@ export async function withSessionLock<T>(path: string, work: () => Promise<T>): 
     await removeStale(path)
     if (performance.now() > giveUpAt)
       throw new CliError(exitCodes.refused, `${path} stays locked by another cachefleet`)
-    await new Promise((resume) => setTimeout(resume, pauseMs))
+    await pauseFor(pauseMs)
   }
   try {
     return await work()

@@ -2,7 +2,6 @@
  * `stats … --watch`: the same again every few seconds, until Ctrl-C. On a terminal in its place; of CSV only the points that
  * are new, of JSON an object a line. What breaks in between is tried again.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import { toCell } from './cells.js'
 import { formatCsv } from './csv.js'
 import { isRefusal } from './follow-events.js'
@@ -16,6 +15,7 @@ import {
   type StatsAnswer,
 } from './stats.js'
 import type { Invocation, Named } from './verb.js'
+import { pauseFor } from '../runtime/pause.js'
 
 /** Chosen by us: as watch(1). */
 const redrawEveryMs = 2_000
@@ -34,7 +34,7 @@ export async function watchStats(invocation: Invocation, of: Named): Promise<nev
   await show(await read())
   let isBroken = false
   for (;;) {
-    await pause(redrawEveryMs)
+    await pauseFor(redrawEveryMs)
     try {
       await show(await read())
       isBroken = false

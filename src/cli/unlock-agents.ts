@@ -2,7 +2,6 @@
  * `agents unlock NAME… | --all`: agents that take this coordinator's word from now on, and what they are then; `--plan` shows
  * what that would change on their caches, and ends with 2 where something is to be unlocked.
  */
-import { setTimeout } from 'node:timers/promises'
 import type { Api } from './api.js'
 import { isFields, nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
@@ -10,6 +9,7 @@ import { findIds } from './find-object.js'
 import { readListQuery } from './object-calls.js'
 import { showList, showObject, showText } from './output.js'
 import { isSet, type Invocation, type NounParts } from './verb.js'
+import { pauseFor } from '../runtime/pause.js'
 
 /** As of `apply --plan`. */
 const somethingToDo: ExitCode = 2
@@ -186,6 +186,6 @@ async function untilUnlocked(read: () => Promise<readonly Fields[]>): Promise<re
   for (;;) {
     const rows = await read()
     if (!rows.some(isLocked) || Date.now() > untilMs) return rows
-    await setTimeout(pollMs)
+    await pauseFor(pollMs)
   }
 }

@@ -1,6 +1,7 @@
 /** Work that outlives the call that started it: a deploy goes on when its caller stopped waiting. */
 import type { Context } from '../context.js'
 import { FleetError } from '../errors.js'
+import { waitAtMost } from '../runtime/pause.js'
 
 export interface BackgroundWork {
   /** Fires when the coordinator stops; what is unfinished is completed or discarded at its next start. */
@@ -31,26 +32,11 @@ export function createBackgroundWork(): BackgroundWork {
         })
         .finally(() => running.delete(work))
         .catch(() => undefined)
-      const { promise: timeUp, cancel } = waitFor(waitMs)
-      return Promise.race([work, timeUp]).finally(() => {
-        waiting = false
-        cancel()
-      })
+      return waitAtMost(waitMs, work, () => undefined).finally(() => (waiting = false))
     },
     stop: async () => {
       controller.abort()
       await Promise.allSettled(running)
     },
   }
-}
-
-function waitFor(ms: number): { promise: Promise<undefined>; cancel: () => void } {
-  let cancel = (): void => undefined
-  const promise = new Promise<undefined>((resume) => {
-    const timer = setTimeout(resume, ms, undefined)
-    cancel = () => {
-      clearTimeout(timer)
-    }
-  })
-  return { promise, cancel }
 }

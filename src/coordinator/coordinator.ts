@@ -243,13 +243,13 @@ async function startOn(
     close: async () => {
       phase = 'stopping'
       await hub.close()
-      sessions.close()
+      await sessions.close()
       await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
       await follower.close()
       await recovery.stop()
-      await invalidationDuty.stop()
+      await invalidationDuty.close()
       const background = service.background.stop()
-      service.liveSamples.close()
+      await service.liveSamples.close()
       await gateway.close()
       await http.close()
       await background

@@ -1,6 +1,7 @@
 /** Work that is done once an hour, the only use of the scheduler. */
 import { schedule, type TaskOptions } from 'node-cron'
 import type { Logger } from 'pino'
+import { createContext } from '../context.js'
 
 export interface HourlyWork {
   stop(): Promise<void>
@@ -15,7 +16,7 @@ export function startHourly(name: string, log: Logger, work: () => Promise<void>
     '7 * * * *',
     () => {
       running = work().catch((error: unknown) => {
-        log.error({ err: error }, `${name} failed`)
+        createContext(log).log.error({ err: error }, `${name} failed`)
       })
       return running
     },

@@ -3,16 +3,16 @@
  * and a name that did not resolve or a full disk may be right again after a while.
  */
 import type { ProgramFailure } from '../../messages/agent-to-coordinator.js'
+import { pauseAfter } from '../../runtime/backoff.js'
 
 interface Failure {
   readonly words: string
   readonly retryAtMs: number
-  readonly pauseMs: number
+  /** In a row. */
+  readonly failures: number
 }
 
-export const firstRetryMs = 5_000
-/** Chosen by us. */
-export const longestRetryMs = 300_000
+export const retries = { firstMs: 5_000, longestMs: 300_000 }
 
 export class FailureMemory {
   readonly #now: () => number
@@ -47,8 +47,9 @@ export class FailureMemory {
     for (const [program, words] of failed) {
       const earlier = this.#failures.get(program)
       if (earlier && earlier.retryAtMs > nowMs) continue
-      const pauseMs = earlier ? Math.min(2 * earlier.pauseMs, longestRetryMs) : firstRetryMs
-      this.#failures.set(program, { words, pauseMs, retryAtMs: nowMs + pauseMs })
+      const failures = (earlier?.failures ?? 0) + 1
+      const retryAtMs = nowMs + pauseAfter(failures, retries)
+      this.#failures.set(program, { words, failures, retryAtMs })
     }
   }
 

@@ -3,12 +3,12 @@
  * agent is locked there. It goes on healing that state, and takes a coordinator's word again after an unlock.
  */
 import type { Logger } from 'pino'
-import { createContext, type Context } from '../../context.js'
-import { errorText } from '../engine/engine.js'
+import type { Context } from '../../context.js'
 import { describeServing, findEarlier, type GoodState } from './good-states.js'
 import type { Reconciler } from './reconciler.js'
 import { answerRequest, findRequest, type RollbackRequest } from './rollback-requests.js'
 import type { SavedState } from './saved-state.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
 
 export interface HostRollbackOptions {
   readonly stateDir: string
@@ -25,47 +25,31 @@ const lookPauseMs = 500
 
 export class HostRollbacks {
   readonly #options: HostRollbackOptions
-  #timer: NodeJS.Timeout | null = null
-  #look: Promise<void> = Promise.resolve()
-  #isStopped = false
-  /** Told once. */
-  #trouble = ''
+  #loop: Loop | null = null
 
   constructor(options: HostRollbackOptions) {
     this.#options = options
   }
 
   start(): void {
-    this.#look = this.#takeLook().finally(() => {
-      if (this.#isStopped) return
-      this.#timer = setTimeout(() => {
-        this.start()
-      }, lookPauseMs)
+    const { log } = this.#options
+    this.#loop = startLoop({
+      ...{ log, trouble: 'a rollback on the host failed; trying on', everyMs: lookPauseMs },
+      ...{ firstMs: 0, pass: ({ context }) => this.#look(context) },
     })
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
-    if (this.#timer) clearTimeout(this.#timer)
-    await this.#look
+    await this.#loop?.close()
   }
 
-  async #takeLook(): Promise<void> {
-    const { stateDir, log } = this.#options
-    const context = createContext(log)
-    try {
-      const request = await findRequest(stateDir)
-      if (!request) return
-      const outcome = await this.#rollBack(request, context)
-      context.log.warn(outcome, 'rolled back on the host')
-      await answerRequest(stateDir, { id: request.id, ...outcome })
-      this.#trouble = ''
-    } catch (error) {
-      const trouble = errorText(error)
-      if (trouble !== this.#trouble)
-        context.log.error({ err: error }, 'a rollback on the host failed; trying on')
-      this.#trouble = trouble
-    }
+  async #look(context: Context): Promise<void> {
+    const { stateDir } = this.#options
+    const request = await findRequest(stateDir)
+    if (!request) return
+    const outcome = await this.#rollBack(request, context)
+    context.log.warn(outcome, 'rolled back on the host')
+    await answerRequest(stateDir, { id: request.id, ...outcome })
   }
 
   async #rollBack(

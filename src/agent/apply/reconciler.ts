@@ -18,11 +18,12 @@ import { renderBootFile } from '../engine/boot-file.js'
 import type { SourceChecks } from '../check/source-checks.js'
 import { errorText, type Engine } from '../engine/engine.js'
 import { recognizeProcess } from './ours.js'
-import { FailureMemory, firstRetryMs, longestRetryMs } from './failure-memory.js'
+import { FailureMemory, retries } from './failure-memory.js'
 import type { SavedState } from './saved-state.js'
 import { findUnset } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
 import type { Sources } from './sources.js'
+import { pauseAfter } from '../../runtime/backoff.js'
 
 export interface ReconcilerOptions {
   readonly engine: Engine
@@ -75,7 +76,7 @@ export class Reconciler {
   #isStopping = false
   #effectiveRevision = 0
   #healAtMs = 0
-  #healPauseMs = firstRetryMs
+  #healFailures = 0
   #lastRun: Promise<void> = Promise.resolve()
   /** The boot file or the history could not be written; tried again at the next look. */
   #isUnkept = false
@@ -259,7 +260,7 @@ export class Reconciler {
       if (!outcome.satisfied) return { result: 'failed', ...outcome }
       if (why === 'urgent') return { result: 'applied', ...outcome }
       this.#effectiveRevision = desire.revision
-      this.#healPauseMs = firstRetryMs
+      this.#healFailures = 0
       if (!isHeld && !state.record.takenOver) await state.change({ takenOver: true })
       await this.#keep(context)
       return { result: 'applied', ...outcome }
@@ -326,8 +327,8 @@ export class Reconciler {
       this.#healAtMs = 0
       return
     }
-    this.#healAtMs = this.#options.now() + this.#healPauseMs
-    this.#healPauseMs = Math.min(2 * this.#healPauseMs, longestRetryMs)
+    this.#healFailures += 1
+    this.#healAtMs = this.#options.now() + pauseAfter(this.#healFailures, retries)
   }
 
   #forgetFailures(): void {
@@ -338,7 +339,7 @@ export class Reconciler {
   #cacheRestarted(): void {
     this.#forgetFailures()
     this.#healAtMs = 0
-    this.#healPauseMs = firstRetryMs
+    this.#healFailures = 0
   }
 }
 

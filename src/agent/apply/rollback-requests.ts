@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { writeDurably } from '../host/durable-file.js'
+import { pauseFor } from '../../runtime/pause.js'
 
 export interface RollbackRequest {
   readonly id: string
@@ -37,7 +37,7 @@ export async function requestRollback(
   while (performance.now() < untilMs) {
     const answer = await readJson(join(stateDir, answerFile))
     if (isAnswer(answer) && answer.id === request.id) return answer
-    await wait(lookPauseMs)
+    await pauseFor(lookPauseMs)
   }
   return undefined
 }

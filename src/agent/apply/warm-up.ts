@@ -2,7 +2,6 @@
  * The wait between load and switch: a VCL counts as loaded when its probed backends are healthy, or are sick under the same
  * name in the VCL that serves now, and at the latest after `--warmup` (choices: 3, Deploy).
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Backend } from '../../../protocol/commands/backend.js'
 import { vclState, type VclRow } from '../../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
@@ -13,6 +12,7 @@ import { labelName } from '../../vcl/routing.js'
 import { mayAskPattern } from '../engine/backend-patterns.js'
 import { readInventory } from './inventory.js'
 import type { StepTools } from './vcl-steps.js'
+import { pauseFor } from '../../runtime/pause.js'
 
 export interface WarmUp {
   /** Just loaded, or warmed again. */
@@ -37,7 +37,7 @@ export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<v
   const canAsk = await mayAskPattern(engine, context)
   while (performance.now() < endAt && !warmUp.isSuperseded()) {
     if (canAsk && (await areWarm(tools, probed))) return
-    await pause(lookPauseMs)
+    await pauseFor(lookPauseMs)
   }
   if (canAsk) context.log.warn({ vcls: probed }, 'probes are not healthy yet; going on without')
 }
@@ -58,7 +58,7 @@ export async function warmAgain(tools: StepTools, warmUp: WarmUp): Promise<reado
   if (cold.length === 0) return []
   for (const name of cold) await engine.run(context, vclState(name, 'warm'))
   const programs = warmUp.programs.filter(({ name }) => cold.includes(name))
-  await pause(Math.min(firstProbeMs, warmUp.longestMs))
+  await pauseFor(Math.min(firstProbeMs, warmUp.longestMs))
   await waitForProbes(tools, { ...warmUp, programs })
   return cold
 }

@@ -1,4 +1,5 @@
 /** What organizations have compiled on an agent that is not theirs: one compile of each at a time, and how much CPU time they took. */
+import { Turns } from '../../runtime/turns.js'
 import {
   budgetCpuMs,
   budgetWindowMs,
@@ -15,11 +16,7 @@ export interface MustWait {
 
 interface Account {
   costs: readonly CompileCost[]
-  /** Resolves when the compile that runs has ended. */
-  running: Promise<void> | null
-  release: (() => void) | null
-  /** The one that runs, and those that wait for it. */
-  users: number
+  readonly turns: Turns
 }
 
 /** A check takes a tenth of a second: who asks for two at once need not be sent away. */
@@ -42,7 +39,7 @@ export class CompileBudgets {
     waitMs = graceMs,
   ): Promise<{ readonly result: Result } | MustWait> {
     const account = this.#open(organization)
-    if (!(await take(account, performance.now() + waitMs)))
+    if (!(await account.turns.beginWithin(waitMs)))
       return { reason: oneAtATime, retryAfterSeconds: 2 }
     try {
       const leftMs = findWaitMs(account.costs, this.#now())
@@ -51,15 +48,13 @@ export class CompileBudgets {
       this.#note(account, cpuMs)
       return { result }
     } finally {
-      account.release?.()
+      account.turns.end()
     }
   }
 
   #open(organization: number): Account {
     this.#forgetOld()
-    const account = this.#accounts.get(organization) ?? {
-      ...{ costs: [], running: null, release: null, users: 0 },
-    }
+    const account = this.#accounts.get(organization) ?? { costs: [], turns: new Turns() }
     this.#accounts.set(organization, account)
     return account
   }
@@ -75,8 +70,8 @@ export class CompileBudgets {
   }
 
   #forgetOld(): void {
-    for (const [organization, { costs, users }] of this.#accounts)
-      if (users === 0 && keepRecent(costs, this.#now()).length === 0)
+    for (const [organization, { costs, turns }] of this.#accounts)
+      if (turns.isIdle && keepRecent(costs, this.#now()).length === 0)
         this.#accounts.delete(organization)
   }
 }
@@ -84,27 +79,3 @@ export class CompileBudgets {
 const oneAtATime =
   'the organization compiles on this agent already, and may compile one text at a time there: try again when that has ended'
 const budgetUsed = `the organization has used its ${budgetCpuMs / 1000} s of CPU time for compiling on this agent within ${budgetWindowMs / 60_000} minutes`
-
-/** Nothing is awaited between the last look and the taking: of two that waited one goes on. */
-async function take(account: Account, untilMs: number): Promise<boolean> {
-  account.users += 1
-  while (account.running !== null) {
-    const leftMs = untilMs - performance.now()
-    if (leftMs <= 0) {
-      account.users -= 1
-      return false
-    }
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, leftMs)))
-    await Promise.race([account.running, late])
-    clearTimeout(timer)
-  }
-  account.running = new Promise((resolve) => {
-    account.release = () => {
-      account.users -= 1
-      account.running = null
-      resolve()
-    }
-  })
-  return true
-}

@@ -1,7 +1,7 @@
 /** The program and the settings by which the live cache compiles now, as far as it answers. */
 import type { Context } from '../../context.js'
 import type { Engine } from '../engine/engine.js'
-import { pauseFor } from '../host/pause.js'
+import { waitAtMost } from '../../runtime/pause.js'
 import { readCompileWords, type CompileWords } from './compile-words.js'
 import { findEngineProgram } from './engine-program.js'
 
@@ -31,13 +31,8 @@ export class LiveCompiler {
     this.#reading ??= this.#read(context).finally(() => (this.#reading = null))
     const known = this.#connection === this.#engine.connections ? this.#settings : null
     if (known === null) return this.#reading
-    const ending = new AbortController()
-    const late = pauseFor(answerLimitMs, ending.signal).then(() => known)
-    try {
-      return await Promise.race([this.#reading.catch(() => known), late])
-    } finally {
-      ending.abort()
-    }
+    const reading = this.#reading.catch(() => known)
+    return waitAtMost(answerLimitMs, reading, () => known)
   }
 
   async #read(context: Context): Promise<LiveSettings | { readonly missing: string }> {

@@ -14,6 +14,7 @@ import { ManagementPortError } from '../../../protocol/errors.js'
 import type { CompileLimits } from '../../vcl/compile-limits.js'
 import { makeCheckFolder, removeCheckFolder } from './check-folder.js'
 import { readCpuMs } from './process-cost.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
 
 export interface PrivateManagerOptions {
   /** Absolute path of the cache's program. */
@@ -71,7 +72,7 @@ class PrivateManager {
   readonly #limits: CompileLimits
   readonly #process: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #ended: Promise<void>
-  readonly #timer: NodeJS.Timeout
+  readonly #polling: Loop
   readonly #startedAt = performance.now()
   readonly #signal: AbortSignal
   #output = ''
@@ -102,7 +103,8 @@ class PrivateManager {
       })
       this.#process.once('exit', end)
     })
-    this.#timer = setInterval(() => void this.#poll(), pollMs)
+    // What it takes is asked again at the end; a process that is gone tells nothing.
+    this.#polling = startLoop({ log: null, everyMs: pollMs, pass: () => this.#poll() })
     this.#signal = options.signal
     this.#signal.addEventListener('abort', this.#kill)
   }
@@ -137,7 +139,7 @@ class PrivateManager {
   }
 
   async end(): Promise<void> {
-    clearInterval(this.#timer)
+    await this.#polling.close()
     this.#signal.removeEventListener('abort', this.#kill)
     // What is asked politely may take a minute where a child has connections.
     this.#kill()

@@ -13,6 +13,8 @@ import {
 } from '../../vcl/compile-limits.js'
 import type { CompileVerdict } from '../../vcl/compile-verdict.js'
 import type { CompileAnswer } from '../../messages/answers.js'
+import { createBoundedCache } from '../../runtime/bounded-cache.js'
+import { Turns } from '../../runtime/turns.js'
 import type { Engine } from '../engine/engine.js'
 import { removeLeftFolders } from './check-folder.js'
 import { CompileBudgets, type MustWait } from './compile-budgets.js'
@@ -56,11 +58,14 @@ export class SourceChecks {
   readonly #options: SourceChecksOptions
   readonly #live: LiveCompiler
   readonly #budgets: CompileBudgets
-  readonly #queue: (() => void)[] = []
+  readonly #turns = new Turns({
+    places: runningLimit,
+    waitingMost: waitingLimit,
+    refuse: () => new Error(`${waitingLimit} checks wait on this agent already`),
+  })
   /** By SHA-256; null: it may be loaded. */
-  readonly #known = new Map<string, string | null>()
+  readonly #known = createBoundedCache<string, { readonly error: string | null }>(knownLimit)
   readonly #ending = new AbortController()
-  #running = 0
 
   constructor(options: SourceChecksOptions) {
     this.#options = options
@@ -90,7 +95,7 @@ export class SourceChecks {
     const base = init ? loadLimits : checkLimits
     const limits = budget ? leastOf(base, this.#options.budgetLimits, init) : base
     const depth = init ? 'init' : 'read'
-    const outcome = await this.#inTurn(() =>
+    const outcome = await this.#turns.run(() =>
       this.#spend(budget, () => this.#compile(context, settings, { text, limits, depth })),
     )
     if ('reason' in outcome)
@@ -113,10 +118,9 @@ export class SourceChecks {
     // A small one of an organization is only read: what the live compiler says of labels tells whose are there.
     const depth = isLarge ? 'compile' : 'read'
     const known = this.#known.get(key)
-    const error =
-      known === undefined
-        ? await this.#judgeLoad(context, { text, budget, limits, depth }, key)
-        : known
+    const error = known
+      ? known.error
+      : await this.#judgeLoad(context, { text, budget, limits, depth }, key)
     if (error !== null) throw new LoadRefusal(error)
   }
 
@@ -140,7 +144,7 @@ export class SourceChecks {
       )
       return null
     }
-    if (!told.isPassing) this.#remember(key, told.error)
+    if (!told.isPassing) this.#known.set(key, { error: told.error })
     return told.error
   }
 
@@ -182,29 +186,6 @@ export class SourceChecks {
     graceMs?: number,
   ): Promise<{ readonly result: Result } | MustWait> {
     return budget ? this.#budgets.spend(budget.organization, work, graceMs) : work()
-  }
-
-  #remember(key: string, error: string | null): void {
-    this.#known.set(key, error)
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= knownLimit) break
-      this.#known.delete(oldest)
-    }
-  }
-
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= runningLimit) {
-      if (this.#queue.length >= waitingLimit)
-        throw new Error(`${waitingLimit} checks wait on this agent already`)
-      await new Promise<void>((resolve) => this.#queue.push(resolve))
-    } else this.#running += 1
-    try {
-      return await work()
-    } finally {
-      const next = this.#queue.shift()
-      if (next) next()
-      else this.#running -= 1
-    }
   }
 }
 

@@ -35,6 +35,7 @@ export class AgentCounters {
       reader: this.#reader,
       send: (samples) => link.send(samples),
       isLinked: () => link.isLive,
+      log: options.log,
     })
   }
 

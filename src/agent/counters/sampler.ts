@@ -2,17 +2,20 @@
  * Samples the cache's counters at the interval that the coordinator named, and every second while somebody looks. What
  * cannot be sent is not kept: a gap stays a gap.
  */
+import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
 import { computeRates, type CounterReading } from './counter-rates.js'
 import type { Samples } from '../../messages/agent-to-coordinator.js'
 import type { Unsent } from '../link/coordinator-link.js'
 import type { CounterReader } from './counter-reader.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
 
 export interface SamplerOptions {
   readonly reader: CounterReader
   /** False when there is no link. */
   readonly send: (samples: Unsent<Samples>) => boolean
   readonly isLinked: () => boolean
+  readonly log: Logger
 }
 
 const liveIntervalMs = 1_000
@@ -27,10 +30,10 @@ export class CounterSampler {
 
   constructor(options: SamplerOptions) {
     this.#options = options
-    this.#regular = new Series(options.reader, (now, before) => {
+    this.#regular = new Series(options, (now, before) => {
       this.#send(now, before, false)
     })
-    this.#live = new Series(options.reader, (now, before) => {
+    this.#live = new Series(options, (now, before) => {
       // The first one is what the second is compared with.
       if (before !== null) this.#send(now, before, true)
     })
@@ -77,16 +80,13 @@ type Take = (now: CounterReading, before: CounterReading | null) => void
 
 /** Readings one after the other, at an even pace. */
 class Series {
-  readonly #reader: CounterReader
+  readonly #options: Pick<SamplerOptions, 'reader' | 'log'>
   readonly #take: Take
-  #before: CounterReading | null = null
   #intervalMs: number | null = null
-  #nextAtMs = 0
-  #timer: NodeJS.Timeout | null = null
-  #reading: Promise<void> = Promise.resolve()
+  #loop: Loop | null = null
 
-  constructor(reader: CounterReader, take: Take) {
-    this.#reader = reader
+  constructor(options: Pick<SamplerOptions, 'reader' | 'log'>, take: Take) {
+    this.#options = options
     this.#take = take
   }
 
@@ -94,36 +94,35 @@ class Series {
   setInterval(intervalMs: number | null): void {
     if (intervalMs === this.#intervalMs) return
     this.#intervalMs = intervalMs
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#before = null
-    // Agents that started together do not sample together.
-    this.#nextAtMs = performance.now() + (intervalMs ?? 0) * Math.random()
-    this.#plan()
+    void this.#loop?.close()
+    this.#loop = intervalMs === null ? null : this.#start(intervalMs)
   }
 
   async stop(): Promise<void> {
-    this.setInterval(null)
-    await this.#reading
+    this.#intervalMs = null
+    await this.#loop?.close()
   }
 
-  #plan(): void {
-    if (this.#intervalMs === null) return
-    this.#timer = setTimeout(() => {
-      this.#reading = this.#read()
-    }, this.#nextAtMs - performance.now())
-  }
-
-  async #read(): Promise<void> {
-    const intervalMs = this.#intervalMs
-    const now = await this.#reader.read()
-    if (intervalMs === null || intervalMs !== this.#intervalMs) return
-    if (now !== null) {
-      this.#take(now, this.#before)
-      this.#before = now
-    }
-    const lateMs = Math.max(0, performance.now() - this.#nextAtMs)
-    // At least half an interval ahead: the cache counts in lumps, and few milliseconds would make a peak of one.
-    this.#nextAtMs += intervalMs * (1 + Math.round(lateMs / intervalMs))
-    this.#plan()
+  #start(intervalMs: number): Loop {
+    const { reader, log } = this.#options
+    let before: CounterReading | null = null
+    // Agents that started together do not sample together.
+    const firstMs = intervalMs * Math.random()
+    let dueAtMs = performance.now() + firstMs
+    return startLoop({
+      ...{ log, trouble: 'the counters cannot be read', everyMs: intervalMs, firstMs },
+      pass: async ({ signal, nextIn }) => {
+        const now = await reader.read()
+        if (signal.aborted) return
+        if (now !== null) {
+          this.#take(now, before)
+          before = now
+        }
+        const lateMs = Math.max(0, performance.now() - dueAtMs)
+        // At least half an interval ahead: the cache counts in lumps, and few milliseconds would make a peak of one.
+        dueAtMs += intervalMs * (1 + Math.round(lateMs / intervalMs))
+        nextIn(dueAtMs - performance.now())
+      },
+    })
   }
 }

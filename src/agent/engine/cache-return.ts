@@ -1,4 +1,5 @@
 /** A connection to the cache that was lost in the middle of work: a new one is waited for. */
+import { pauseFor } from '../../runtime/pause.js'
 import type { StepTools } from '../apply/vcl-steps.js'
 
 /** Chosen by us. */
@@ -11,7 +12,7 @@ export async function awaitCache(
   isSuperseded: () => boolean,
 ): Promise<boolean> {
   const endAt = performance.now() + returnTimeoutMs
-  do await new Promise((resume) => setTimeout(resume, returnPauseMs))
+  do await pauseFor(returnPauseMs)
   while (
     engine.error !== null &&
     !engine.isEnding() &&

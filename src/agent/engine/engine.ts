@@ -4,7 +4,6 @@
  */
 import { readFile } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
-import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import {
   capabilitiesOf,
@@ -24,7 +23,9 @@ import { ping } from '../../../protocol/commands/process.js'
 import { chooseReadingCommands, type ReadingCommands } from '../../../protocol/reading.js'
 import type { Context } from '../../context.js'
 import { isReadingCommand } from '../../vcl/engine-command.js'
-import { pauseFor } from '../host/pause.js'
+import { pauseFor } from '../../runtime/pause.js'
+import { pauseAfter } from '../../runtime/backoff.js'
+import { retryForever } from '../../runtime/retry.js'
 
 /** Where the management port is. */
 export type EnginePort =
@@ -49,8 +50,7 @@ export type EnginePort =
  * still is within the 60 s after which a cache that does not answer is Failing (choices: 3, Failing).
  */
 const quickCommandTimeoutMs = 30_000
-const shortestPauseMs = 100
-const longestPauseMs = 2_000
+const retries = { firstMs: 100, longestMs: 2_000 }
 /** Chosen by us: a connection that ended sooner says that the next may, too. */
 const shortLifeMs = 1_000
 const loggedCharacters = 300
@@ -212,10 +212,8 @@ export class Engine {
     const { signal } = this.#ending
     while (!this.isEnding()) {
       try {
-        const connection = await pRetry(() => this.#connect(), {
-          retries: Number.POSITIVE_INFINITY,
-          minTimeout: shortestPauseMs,
-          maxTimeout: longestPauseMs,
+        const connection = await retryForever(() => this.#connect(), {
+          pauseMs: (failures) => pauseAfter(failures, retries),
           signal,
         })
         await this.#live(connection)
@@ -246,7 +244,6 @@ export class Engine {
       }
     } catch (error) {
       this.#fail(errorText(error))
-      // p-retry gives up on a TypeError: no answer of a cache may end the agent.
       throw new Error('the cache is not reached', { cause: error })
     }
   }
@@ -282,7 +279,7 @@ export class Engine {
     if (this.isEnding()) return
     this.#fail(reason.message)
     if (performance.now() - startedAt < shortLifeMs)
-      await pauseFor(longestPauseMs, this.#ending.signal)
+      await pauseFor(retries.longestMs, this.#ending.signal)
   }
 
   #fail(error: string): void {

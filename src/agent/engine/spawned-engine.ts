@@ -16,9 +16,10 @@ import type { EngineConfig } from '../agent-config.js'
 import { cachePrograms, endCacheProcesses } from '../host/cache-processes.js'
 import { makePrivateFolder, writeDurably } from '../host/durable-file.js'
 import { findFreePort, loopback } from '../host/free-port.js'
-import { pauseFor } from '../host/pause.js'
+import { pauseFor } from '../../runtime/pause.js'
 import { forgetProcess, readProcessRecord, writeProcessRecord } from '../host/process-record.js'
 import { listProtectable } from '../apply/protectable.js'
+import { pauseAfter } from '../../runtime/backoff.js'
 
 export interface SpawnOptions {
   /** The agent's. */
@@ -40,8 +41,7 @@ export interface SpawnedEngine {
 }
 
 const temporaryPrefix = 'cachefleet-engine-'
-const firstPauseMs = 500
-const longestPauseMs = 30_000
+const restarts = { firstMs: 500, longestMs: 30_000 }
 /** Chosen by us: one that lived longer did start, whatever ended it. */
 const shortLifeMs = 5_000
 const outputLimitCharacters = 2_000
@@ -111,7 +111,8 @@ class EngineKeeper {
   readonly #setup: Setup
   readonly #ending = new AbortController()
   #run: Promise<void> | null = null
-  #pauseMs = firstPauseMs
+  /** Starts in a row that ended soon. */
+  #shortLives = 0
   /** A boot file that a cache does not start with is left out the next time. */
   #isBootFileTrusted = true
 
@@ -149,13 +150,13 @@ class EngineKeeper {
       log.warn({ why }, 'the cache ended; it is started again')
       // Its child may still be there, and would have the port and the folder of the next one.
       await endCacheProcesses(workingDirectory, log)
-      if (livedMs > shortLifeMs) this.#pauseMs = firstPauseMs
+      if (livedMs > shortLifeMs) this.#shortLives = 0
       else this.#isBootFileTrusted = !life.withBootFile
-      await pauseFor(this.#pauseMs, signal)
+      this.#shortLives += 1
+      await pauseFor(pauseAfter(this.#shortLives, restarts), signal)
       const withBootFile = await this.#hasBootFile()
       // Nothing is awaited between this and the start: `stop` would not find what is started behind its back.
       if (this.#isEnding()) return
-      this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs)
       life = await this.#spawn(withBootFile)
     }
   }
@@ -204,8 +205,7 @@ interface Life {
 
 async function waitForGreeting(port: number): Promise<void> {
   const endAt = performance.now() + greetingTimeoutMs
-  while (performance.now() < endAt && !(await isGreeting(port)))
-    await new Promise((resume) => setTimeout(resume, lookPauseMs))
+  while (performance.now() < endAt && !(await isGreeting(port))) await pauseFor(lookPauseMs)
 }
 
 function isGreeting(port: number): Promise<boolean> {

@@ -4,6 +4,7 @@
  * a cache that dies at each start does not flap between the two states, and deploys do not rely on it.
  */
 import type { EngineState } from '../../resources/agent-state.js'
+import { pauseAfter } from '../../runtime/backoff.js'
 
 export interface EngineSight {
   readonly engineState: EngineState
@@ -12,10 +13,8 @@ export interface EngineSight {
 
 /** Chosen by us: failures further back do not count. */
 const memoryMs = 300_000
-/** Chosen by us: after the second failure, doubled with each further one. */
-const firstProbationMs = 2_000
-/** Chosen by us: with the looks around it well below the 30 s in which all is as desired after a fault has ended. */
-const longestProbationMs = 10_000
+/** After the second failure, doubled with each further one; with the looks around it well below the 30 s in which all is as desired after a fault has ended. */
+const probation = { firstMs: 2_000, longestMs: 10_000 }
 const failuresKept = 16
 
 export class Steadiness {
@@ -47,6 +46,5 @@ export class Steadiness {
 }
 
 function probationMs(failures: number): number {
-  if (failures < 2) return 0
-  return Math.min(firstProbationMs * 2 ** (failures - 2), longestProbationMs)
+  return failures < 2 ? 0 : pauseAfter(failures - 1, probation)
 }

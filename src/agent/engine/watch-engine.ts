@@ -7,7 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ping } from '../../../protocol/commands/process.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
-import { createContext, type Context } from '../../context.js'
+import type { Context } from '../../context.js'
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import { describeSetting, keyOf, type SettingStep } from '../../vcl/settings-plan.js'
 import type { Drift } from '../../messages/agent-to-coordinator.js'
@@ -23,6 +23,7 @@ import type { SettingsMemory } from '../apply/settings-memory.js'
 import type { Sources } from '../apply/sources.js'
 import { Steadiness, type EngineSight } from './steadiness.js'
 import { findStoppingChild } from './stopping-child.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
 
 export interface WatchOptions {
   readonly engine: Engine
@@ -68,13 +69,19 @@ export class EngineWatch {
   #inventory: EngineInventory | null = null
   #openDrift: Drift | null = null
   #pauseMs = longestPauseMs
-  #timer: NodeJS.Timeout | null = null
-  #look: Promise<void> | null = null
-  #isAskedAgain = false
-  #isStopped = false
+  readonly #loop: Loop
 
   constructor(options: WatchOptions) {
     this.#options = options
+    this.#loop = startLoop({
+      ...{ log: options.log, trouble: 'the cache could not be looked at' },
+      ...{ everyMs: shortestPauseMs, firstMs: null },
+      pass: async ({ context, nextIn }) => {
+        await this.#takeLook(context)
+        options.seen()
+        if (this.#sight.engineState === 'running') nextIn(this.#pauseMs)
+      },
+    })
   }
 
   get sight(): EngineSight {
@@ -96,52 +103,19 @@ export class EngineWatch {
   }
 
   /** Looks now, or once more when a look is being taken; resolves when that is done. */
-  async lookNow(): Promise<void> {
-    if (this.#stopped()) return
-    if (this.#look) {
-      this.#isAskedAgain = true
-      return this.#look
-    }
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#look = this.#lookAndPlanNext()
-    return this.#look
+  lookNow(): Promise<void> {
+    return this.#loop.runNow()
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    if (this.#timer) clearTimeout(this.#timer)
-    await this.#look
-  }
-
-  async #lookAndPlanNext(): Promise<void> {
-    await this.#takeLook()
-    this.#options.seen()
-    while (this.#mustLookAgain()) {
-      await this.#takeLook()
-      this.#options.seen()
-    }
-    this.#look = null
-    if (this.#stopped()) return
-    const isWell = this.#sight.engineState === 'running'
-    const pauseMs = isWell ? this.#pauseMs : shortestPauseMs
-    this.#timer = setTimeout(() => void this.lookNow(), pauseMs)
+  stop(): Promise<void> {
+    return this.#loop.close()
   }
 
   #isReached(): boolean {
     return this.#options.engine.error === null
   }
 
-  #mustLookAgain(): boolean {
-    const isAsked = this.#isAskedAgain && !this.#isStopped
-    this.#isAskedAgain = false
-    return isAsked
-  }
-
-  #stopped(): boolean {
-    return this.#isStopped
-  }
-
-  async #takeLook(): Promise<void> {
+  async #takeLook(context: Context): Promise<void> {
     const { engine, reconciler, state, now } = this.#options
     if (state.trouble !== null) await state.tryAgain()
     // What is being done now asks the cache all that is asked here, and more.
@@ -150,15 +124,15 @@ export class EngineWatch {
       return
     }
     const sight = this.#isReached()
-      ? await this.#seeWithinSilence()
+      ? await this.#seeWithinSilence(context)
       : ({ engineState: 'unreachable', engineError: engine.error } as const)
     if (sight.engineState !== 'running' && (await this.#seeStoppingChild())) return
     this.#sight = this.#steadiness.judge(sight, now())
   }
 
   /** As `#see`; while the cache does not answer, its child is looked at from outside. */
-  async #seeWithinSilence(): Promise<EngineSight> {
-    const seeing = this.#see()
+  async #seeWithinSilence(context: Context): Promise<EngineSight> {
+    const seeing = this.#see(context)
     if (!this.#options.engine.isOfThisHost) return seeing
     const answered = seeing.then(() => true)
     while (!(await Promise.race([answered, wait(silenceMs, false, { ref: false })])))
@@ -176,13 +150,12 @@ export class EngineWatch {
     return true
   }
 
-  async #see(): Promise<EngineSight> {
-    const { log } = this.#options
+  async #see(context: Context): Promise<EngineSight> {
     try {
-      return await this.#askCache(createContext(log))
+      return await this.#askCache(context)
     } catch (error) {
       if (!(error instanceof ManagementPortError))
-        log.error({ err: error }, 'the cache could not be looked at')
+        context.log.error({ err: error }, 'the cache could not be looked at')
       const engineState = this.#isReached() ? 'unknown' : 'unreachable'
       return { engineState, engineError: errorText(error) }
     }

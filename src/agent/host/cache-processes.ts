@@ -5,8 +5,8 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { pauseFor } from '../../runtime/pause.js'
 
 /** What the cache's program is called. */
 export const cachePrograms: readonly string[] = ['varnishd', 'vinyld']
@@ -71,7 +71,7 @@ async function readCacheProcess(
 async function waitUntilGone(processes: readonly CacheProcess[], timeoutMs: number): Promise<void> {
   const endAt = performance.now() + timeoutMs
   for (const { pid } of processes)
-    while (performance.now() < endAt && !(await isGone(pid))) await wait(pollPauseMs)
+    while (performance.now() < endAt && !(await isGone(pid))) await pauseFor(pollPauseMs)
 }
 
 /** Whoever only waits to be reaped is gone when the last of its threads is: till then it holds its ports. */

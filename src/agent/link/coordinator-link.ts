@@ -12,7 +12,6 @@
  *   waiting --> dialling: 0.5 s to 8 s, full jitter
  * ```
  */
-import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import type { RawData, WebSocket } from 'ws'
 import { createContext, newTraceId, type Context } from '../../context.js'
@@ -24,8 +23,11 @@ import type {
 import { decodeCoordinatorMessage, encodeMessage } from '../../messages/codec.js'
 import type { CoordinatorToAgent, Welcome } from '../../messages/coordinator-to-agent.js'
 import { dialCoordinator, DialRefused, type DialOptions } from './dial.js'
-import { pauseFor } from '../host/pause.js'
+import { pauseFor } from '../../runtime/pause.js'
 import { findWrongScheme } from './wrong-scheme.js'
+import { pauseAfter, pickBetween } from '../../runtime/backoff.js'
+import { retryForever } from '../../runtime/retry.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
 
 export interface LinkOptions extends DialOptions {
   readonly describe: () => AgentDescription
@@ -45,7 +47,7 @@ export type Unsent<Message extends AgentToCoordinator = AgentToCoordinator> =
 
 const welcomeTimeoutMs = 10_000
 const shortestPauseMs = 500
-const longestPauseMs = 8_000
+const retries = { firstMs: 2_000, longestMs: 8_000 }
 /** Chosen by us: the peer is gone after three heartbeats of silence, but not for a short stall of this process. */
 const shortestSilenceMs = 6_000
 /** Chosen by us: a coordinator that does not read is left. */
@@ -96,11 +98,9 @@ export class CoordinatorLink {
     const { signal } = this.#ending
     while (!this.#isEnding()) {
       try {
-        const session = await pRetry(() => this.#connect(), {
-          retries: Number.POSITIVE_INFINITY,
-          minTimeout: 0,
+        const session = await retryForever(() => this.#connect(), {
+          pauseMs: (failures) => pickPause(failures + 1),
           signal,
-          onFailedAttempt: ({ attemptNumber }) => pause(attemptNumber, signal),
         })
         this.#complained = false
         const why = await session.closed
@@ -110,7 +110,7 @@ export class CoordinatorLink {
         if (!this.#isEnding()) throw error
       }
       this.#session = null
-      await pause(0, signal)
+      await pauseFor(pickPause(1), signal)
     }
   }
 
@@ -138,7 +138,6 @@ export class CoordinatorLink {
     } catch (error) {
       await this.#complain(error)
       this.#options.address.turn?.()
-      // p-retry gives up on a TypeError: a bug here must not end the agent's only way to be told otherwise.
       throw new Error('no link to the coordinator', { cause: error })
     }
   }
@@ -164,7 +163,7 @@ class Session {
   #received = 0
   #welcomed = false
   #heardAt = performance.now()
-  #heartbeat: NodeJS.Timeout | null = null
+  #heartbeat: Loop | null = null
   #tellWelcomed: () => void = () => undefined
   /** Messages are handed on one after the other, the first after welcome was dealt with. */
   #turn: Promise<void> = Promise.resolve()
@@ -178,7 +177,7 @@ class Session {
       let why = ''
       socket.on('error', (error) => (why = error.message))
       socket.on('close', (code, reason) => {
-        if (this.#heartbeat) clearTimeout(this.#heartbeat)
+        void this.#heartbeat?.close()
         resolve(why || `${reason.toString() || 'closed'} (${code})`)
       })
     })
@@ -266,25 +265,23 @@ class Session {
     this.#beat(message.heartbeatMs)
   }
 
-  /** Every interval, give or take a tenth, so that a fleet that started together does not stay in step. */
-  #beat(intervalMs: number): void {
-    const nextMs = intervalMs * (0.9 + 0.2 * Math.random())
-    this.#heartbeat = setTimeout(() => {
-      const silentMs = performance.now() - this.#heardAt
-      if (silentMs > Math.max(3 * intervalMs, shortestSilenceMs)) {
-        this.#socket.terminate()
-        return
-      }
-      this.sendHeartbeat()
-      this.#socket.ping()
-      this.#beat(intervalMs)
-    }, nextMs)
+  #beat(everyMs: number): void {
+    if (!this.isLive) return
+    this.#heartbeat = startLoop({
+      ...{ log: this.#options.log, trouble: 'no heartbeat can be sent', everyMs, jitter: 0.1 },
+      pass: () => {
+        const silentMs = performance.now() - this.#heardAt
+        if (silentMs > Math.max(3 * everyMs, shortestSilenceMs)) this.#socket.terminate()
+        else {
+          this.sendHeartbeat()
+          this.#socket.ping()
+        }
+      },
+    })
   }
 }
 
 /** Full jitter (choices: 4): anywhere between 0.5 s and a bound that doubles from 2 s to 8 s. */
-function pause(attempt: number, signal: AbortSignal): Promise<void> {
-  const boundMs = Math.min(longestPauseMs, 2000 * 2 ** Math.min(attempt, 10))
-  const waitMs = shortestPauseMs + Math.random() * (boundMs - shortestPauseMs)
-  return pauseFor(waitMs, signal)
+function pickPause(attempt: number): number {
+  return pickBetween(shortestPauseMs, pauseAfter(attempt, retries))
 }

@@ -2,6 +2,7 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
 import { loadLimits } from '../../vcl/compile-limits.js'
+import { Turns } from '../../runtime/turns.js'
 import { runAgent, type AgentBelongings, type RunningAgent } from '../agent.js'
 import { spreadAddress } from '../link/coordinator-address.js'
 import { keyOf } from '../link/key.js'
@@ -94,8 +95,7 @@ function startOne(
 
 function createShared(): Shared {
   const fetching = new Map<string, Promise<string>>()
-  const queue: (() => void)[] = []
-  let taken = 0
+  const turns = new Turns({ places: turnsLimit })
   return {
     sources: new Map(),
     fetchOnce: (sha, fetch) => {
@@ -105,17 +105,7 @@ function createShared(): Shared {
       fetching.set(sha, mine)
       return mine
     },
-    takeTurn: async (dial) => {
-      if (taken >= turnsLimit) await new Promise<void>((resolve) => queue.push(resolve))
-      else taken += 1
-      try {
-        return await dial()
-      } finally {
-        const next = queue.shift()
-        if (next) next()
-        else taken -= 1
-      }
-    },
+    takeTurn: (dial) => turns.run(dial),
   }
 }
 

@@ -1,5 +1,7 @@
 /** Waiting for agents: looks at the rows again when a hint says that they changed, and every second without one. */
 import { agentChangedSubject } from '../bus/subjects.js'
+import { Hint } from '../../runtime/hint.js'
+import { pauseFor } from '../../runtime/pause.js'
 import type { StateService } from '../service.js'
 
 /** Hints may be lost (the bus delivers at most once). */
@@ -19,17 +21,12 @@ export async function watchAgents<T>(
   look: () => Promise<T | undefined>,
   until: { readonly untilMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<T | undefined> {
-  let hinted = false
-  let wake = (): void => undefined
-  const hint = (): void => {
-    hinted = true
-    wake()
-  }
-  const subscription = service.bus.subscribe(agentChangedSubject, hint)
-  until.signal?.addEventListener('abort', hint)
+  const hint = new Hint()
+  const subscription = service.bus.subscribe(agentChangedSubject, hint.give)
+  until.signal?.addEventListener('abort', hint.give)
   try {
     for (;;) {
-      hinted = false
+      hint.take()
       const lookedAtMs = performance.now()
       const seen = await look()
       if (seen !== undefined) return seen
@@ -37,32 +34,11 @@ export async function watchAgents<T>(
       if (leftMs <= 0 || until.signal?.aborted) return undefined
       const lookMs = performance.now() - lookedAtMs
       const restMs = Math.min(Math.max(betweenLooksMs, pausesPerLook * lookMs), longestPauseMs)
-      await pause(Math.min(restMs, leftMs))
-      // Read through a function: the hint may have come during the pause.
-      if (!isHinted()) await waitForHint(Math.min(withoutHintMs, leftMs))
+      await pauseFor(Math.min(restMs, leftMs))
+      await hint.wait(Math.min(withoutHintMs, leftMs))
     }
   } finally {
     subscription.close()
-    until.signal?.removeEventListener('abort', hint)
+    until.signal?.removeEventListener('abort', hint.give)
   }
-
-  function isHinted(): boolean {
-    return hinted
-  }
-
-  function waitForHint(ms: number): Promise<void> {
-    return new Promise((resume) => {
-      const timer = setTimeout(resume, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resume()
-      }
-    })
-  }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resume) => {
-    setTimeout(resume, ms)
-  })
 }

@@ -5,6 +5,7 @@ import { deleteApiLogsBefore, insertApiLogs, type NewApiLog } from './api-log-qu
 import { readOrganizationIds } from '../identity/organization-queries.js'
 import type { Queries } from '../store/store.js'
 import type { StateService } from '../service.js'
+import { createBatcher } from '../../runtime/batcher.js'
 
 export interface ApiLog {
   /** Never throws and never waits. */
@@ -33,7 +34,7 @@ export interface RecordedCall {
 
 /** Chosen by us: how long an entry may wait to be written. */
 const flushEveryMs = 100
-const retryAfterMs = 1000
+const retryMs = 1000
 const rowsAtOnce = 200
 /** Chosen by us: what is kept while the store is away; the oldest go first. */
 const waitingMost = 10_000
@@ -46,49 +47,20 @@ const deletedAtOnce = 1000
 
 export function createApiLog({ store, bus, now }: StateService, log: Logger): ApiLog {
   const mayRecord = createNamelessLimit(now)
-  const waiting: WaitingRow[] = []
-  let lost = 0
-  let closed = false
-  let timer: NodeJS.Timeout | undefined
-  let writing: Promise<void> = Promise.resolve()
-
-  /** What could not be written is tried again. */
-  const write = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const rows = waiting.splice(0, rowsAtOnce)
-      try {
-        await insertApiLogs(store.queries, await resolveOrganizations(store.queries, rows))
-        bus.publish(changesSubject, {})
-      } catch (error) {
-        waiting.unshift(...rows)
-        log.warn({ err: error, waiting: waiting.length }, 'the api log could not be written')
-        if (!closed) timer ??= setTimeout(flush, retryAfterMs)
-        return
-      }
-    }
-    if (lost > 0) log.error({ lost }, 'api log entries were lost while the store was away')
-    lost = 0
-  }
-  const flush = (): void => {
-    timer = undefined
-    writing = writing.then(write)
-  }
+  const batcher = createBatcher<WaitingRow>({
+    ...{ log, trouble: 'the api log could not be written', waitMs: flushEveryMs, retryMs },
+    ...{ atOnce: rowsAtOnce, waitingMost },
+    write: async (rows) => {
+      await insertApiLogs(store.queries, await resolveOrganizations(store.queries, rows))
+      bus.publish(changesSubject, {})
+    },
+  })
   return {
     record: (call) => {
-      if (closed || (call.status === 401 && !mayRecord())) return
-      if (waiting.length >= waitingMost) {
-        waiting.shift()
-        lost++
-      }
-      waiting.push(toRow(call, now()))
-      timer ??= setTimeout(flush, flushEveryMs)
+      if (call.status === 401 && !mayRecord()) return
+      batcher.add(toRow(call, now()))
     },
-    close: async () => {
-      closed = true
-      clearTimeout(timer)
-      flush()
-      await writing
-    },
+    close: () => batcher.close(),
   }
 }
 

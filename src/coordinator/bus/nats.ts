@@ -26,6 +26,7 @@ import { createInProcessBus } from './in-process.js'
 import { fetchParcel, ParcelShelf, type ParcelLabel } from './nats-parcels.js'
 import { readServers } from './nats-servers.js'
 import { Waiting } from './waiting.js'
+import { waitAtMost } from '../../runtime/pause.js'
 
 /** Chosen by us: how long the first connection is tried for, and a part of a large value. */
 const connectTimeoutMs = 10_000
@@ -181,7 +182,7 @@ class NatsBus implements Bus {
     this.#shelf.clear()
     await this.#local.close()
     // What was published last is still sent.
-    if (isConnected) await Promise.race([this.#connection.flush().catch(ignore), soon(lastWordsMs)])
+    if (isConnected) await waitAtMost(lastWordsMs, this.#connection.flush().catch(ignore), ignore)
     await this.#connection.close()
   }
 
@@ -337,8 +338,4 @@ function once(work: () => void): () => void {
 
 function ignore(): void {
   // The connection closes either way.
-}
-
-function soon(ms: number): Promise<void> {
-  return new Promise((resume) => setTimeout(resume, ms).unref())
 }

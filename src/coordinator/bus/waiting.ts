@@ -1,5 +1,6 @@
 /** Promises that somebody waits for, each with a time limit, all of which can be ended at once. */
 import { FleetError } from '../../errors.js'
+import { waitAtMost } from '../../runtime/pause.js'
 
 export class Waiting {
   readonly #rejects = new Set<(reason: Error) => void>()
@@ -8,14 +9,12 @@ export class Waiting {
   async waitFor<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
     let end: (reason: Error) => void = () => undefined
     const ended = new Promise<never>((_resolve, reject) => (end = reject))
-    const timer = setTimeout(() => {
-      end(new FleetError('timed-out', 'agent', `no answer within ${timeoutMs} ms`))
-    }, timeoutMs)
     this.#rejects.add(end)
     try {
-      return await Promise.race([work, ended])
+      return await waitAtMost(timeoutMs, Promise.race([work, ended]), () => {
+        throw new FleetError('timed-out', 'agent', `no answer within ${timeoutMs} ms`)
+      })
     } finally {
-      clearTimeout(timer)
       this.#rejects.delete(end)
     }
   }

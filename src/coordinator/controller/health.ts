@@ -2,6 +2,7 @@
 import { FleetError } from '../../errors.js'
 import type { Metrics } from '../http/metrics.js'
 import { route, type Answer, type Route } from '../http/route.js'
+import { waitAtMost } from '../../runtime/pause.js'
 import type { StateService } from '../service.js'
 
 export interface HealthSource {
@@ -47,18 +48,12 @@ function publicRoute(path: string, handle: () => Promise<Answer>): Route {
 
 /** The reason may name hosts, so it is not told. */
 async function checkInTime(problem: string, check: () => Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${checkTimeoutMs} ms`))
-    }, checkTimeoutMs)
-  })
   try {
-    await Promise.race([check(), late])
+    await waitAtMost(checkTimeoutMs, check(), () => {
+      throw new Error(`no answer within ${checkTimeoutMs} ms`)
+    })
   } catch {
     throw notReady(problem)
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -2,26 +2,26 @@
 import { renewDeploy, type DeployHold } from '../fleet/deploy-queries.js'
 import { leaseMs, renewEveryMs } from '../store/leases.js'
 import type { StateService } from '../service.js'
+import { startLoop } from '../../runtime/loop.js'
 
 export interface DeployLease {
   /** Prolongs no more: what is not decided soon is ended by another. */
-  stop(): void
+  stop(): Promise<void>
   /** The coordinator stops: another need not wait until the lease is over. */
   giveUp(): Promise<void>
 }
 
 export function keepDeployLease(service: StateService, deploy: DeployHold): DeployLease {
   const { store, now } = service
-  const timer = setInterval(() => {
-    // A store that is away, or another that took the deploy over: the decision is refused then.
-    renewDeploy(store.queries, deploy, now() + leaseMs).catch(() => undefined)
-  }, renewEveryMs)
+  // When the store is away, or another took the deploy over, the decision is refused.
+  const renewing = startLoop({
+    ...{ log: null, everyMs: renewEveryMs },
+    pass: () => renewDeploy(store.queries, deploy, now() + leaseMs),
+  })
   return {
-    stop: () => {
-      clearInterval(timer)
-    },
+    stop: () => renewing.close(),
     giveUp: async () => {
-      clearInterval(timer)
+      await renewing.close()
       await renewDeploy(store.queries, deploy, 0).catch(() => undefined)
     },
   }

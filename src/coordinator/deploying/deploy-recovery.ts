@@ -9,9 +9,10 @@ import { takeExpiredDeploys } from '../fleet/deploy-queries.js'
 import { decideDeploy } from './deploy-decision.js'
 import { leaseMs, renewEveryMs } from '../store/leases.js'
 import type { StateService } from '../service.js'
+import { startLoop } from '../../runtime/loop.js'
 
 export interface DeployRecovery {
-  /** One look; the timer calls it every few seconds. Never rejects. */
+  /** One look; the loop takes one every few seconds. Never rejects. */
   check(): Promise<void>
   stop(): Promise<void>
 }
@@ -24,17 +25,9 @@ export function discardUnfinishedDeploys(service: StateService, context: Context
 export function startDeployRecovery(service: StateService, log: Logger): DeployRecovery {
   /** Owners could not prolong their leases either while the store was away. */
   let patientUntil = 0
-  let running: Promise<void> = Promise.resolve()
-  const timer = setInterval(() => {
-    running = check()
-  }, renewEveryMs)
-  return {
-    check,
-    stop: async () => {
-      clearInterval(timer)
-      await running
-    },
-  }
+  const trouble = 'unfinished deploys cannot be looked for'
+  const loop = startLoop({ log, trouble, everyMs: renewEveryMs, pass: check })
+  return { check, stop: () => loop.close() }
 
   async function check(): Promise<void> {
     const now = service.now()

@@ -131,6 +131,6 @@ async function loadAndDecide(
     await lease.giveUp()
     return 'stopping'
   } finally {
-    lease.stop()
+    await lease.stop()
   }
 }

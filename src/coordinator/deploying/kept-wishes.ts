@@ -4,6 +4,7 @@
  *
  * Kept in this process only: another coordinator that takes the duty over tries once more.
  */
+import { pauseAfter } from '../../runtime/backoff.js'
 
 export interface KeptWishes {
   /** Whether this wish is to be tried now. */
@@ -20,9 +21,8 @@ interface Failed {
   readonly againAt: number
 }
 
-/** Chosen by us: doubled with each failure. */
-export const firstRetryMs = 15_000
-export const longestRetryMs = 10 * 60_000
+/** How often caches are kept busy by what may fail again. */
+export const retries = { firstMs: 15_000, longestMs: 10 * 60_000 }
 
 export function createKeptWishes(): KeptWishes {
   /** At most one entry for each group; those of groups that are tried no longer go after a while. */
@@ -35,8 +35,9 @@ export function createKeptWishes(): KeptWishes {
     recordFailure: (groupId, wish, now) => {
       const last = failed.get(groupId)
       const failures = last?.wish === wish ? last.failures + 1 : 1
-      const pauseMs = Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs)
-      for (const [id, { againAt }] of failed) if (againAt + longestRetryMs < now) failed.delete(id)
+      const pauseMs = pauseAfter(failures, retries)
+      for (const [id, { againAt }] of failed)
+        if (againAt + retries.longestMs < now) failed.delete(id)
       failed.set(groupId, { wish, failures, againAt: now + pauseMs })
       return now + pauseMs
     },

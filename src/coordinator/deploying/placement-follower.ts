@@ -1,7 +1,7 @@
 /** Runs a placement pass whenever agents or deployments changed, one at a time, changes of a moment together. */
 import type { Logger } from 'pino'
 import { agentChangedSubject, placementInputsSubject } from '../bus/subjects.js'
-import { createContext, type Context } from '../../context.js'
+import type { Context } from '../../context.js'
 import type { HeldPlace } from '../fleet/placement-input.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
@@ -17,6 +17,7 @@ import { createKeptWishes, type KeptWishes } from './kept-wishes.js'
 import { followPlacements, type PassLimits } from '../placement/placement-following.js'
 import type { ReadyGroup } from '../placement/placement-pass.js'
 import type { StateService } from '../service.js'
+import { startLoop } from '../../runtime/loop.js'
 
 export interface PlacementFollower {
   close(): Promise<void>
@@ -38,71 +39,34 @@ const placementActor: Actor = {
 }
 
 export function startPlacementFollower(service: StateService, log: Logger): PlacementFollower {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
-  let again = false
-  let closed = false
   const keptWishes = createKeptWishes()
   const judge = createTextJudge(service, ({ organizationId }, error) => {
     log.warn({ organizationId }, `what is deployed is refused now, no more agents get it: ${error}`)
   })
   /** After its own start a coordinator waits for the agents that come back to it (choices: 4). */
   const patientUntil = service.now() + missedHeartbeats * service.settings.heartbeatMs
-  let recheck: NodeJS.Timeout | undefined
-  const subscriptions = [agentChangedSubject, placementInputsSubject].map((subject) =>
-    service.bus.subscribe(subject, () => {
-      schedule(gatherMs)
-    }),
-  )
-  const idle = setInterval(() => {
-    schedule(0)
-  }, withoutHintMs)
-  return {
-    close: async () => {
-      closed = true
-      clearTimeout(timer)
-      clearTimeout(recheck)
-      clearInterval(idle)
-      for (const subscription of subscriptions) subscription.close()
-      await running
-    },
-  }
-
-  function schedule(delayMs: number): void {
-    if (closed) return
-    if (running) again = true
-    else timer ??= setTimeout(start, delayMs)
-  }
-
-  function start(): void {
-    timer = undefined
-    running = service.leases
-      .run('placement', (term) => {
+  const loop = startLoop({
+    ...{ log, trouble: 'placement pass failed', everyMs: withoutHintMs },
+    pass: async ({ context, nextIn }) => {
+      const againAt = await service.leases.run('placement', (term) => {
         const limits = { patientUntil, term, judge }
-        return runPass(service, createContext(log), { limits, keptWishes })
+        return runPass(service, context, { limits, keptWishes })
       })
       // Another coordinator does it; should that one end, its lease does.
-      .then((againAt) => {
-        lookAgainAt(againAt === undefined ? service.now() + renewEveryMs : againAt)
-      })
-      .catch((error: unknown) => {
-        log.error({ err: error }, 'placement pass failed')
-      })
-      .finally(() => {
-        running = undefined
-        if (again) {
-          again = false
-          schedule(gatherMs)
-        }
-      })
-  }
-
-  function lookAgainAt(at: number | null): void {
-    clearTimeout(recheck)
-    if (at === null || closed) return
-    recheck = setTimeout(() => {
-      schedule(0)
-    }, at - service.now())
+      const againInMs = againAt === undefined ? renewEveryMs : (againAt ?? Infinity) - service.now()
+      nextIn(Math.min(againInMs, withoutHintMs))
+    },
+  })
+  const subscriptions = [agentChangedSubject, placementInputsSubject].map((subject) =>
+    service.bus.subscribe(subject, () => {
+      loop.wake(gatherMs)
+    }),
+  )
+  return {
+    close: async () => {
+      for (const subscription of subscriptions) subscription.close()
+      await loop.close()
+    },
   }
 }
 

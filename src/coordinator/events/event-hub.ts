@@ -15,6 +15,7 @@ import type { SessionWatch } from '../identity/session-watch.js'
 import type { StateService } from '../service.js'
 import { startLiveEvents, writesAtOnce, type LiveListener } from './live-events.js'
 import { createSampleStreams, type LookedAtAgent } from './sample-streams.js'
+import { startLoop } from '../../runtime/loop.js'
 
 /** Where a listener is written to. */
 export interface ListenerConnection {
@@ -106,8 +107,16 @@ export function createEventHub(
   const all = new Set<Listener>()
   let closed = false
   // A coordinator that could not start is not held by them.
-  const comments = setInterval(() => void comment(), commentEveryMs).unref() // never rejects
-  const expiry = setInterval(expire, expiryEveryMs).unref()
+  const loops = [
+    startLoop({
+      ...{ log, trouble: 'listeners cannot be told that all is well', everyMs: commentEveryMs },
+      ...{ holdsProcess: false, pass: comment },
+    }),
+    startLoop({
+      ...{ log, trouble: 'expired listeners cannot be ended', everyMs: expiryEveryMs },
+      ...{ holdsProcess: false, pass: expire },
+    }),
+  ]
 
   return {
     get count() {
@@ -174,9 +183,8 @@ export function createEventHub(
     },
     close: async () => {
       closed = true
-      clearInterval(comments)
-      clearInterval(expiry)
       for (const { connection } of all) connection.end()
+      await Promise.all(loops.map((loop) => loop.close()))
       await live.close()
     },
   }

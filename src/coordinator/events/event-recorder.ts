@@ -2,7 +2,6 @@
  * Makes events of what changed, in any of the coordinators: they take turns by the lock of the event counter. Hints say
  * when to look; a look now and then finds what no hint told of.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import {
   agentChangedSubject,
@@ -17,6 +16,8 @@ import { hasChanges, takeChanges } from './changes.js'
 import { deleteOldEvents, insertEvents, lockEventCounter } from './event-queries.js'
 import type { StateService } from '../service.js'
 import { composeEvents, type EventViews } from './compose-events.js'
+import { startLoop, type Pass } from '../../runtime/loop.js'
+import { pauseFor } from '../../runtime/pause.js'
 
 export interface EventRecorder {
   /** What is left stays noted: others tell it, or this coordinator's next start. */
@@ -49,68 +50,44 @@ export function startEventRecorder(
   views: EventViews,
 ): EventRecorder {
   const { store, bus, now } = service
-  let closed = false
-  let failing = false
   let cleanedAt = 0
-  let recording: Promise<void> | null = null
-  let timer: { readonly handle: NodeJS.Timeout; readonly isSoon: boolean } | null = null
-
+  const loop = startLoop({
+    ...{ log, trouble: 'events cannot be written', everyMs: lookEveryMs, firstMs: gatherMs },
+    pass: record,
+  })
   const hints = [
     ...[changesSubject, agentChangedSubject, desiredChangedSubject, placementInputsSubject],
     invalidationsEndedSubject,
   ]
   const subscriptions = hints.map((subject) =>
     bus.subscribe(subject, () => {
-      schedule(gatherMs)
+      loop.wake(gatherMs)
     }),
   )
-  schedule(gatherMs)
 
   return {
     close: async () => {
-      closed = true
       for (const subscription of subscriptions) subscription.close()
-      if (timer) clearTimeout(timer.handle)
-      await recording
+      await loop.close()
     },
   }
 
-  function schedule(delayMs: number): void {
-    const isSoon = delayMs === gatherMs
-    if (closed || timer?.isSoon || (timer && !isSoon)) return
-    if (timer) clearTimeout(timer.handle)
-    const handle = setTimeout(() => {
-      timer = null
-      // Changes that came while it was at the last ones.
-      if (recording) schedule(gatherMs)
-      else
-        recording = record().finally(() => {
-          recording = null
-          schedule(lookEveryMs)
-        })
-    }, delayMs)
-    timer = { handle, isSoon }
-  }
-
-  /** Never rejects: what could not be told stays noted. */
-  async function record(): Promise<void> {
+  async function record({ signal }: Pass): Promise<void> {
     try {
-      while (!closed && (await hasChanges(store.queries))) {
+      while (!signal.aborted && (await hasChanges(store.queries))) {
         const startedAt = performance.now()
         if (await tellSome(service, views)) bus.publish(eventsSubject, {})
         const tookMs = performance.now() - startedAt
-        await pause(Math.min(restsPerTelling * tookMs, longestRestMs))
+        await pauseFor(Math.min(restsPerTelling * tookMs, longestRestMs), signal)
       }
       if (now() - cleanedAt >= cleanEveryMs) {
         cleanedAt = now()
         await removeOldEvents(service)
       }
-      failing = false
     } catch (error) {
-      if (!failing) log.error({ err: error }, 'events cannot be written')
-      failing = true
       // What a bug keeps from being told would wait for ever, and all that comes after it.
       if (!(error instanceof FleetError)) await forgetSome(service).catch(() => undefined)
+      throw error
     }
   }
 }

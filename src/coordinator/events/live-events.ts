@@ -6,6 +6,7 @@ import type { FleetEvent, Hearing } from '../../resources/event.js'
 import { printEvents } from './event-text.js'
 import { readEventBounds, readEvents } from './event-queries.js'
 import type { StateService } from '../service.js'
+import { startLoop } from '../../runtime/loop.js'
 
 /** Who has all events up to `lastId` and is given what follows. */
 export interface LiveListener {
@@ -37,19 +38,13 @@ export const writesAtOnce = 200
 export function startLiveEvents({ store, bus }: StateService, log: Logger): LiveEvents {
   const live = new Set<LiveListener>()
   let position = 0
-  let looking: Promise<void> | null = null
-  let hinted = false
-  let failing = false
-  const look = (): void => {
-    hinted = true
-    looking ??= readOn().finally(() => {
-      looking = null
-      // A hint that came too late for it.
-      if (hinted && live.size > 0) look()
-    })
-  }
-  const subscription = bus.subscribe(eventsSubject, look)
-  const timer = setInterval(look, lookEveryMs).unref()
+  const loop = startLoop({
+    ...{ log, trouble: 'events cannot be read', everyMs: lookEveryMs, holdsProcess: false },
+    pass: readOn,
+  })
+  const subscription = bus.subscribe(eventsSubject, () => {
+    loop.wake()
+  })
 
   return {
     listeners: live,
@@ -59,7 +54,7 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
       if (listener.lastId < position) return false
       live.add(listener)
       // Nobody has looked for a while.
-      if (wasIdle) look()
+      if (wasIdle) loop.wake()
       return true
     },
     remove: (listener) => {
@@ -70,34 +65,23 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
       return (await readEventBounds(store.queries)).newest
     },
     close: async () => {
-      clearInterval(timer)
       subscription.close()
       live.clear()
-      await looking
+      await loop.close()
     },
   }
 
   /** Nobody has been given anything that others lack. */
   function isIdle(): boolean {
-    return live.size === 0 && looking === null
+    return live.size === 0 && !loop.isRunning
   }
 
-  /** Never rejects: what could not be read is read the next time. */
   async function readOn(): Promise<void> {
-    try {
-      while (hinted) {
-        hinted = false
-        let read = eventsAtOnce
-        while (read === eventsAtOnce && live.size > 0) {
-          const events = await readEvents(store.queries, position, eventsAtOnce)
-          read = events.length
-          await handOut(events)
-        }
-      }
-      failing = false
-    } catch (error) {
-      if (!failing) log.error({ err: error }, 'events cannot be read')
-      failing = true
+    let read = eventsAtOnce
+    while (read === eventsAtOnce && live.size > 0) {
+      const events = await readEvents(store.queries, position, eventsAtOnce)
+      read = events.length
+      await handOut(events)
     }
   }
 

@@ -24,6 +24,7 @@ import { createInvalidationDelivery } from './invalidation-delivery.js'
 import { startLinkCheck } from './link-check.js'
 import { createLiveness } from './liveness.js'
 import type { SessionParts } from './session-parts.js'
+import { startLoop } from '../../runtime/loop.js'
 
 export interface AgentGateway {
   /** For the HTTP server's 'upgrade' event. Answers every request itself, also one of another path (404). */
@@ -92,7 +93,10 @@ export function createAgentGateway(
     sessions,
     helloTimeoutMs: options.helloTimeoutMs ?? helloTimeoutMs,
   }
-  const sweeper = setInterval(sweep, service.settings.heartbeatMs)
+  const sweeper = startLoop({
+    ...{ log, trouble: 'silent links cannot be cut off', everyMs: service.settings.heartbeatMs },
+    pass: sweep,
+  })
   const linkCheck = service.bus.isShared ? startLinkCheck(service, log, sessions) : null
   const subscriptions = [
     service.bus.subscribe(desiredChangedSubject, ({ agentIds, traceId }) => {
@@ -177,13 +181,12 @@ export function createAgentGateway(
 
   async function close(): Promise<void> {
     closed = true
-    clearInterval(sweeper)
-    linkCheck?.stop()
-    liveness.stop()
-    sender.close()
+    const loops = [sweeper.close(), liveness.stop(), sender.close()]
+    if (linkCheck) loops.push(linkCheck.close())
     for (const subscription of subscriptions) subscription.close()
     for (const session of [...sessions.values(), ...greeting])
       session.end(closeCodes.goingAway, 'the coordinator stops')
+    await Promise.all(loops)
     await adopter.close()
     await delivery.close()
     await heartbeats.close()

@@ -2,12 +2,12 @@
  * What one agent has been sent of the log and what of that is recorded: in order, at most 64 entries ahead, tried again with
  * back-off from the first that is not recorded (choices: 5, the guarantee). Values in, values out.
  */
+import { pauseAfter } from '../../runtime/backoff.js'
 
 /** choices: 5. What is repeated at most when somebody is killed. */
 export const windowEntries = 64
 /** Chosen by us: a cache that restarts is back in a second; one that is gone is asked twice a minute. */
-const firstRetryMs = 500
-const longestRetryMs = 30_000
+const retries = { firstMs: 500, longestMs: 30_000 }
 
 export interface DeliveryWindow {
   /** The newest position that the store knows to be done. */
@@ -48,13 +48,13 @@ export function noteRecorded(window: DeliveryWindow, position: number): Delivery
 
 /** `settled`: the last that the agent did before the fault; what it holds behind that it has dropped. */
 export function noteFault(window: DeliveryWindow, settled: number, nowMs: number): DeliveryWindow {
-  const pauseMs = Math.min(firstRetryMs * 2 ** Math.min(window.faults, 10), longestRetryMs)
+  const faults = window.faults + 1
   return {
     ...window,
     inFlight: window.inFlight.filter((one) => one <= settled),
     isRestart: true,
-    faults: window.faults + 1,
-    notBeforeMs: nowMs + pauseMs,
+    faults,
+    notBeforeMs: nowMs + pauseAfter(faults, retries),
   }
 }
 

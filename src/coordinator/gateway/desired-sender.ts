@@ -3,11 +3,12 @@ import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
 import { readDesiredStates, type DesiredState } from '../agents/agent-desired.js'
 import type { StateService } from '../service.js'
+import { createBatcher } from '../../runtime/batcher.js'
 
 export interface DesiredSender {
   /** Never waits. The trace id of the call that changed the desired state goes with it; null: of no known call. */
   request(agentIds: Iterable<number>, traceId: string | null): void
-  close(): void
+  close(): Promise<void>
 }
 
 /** Chosen by us: the agents of one deploy come in one request, those that reconnect come one by one. */
@@ -16,53 +17,30 @@ const retryMs = 1000
 /** Agents a query, and a turn of the event loop: encoding and sending takes about 20 µs each. */
 const batchSize = 500
 
+interface Wanted {
+  readonly agentId: number
+  readonly traceId: string | null
+}
+
 export function createDesiredSender(
   service: StateService,
   log: Logger,
   offer: (state: DesiredState, traceId: string) => void,
 ): DesiredSender {
-  /** By agent, one entry each. */
-  const wanted = new Map<number, string | null>()
-  let timer: NodeJS.Timeout | null = null
-  let failing = false
-  let closed = false
-
+  const batcher = createBatcher<Wanted>({
+    ...{ log, trouble: 'desired states cannot be read', waitMs: batchMs, retryMs },
+    ...{ atOnce: batchSize, keyOf: ({ agentId }) => agentId },
+    join: (earlier, later) => (later.traceId === null ? earlier : later),
+    write: async (items) => {
+      const wanted = new Map(items.map(({ agentId, traceId }) => [agentId, traceId]))
+      for (const state of await readDesiredStates(service, [...wanted.keys()]))
+        offer(state, wanted.get(state.agentId) ?? newTraceId())
+    },
+  })
   return {
     request: (agentIds, traceId) => {
-      for (const agentId of agentIds)
-        if (traceId !== null || !wanted.has(agentId)) wanted.set(agentId, traceId)
-      schedule(batchMs)
+      for (const agentId of agentIds) batcher.add({ agentId, traceId })
     },
-    close: () => {
-      closed = true
-      if (timer) clearTimeout(timer)
-    },
-  }
-
-  function schedule(delayMs: number): void {
-    if (timer || closed || wanted.size === 0) return
-    timer = setTimeout(() => {
-      void sendBatch().then((nextMs) => {
-        timer = null
-        schedule(nextMs)
-      })
-    }, delayMs)
-  }
-
-  /** Answers when the next may go. Never rejects. */
-  async function sendBatch(): Promise<number> {
-    const batch = new Map([...wanted].slice(0, batchSize))
-    for (const agentId of batch.keys()) wanted.delete(agentId)
-    try {
-      for (const state of await readDesiredStates(service, [...batch.keys()]))
-        offer(state, batch.get(state.agentId) ?? newTraceId())
-      failing = false
-      return wanted.size > batchSize ? 0 : batchMs
-    } catch (error) {
-      if (!failing) log.error({ err: error }, 'desired states cannot be read')
-      failing = true
-      for (const [agentId, traceId] of batch) if (!wanted.has(agentId)) wanted.set(agentId, traceId)
-      return retryMs
-    }
+    close: () => batcher.drop(),
   }
 }

@@ -12,12 +12,14 @@ import {
 } from './delivery-window.js'
 import { invalidationsLoggedSubject } from '../bus/subjects.js'
 import type { Invalidated } from '../../messages/agent-to-coordinator.js'
+import { Turns } from '../../runtime/turns.js'
 import type { SharedMessage } from '../../messages/shared-message.js'
 import { openInvalidationLog, type DeliverableEntry } from '../invalidations/invalidation-log.js'
 import { createInvalidationRecorder } from '../invalidations/invalidation-reports.js'
 import type { StateService } from '../service.js'
 import { createMessageWriter, cutMessages } from './invalidation-message.js'
 import { createInvalidationTail } from './invalidation-tail.js'
+import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
 /** The session of an agent, as far as it is needed here. */
 export interface Recipient {
@@ -71,9 +73,8 @@ export function createInvalidationDelivery(
 ): InvalidationDelivery {
   const deliveries = new Map<number, Delivery>()
   /** What was sent and is not recorded of agents that left. */
-  const unrecorded = new Map<number, ReadonlySet<number>>()
-  const queue: Delivery[] = []
-  let reads = 0
+  const unrecorded = createBoundedCache<number, ReadonlySet<number>>(leftMost)
+  const reads = new Turns({ places: readsMost })
   const writeMessage = createMessageWriter(service.now)
   const entries = openInvalidationLog(service)
   const tail = createInvalidationTail(service, log, { entries, grown: serveAll })
@@ -101,7 +102,7 @@ export function createInvalidationDelivery(
       deliveries.delete(agentId)
       if (delivery.retry) clearTimeout(delivery.retry)
       const { inFlight } = delivery.window
-      if (inFlight.length > 0) noteUnrecorded(agentId, new Set(inFlight))
+      if (inFlight.length > 0) unrecorded.set(agentId, new Set(inFlight))
     },
     take,
     wake: (agentId, isCacheBack) => {
@@ -113,7 +114,7 @@ export function createInvalidationDelivery(
     },
     isBehind: (agentId) => deliveries.get(agentId)?.behindUntil != null,
     close: async () => {
-      tail.close()
+      await tail.close()
       hints.close()
       for (const { retry } of deliveries.values()) if (retry) clearTimeout(retry)
       await recorder.close()
@@ -230,20 +231,7 @@ export function createInvalidationDelivery(
   function readAhead(delivery: Delivery): void {
     if (Number.isNaN(tail.end)) return // it is about to be known, and then all are served
     delivery.isReading = true
-    queue.push(delivery)
-    beginReads()
-  }
-
-  function beginReads(): void {
-    while (reads < readsMost) {
-      const next = queue.shift()
-      if (!next) return
-      reads += 1
-      void readPage(next).finally(() => {
-        reads -= 1
-        beginReads()
-      })
-    }
+    void reads.run(() => readPage(delivery)) // never rejects
   }
 
   /** Never rejects. */
@@ -281,12 +269,6 @@ export function createInvalidationDelivery(
       noteRepeated(agentId, positions)
       recipient.send(message)
     }
-  }
-
-  function noteUnrecorded(agentId: number, positions: ReadonlySet<number>): void {
-    const [oldest] = unrecorded.keys()
-    if (oldest !== undefined && unrecorded.size >= leftMost) unrecorded.delete(oldest)
-    unrecorded.set(agentId, positions)
   }
 
   function noteRepeated(agentId: number, positions: readonly number[]): void {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { invalidationsLoggedSubject } from '../bus/subjects.js'
 import type { DeliverableEntry, InvalidationLog } from '../invalidations/invalidation-log.js'
 import type { StateService } from '../service.js'
+import { startLoop, type Pass } from '../../runtime/loop.js'
 
 export interface InvalidationTail {
   /** Every open entry behind this position, up to `end`, is in the tail; not a number before the log was read. */
@@ -13,7 +14,7 @@ export interface InvalidationTail {
   readonly end: number
   /** In order; undefined at the end. */
   next(after: number): DeliverableEntry | undefined
-  close(): void
+  close(): Promise<void>
 }
 
 const withoutHintMs = 1000
@@ -32,16 +33,14 @@ export function createInvalidationTail(
   let bytes = 0
   let start = Number.NaN
   let end = Number.NaN
-  let reading: Promise<void> | null = null
-  let isWanted = false
-  let failing = false
-  let closed = false
-  const timer = setInterval(refresh, withoutHintMs)
+  const loop = startLoop({
+    ...{ log, trouble: 'the invalidation log cannot be read', everyMs: withoutHintMs, firstMs: 0 },
+    pass: readAll,
+  })
   const subscription = service.bus.subscribe(invalidationsLoggedSubject, ({ dropped }) => {
     forget(new Set(dropped))
-    refresh()
+    loop.wake()
   })
-  refresh()
 
   return {
     get start() {
@@ -51,10 +50,9 @@ export function createInvalidationTail(
       return end
     },
     next: (after) => kept[findBehind(kept, after)],
-    close: () => {
-      closed = true
-      clearInterval(timer)
+    close: async () => {
       subscription.close()
+      await loop.close()
     },
   }
 
@@ -64,45 +62,26 @@ export function createInvalidationTail(
     bytes = sumBytes(kept)
   }
 
-  function refresh(): void {
-    isWanted = true
-    reading ??= readAll().finally(() => (reading = null))
+  async function readAll({ signal }: Pass): Promise<void> {
+    for (let isWhole = false; !isWhole && !signal.aborted;) isWhole = await readPage()
   }
 
-  /** Never rejects. */
-  async function readAll(): Promise<void> {
-    while (isWanted && !isClosed()) {
-      isWanted = false
-      try {
-        const isNew = await readPage()
-        failing = false
-        if (isNew) grown()
-      } catch (error) {
-        if (!failing) log.error({ err: error }, 'the invalidation log cannot be read')
-        failing = true
-      }
-    }
-  }
-
-  function isClosed(): boolean {
-    return closed
-  }
-
+  /** Answers whether that was all there is. */
   async function readPage(): Promise<boolean> {
     if (Number.isNaN(end)) {
       start = end = await source.readEnd()
+      grown()
       return true
     }
     // Before the page: all up to there is committed, and what the page does not have of it has ended.
     const logged = await source.readEnd()
-    if (logged === end) return false
+    if (logged === end) return true
     const page = await source.readAfter(end, pageEntries)
     kept.push(...page)
     bytes += sumBytes(page)
     const last = page.at(-1)?.position ?? end
     const isWhole = page.length < pageEntries
     end = isWhole ? Math.max(last, logged) : last
-    isWanted ||= !isWhole
     let surplus = 0
     while (kept.length - surplus > keptEntries || bytes > keptBytes) {
       const oldest = kept[surplus]
@@ -112,7 +91,8 @@ export function createInvalidationTail(
       surplus += 1
     }
     kept = kept.slice(surplus)
-    return true
+    grown()
+    return isWhole
   }
 }
 

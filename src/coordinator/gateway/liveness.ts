@@ -6,11 +6,12 @@
 import type { Logger } from 'pino'
 import { markSilentAgentsDown, missedHeartbeats } from '../reports/heartbeat.js'
 import type { StateService } from '../service.js'
+import { startLoop } from '../../runtime/loop.js'
 
 export interface Liveness {
-  /** One look; the timer calls it every heartbeat. Never rejects. */
+  /** One look; the loop takes one every heartbeat. Never rejects. */
   check(): Promise<void>
-  stop(): void
+  stop(): Promise<void>
 }
 
 export function createLiveness(service: StateService, log: Logger): Liveness {
@@ -19,22 +20,9 @@ export function createLiveness(service: StateService, log: Logger): Liveness {
   let patientUntil = service.now() + patienceMs
   let lastCheckAt = service.now()
   let isOut = false
-  let timer = setTimeout(tick, heartbeatMs)
-  let stopped = false
-
-  return {
-    check,
-    stop: () => {
-      stopped = true
-      clearTimeout(timer)
-    },
-  }
-
-  function tick(): void {
-    void check().then(() => {
-      if (!stopped) timer = setTimeout(tick, heartbeatMs)
-    })
-  }
+  const trouble = 'silent agents cannot be called Down'
+  const loop = startLoop({ log, trouble, everyMs: heartbeatMs, pass: check })
+  return { check, stop: () => loop.close() }
 
   async function check(): Promise<void> {
     const now = service.now()

@@ -13,6 +13,7 @@ import type { StateService } from '../service.js'
 import { allowedModulesOf, type Gathered } from './deploy-sources.js'
 import type { TextJudge } from '../placement/placement-following.js'
 import { limitToOwn } from './source-places.js'
+import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
 /** Whose rules count. */
 export interface TextOwner {
@@ -59,7 +60,7 @@ export function createTextJudge(
   service: StateService,
   onRefused: (owner: TextOwner, error: string) => void,
 ): TextJudge {
-  const judged = new Map<string, boolean>()
+  const judged = createBoundedCache<string, boolean>(rememberedTexts)
   return {
     isTaken: async (queries, owner, wished) => {
       const key = JSON.stringify([
@@ -73,7 +74,6 @@ export function createTextJudge(
       // No agent can fetch what is gone.
       const errors = source ? await judgeRecalled(service, owner, wished, source) : []
       if (errors.length > 0) onRefused(owner, errors.join('\n'))
-      if (judged.size >= rememberedTexts) judged.clear()
       judged.set(key, errors.length === 0)
       return errors.length === 0
     },

@@ -7,6 +7,7 @@ import { readGrantsOf } from './user-queries.js'
 import type { Identity } from './identity.js'
 import { maySessionLive, unauthenticated } from './sessions.js'
 import { readAccessToken } from './tokens.js'
+import { createReadCache } from '../../runtime/bounded-cache.js'
 
 export interface Authenticator {
   /** Throws FleetError 'unauthenticated', or 'limited' when too many made-up tokens came from there. */
@@ -22,21 +23,19 @@ export interface Recognized {
   readonly expiresAtMs: number
 }
 
-interface Remembered {
-  readonly found: Promise<Recognized>
-  untilMs: number
-}
-
 /** choices: 2, revocation acts within 5 s, also when the hint about it is lost. */
 const believedMs = 4_000
-/** Chosen by us; when there are more, all are asked again. */
+/** Of more, those that called longest ago are asked again. */
 const rememberedMost = 10_000
 /** Chosen by us: how exact a session's `lastUsed` is. */
 const touchEveryMs = 60_000
 
 export function createAuthenticator(identity: Identity): Authenticator {
   const { service } = identity
-  const remembered = new Map<string, Remembered>()
+  const remembered = createReadCache<Recognized>({
+    ...{ most: rememberedMost, believedMs, now: service.now },
+    expiresAt: ({ expiresAtMs }) => expiresAtMs,
+  })
   const subscription = service.bus.subscribe(credentialsChangedSubject, () => {
     remembered.clear()
   })
@@ -48,22 +47,8 @@ export function createAuthenticator(identity: Identity): Authenticator {
     },
   }
 
-  async function recognize(token: string, sourceAddress: string): Promise<Recognized> {
-    const known = remembered.get(token)
-    if (known && known.untilMs > service.now()) return known.found
-    if (remembered.size >= rememberedMost) remembered.clear()
-    const found = findActor(identity, token, sourceAddress)
-    const entry: Remembered = { found, untilMs: service.now() + believedMs }
-    remembered.set(token, entry)
-    try {
-      const recognized = await found
-      entry.untilMs = Math.min(entry.untilMs, recognized.expiresAtMs)
-      return recognized
-    } catch (error) {
-      // Only what is valid is believed.
-      if (remembered.get(token) === entry) remembered.delete(token)
-      throw error
-    }
+  function recognize(token: string, sourceAddress: string): Promise<Recognized> {
+    return remembered.read(token, () => findActor(identity, token, sourceAddress))
   }
 }
 

@@ -7,6 +7,7 @@ import { loginAttemptSubject } from '../bus/subjects.js'
 import { networkOf } from '../../source-network.js'
 import { FleetError } from '../../errors.js'
 import type { StateService } from '../service.js'
+import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
 export interface LoginLimits {
   /** Throws FleetError 'limited' with the seconds to wait. `account` null: an authentication without a name. */
@@ -31,8 +32,8 @@ export function createLoginLimits(
   who: Knocking,
 ): LoginLimits {
   const origin = randomUUID()
-  /** Times of the failures, oldest first, by key; the keys in the order of their last failure. */
-  const failures = new Map<string, readonly number[]>()
+  /** Times of the failures, oldest first, by key. */
+  const failures = createBoundedCache<string, readonly number[]>(remembered)
 
   const recent = (key: string): readonly number[] =>
     (failures.get(key) ?? []).filter((at) => at > now() - windowMs)
@@ -47,10 +48,7 @@ export function createLoginLimits(
   const countOne = (key: string): void => {
     // More than the larger limit are never asked for.
     const times = [...recent(key), now()].slice(-failuresOfAddress)
-    failures.delete(key)
     failures.set(key, times)
-    const [longestUnseen] = failures.keys()
-    if (failures.size > remembered && longestUnseen !== undefined) failures.delete(longestUnseen)
   }
   bus.subscribe(loginAttemptSubject, (attempt) => {
     if (attempt.origin === origin) return

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { FleetError, type ErrorKey } from '../../errors.js'
+import { Turns } from '../../runtime/turns.js'
 
 export interface Passwords {
   hash(password: string): Promise<string>
@@ -29,12 +30,19 @@ const atOnce = Math.max(1, Math.min(2, availableParallelism() - 1))
 const waitingMost = 100
 
 export function createPasswords(): Passwords {
-  const enter = createQueue(atOnce, waitingMost)
+  const turns = new Turns({
+    places: atOnce,
+    waitingMost,
+    refuse: () =>
+      new FleetError('unavailable', 'auth', 'too many logins at once; try again soon', {
+        retryAfterSeconds: 2,
+      }),
+  })
   let unknown: Promise<string> | undefined
   return {
-    hash: (password) => enter(() => hash(password, parameters)),
+    hash: (password) => turns.run(() => hash(password, parameters)),
     verify: (known, password, beforeWork) =>
-      enter(async () => {
+      turns.run(async () => {
         beforeWork?.()
         unknown ??= hash('a password that nobody has', parameters)
         const hasOne = known !== undefined && known !== ''
@@ -56,30 +64,4 @@ export function checkNewPassword(
       errorKey,
       `${key} has ${password.length} characters; ${passwordLeast} to ${passwordMost} are right`,
     )
-}
-
-/** Runs work in the order it came, `most` at once; refuses it while `waitingLimit` are waiting. */
-function createQueue(
-  most: number,
-  waitingLimit: number,
-): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (running >= most) {
-      if (waiting.length >= waitingLimit)
-        throw new FleetError('unavailable', 'auth', 'too many logins at once; try again soon', {
-          retryAfterSeconds: 2,
-        })
-      // Whoever ends hands its place over, so `running` stays as it is.
-      await new Promise<void>((resume) => waiting.push(resume))
-    } else running++
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running--
-    }
-  }
 }

@@ -10,6 +10,7 @@ import { FleetError } from '../../errors.js'
 import type { IdpRecord } from './idp-queries.js'
 import { findUrlProblem } from './provider-address.js'
 import { createProviderFetch, ProviderFault, type ResolveName } from './provider-http.js'
+import { createReadCache } from '../../runtime/bounded-cache.js'
 
 /** A provider with its secret, as a login uses it. */
 export interface Provider extends Omit<IdpRecord, 'sealedClientSecret'> {
@@ -49,29 +50,19 @@ type Library = typeof OpenIdClient
 
 /** Chosen by us: how long what a provider says of itself is believed. */
 const believedMs = 10 * 60 * 1000
-/** Chosen by us; when there are more, all are asked again. */
+/** A provider is some kilobytes here; of more, those that were not asked for the longest are asked again. */
 const rememberedMost = 1000
 
 export function createProviderClient(now: () => number, resolveName?: ResolveName): ProviderClient {
   const providerFetch = createProviderFetch(resolveName)
-  const discovered = new Map<string, { found: Promise<Configuration>; untilMs: number }>()
+  const discovered = createReadCache<Configuration>({ most: rememberedMost, believedMs, now })
   let loaded: Promise<Library> | undefined
   const load = (): Promise<Library> => (loaded ??= import('openid-client'))
 
-  /** Those who come while it is asked wait for the same answer. */
-  const discover = async (provider: Provider): Promise<Configuration> => {
-    const key = `${provider.id} ${provider.updatedAt}`
-    const known = discovered.get(key)
-    if (known && known.untilMs > now()) return known.found
-    if (discovered.size >= rememberedMost) discovered.clear()
-    const found = askProvider(await load(), provider, providerFetch)
-    const entry = { found, untilMs: now() + believedMs }
-    discovered.set(key, entry)
-    return found.catch((error: unknown) => {
-      if (discovered.get(key) === entry) discovered.delete(key)
-      throw error
-    })
-  }
+  const discover = (provider: Provider): Promise<Configuration> =>
+    discovered.read(`${provider.id} ${provider.updatedAt}`, async () =>
+      askProvider(await load(), provider, providerFetch),
+    )
 
   return {
     begin: async (provider, redirectUri, log) => {

@@ -10,11 +10,12 @@ import { readSessions } from './session-queries.js'
 import type { StateService } from '../service.js'
 import { readActors } from './authenticate.js'
 import { maySessionLive } from './sessions.js'
+import { startLoop, type Pass } from '../../runtime/loop.js'
 
 export interface SessionWatch {
   /** Tells what the session may from now on, whenever that changes; null: it ended. */
   watch(actor: Actor, tell: (actor: Actor | null) => void): Subscription
-  close(): void
+  close(): Promise<void>
 }
 
 interface Watched {
@@ -33,12 +34,13 @@ const sessionsAtOnce = 1_000
 
 export function createSessionWatch({ store, bus }: StateService, log: Logger): SessionWatch {
   const watched = new Map<number, Watched>()
-  let timer: { readonly handle: NodeJS.Timeout; readonly dueAt: number } | null = null
-  let looking = false
   let lookedAt = performance.now()
-  let closed = false
+  const loop = startLoop({
+    ...{ log, trouble: 'sessions of open calls cannot be looked at', everyMs: lookEveryMs },
+    ...{ firstMs: null, pass: look },
+  })
   const subscription = bus.subscribe(credentialsChangedSubject, () => {
-    schedule(gatherMs)
+    if (watched.size > 0) loop.wake(gatherMs)
   })
 
   return {
@@ -52,7 +54,7 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
       }
       entry.tells.add(told)
       // Who was recognised is believed for some seconds already.
-      schedule(gatherMs)
+      loop.wake(gatherMs)
       return {
         close: () => {
           entry.tells.delete(told)
@@ -62,43 +64,23 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
       }
     },
     close: () => {
-      closed = true
-      if (timer) clearTimeout(timer.handle)
       subscription.close()
       watched.clear()
+      return loop.close()
     },
   }
 
-  function schedule(delayMs: number): void {
-    if (closed || watched.size === 0) return
-    const dueAt = performance.now() + delayMs
-    if (timer && timer.dueAt <= dueAt) return
-    if (timer) clearTimeout(timer.handle)
-    const handle = setTimeout(() => {
-      timer = null
-      void look() // never rejects
-    }, delayMs)
-    timer = { handle, dueAt }
-  }
-
-  async function look(): Promise<void> {
-    if (looking) {
-      schedule(gatherMs)
-      return
-    }
-    looking = true
+  async function look({ nextIn }: Pass): Promise<void> {
     const startedAt = performance.now()
     try {
       const ids = [...watched.keys()]
       for (let start = 0; start < ids.length; start += sessionsAtOnce)
         await lookAt(ids.slice(start, start + sessionsAtOnce))
       lookedAt = startedAt
+      if (watched.size === 0) nextIn(null)
     } catch (error) {
-      log.warn({ err: error }, 'sessions of open calls cannot be looked at')
       if (performance.now() - lookedAt > believedMs) for (const id of watched.keys()) tell(id, null)
-    } finally {
-      looking = false
-      schedule(lookEveryMs)
+      throw error
     }
   }
 

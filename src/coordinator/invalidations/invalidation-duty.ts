@@ -14,10 +14,7 @@ import {
   tellInvalidationsEnded,
   tellInvalidationsLogged,
 } from './invalidation-hints.js'
-
-export interface InvalidationDuty {
-  stop(): Promise<void>
-}
+import { startLoop, type Loop } from '../../runtime/loop.js'
 
 const lookEveryMs = 1000
 /** Chosen by us: entries that expire in one transaction. */
@@ -27,36 +24,11 @@ const keptMs = 7 * 24 * 3600 * 1000
 const keptMost = 100_000
 const deletedAtOnce = 500
 
-export function startInvalidationDuty(service: StateService, log: Logger): InvalidationDuty {
-  let failing = false
-  let stopped = false
-  let looking: Promise<void> = Promise.resolve()
-  let timer = setTimeout(tick, lookEveryMs)
-
-  return {
-    stop: async () => {
-      stopped = true
-      clearTimeout(timer)
-      await looking
-    },
-  }
-
-  function tick(): void {
-    looking = look().then(() => {
-      if (!stopped) timer = setTimeout(tick, lookEveryMs)
-    })
-  }
-
-  /** Never rejects. */
-  async function look(): Promise<void> {
-    try {
-      await endOverdueInvalidations(service)
-      failing = false
-    } catch (error) {
-      if (!failing) log.error({ err: error }, 'overdue invalidations could not be ended')
-      failing = true
-    }
-  }
+export function startInvalidationDuty(service: StateService, log: Logger): Loop {
+  return startLoop({
+    ...{ log, trouble: 'overdue invalidations could not be ended', everyMs: lookEveryMs },
+    pass: () => endOverdueInvalidations(service),
+  })
 }
 
 export async function endOverdueInvalidations(service: StateService): Promise<void> {

@@ -11,6 +11,7 @@ import { readOpenAt, writeExceptions } from './invalidation-queries.js'
 import type { Queries } from '../store/store.js'
 import type { StateService } from '../service.js'
 import { tellInvalidationsDone } from './invalidation-hints.js'
+import { createBatcher } from '../../runtime/batcher.js'
 
 export interface ReportedTurn {
   readonly agentId: number
@@ -40,64 +41,23 @@ export function createInvalidationRecorder(
   log: Logger,
   recorded: (agentId: number, position: number) => void,
 ): InvalidationRecorder {
+  let isOfMany = false
   /** At most a window for each agent. */
-  let waiting: ReportedTurn[] = []
-  let flushing: Promise<void> | null = null
-  let timer: NodeJS.Timeout | null = null
-  let notBeforeMs = 0
-  let closed = false
-  let failing = false
-
-  return {
-    record: (turn) => {
-      waiting.push(turn)
-      schedule()
-    },
-    close: async () => {
-      closed = true
-      if (timer) clearTimeout(timer)
-      await flushing
-      await flush()
-    },
-  }
-
-  function schedule(): void {
-    if (timer || flushing || closed) return
-    const pauseMs = notBeforeMs - performance.now()
-    if (pauseMs <= 0) begin()
-    else timer = setTimeout(begin, pauseMs)
-  }
-
-  function begin(): void {
-    timer = null
-    const startedAtMs = performance.now()
-    const agents = new Set(waiting.map(({ agentId }) => agentId)).size
-    flushing = flush().finally(() => {
-      flushing = null
-      const endedAtMs = performance.now()
-      const tookMs = agents > 1 ? endedAtMs - startedAtMs : 0
-      const pauseMs = Math.min(pausePerWriting * tookMs, longestPauseMs)
-      notBeforeMs = endedAtMs + (failing ? retryMs : pauseMs)
-      if (waiting.length > 0) schedule()
-    })
-  }
-
-  /** Never rejects. */
-  async function flush(): Promise<void> {
-    const turns = waiting
-    if (turns.length === 0) return
-    waiting = []
-    try {
+  const batcher = createBatcher<ReportedTurn>({
+    ...{ log, trouble: 'invalidation reports cannot be written', waitMs: 0, retryMs },
+    restMs: (tookMs) => (isOfMany ? Math.min(pausePerWriting * tookMs, longestPauseMs) : 0),
+    write: async (turns) => {
+      isOfMany = new Set(turns.map(({ agentId }) => agentId)).size > 1
       const done = await saveTurns(service, turns)
-      failing = false
       tellInvalidationsDone(service, done)
       for (const { agentId, results } of turns) recorded(agentId, results.at(-1)?.position ?? 0)
-    } catch (error) {
-      if (!failing)
-        log.error({ err: error, reports: turns.length }, 'invalidation reports cannot be written')
-      failing = true
-      waiting = [...turns, ...waiting]
-    }
+    },
+  })
+  return {
+    record: (turn) => {
+      batcher.add(turn)
+    },
+    close: () => batcher.close(),
   }
 }
 

@@ -7,6 +7,7 @@ import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import type { MemberProgress } from './invalidation-results.js'
 import { visibleAgents, within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
+import { rememberAnswers } from '../../runtime/bounded-cache.js'
 
 /** Which agents; every one that the scope may see when it names none. */
 export interface TargetedBy {
@@ -68,17 +69,12 @@ export async function readTargetAgents(
 }
 
 /** A fleet has a handful of different ones. */
-const parsed = new Map<string, readonly Capability[]>()
 const parsedMost = 100
 
-function parseCapabilities(json: string): readonly Capability[] {
-  const known = parsed.get(json)
-  if (known) return known
-  if (parsed.size >= parsedMost) parsed.clear()
-  const capabilities = JSON.parse(json) as Capability[] // as registration writes it
-  parsed.set(json, capabilities)
-  return capabilities
-}
+const parseCapabilities = rememberAnswers(
+  parsedMost,
+  (json: string): readonly Capability[] => JSON.parse(json) as Capability[], // as registration writes it
+)
 
 export interface GroupOnAgent {
   readonly agentId: number

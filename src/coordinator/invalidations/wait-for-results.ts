@@ -1,5 +1,6 @@
 /** Waits until an entry has ended: a hint says so, and it is looked at every second without one. */
 import { invalidationsEndedSubject } from '../bus/subjects.js'
+import { Hint } from '../../runtime/hint.js'
 import type { AgentResult } from './invalidation-results.js'
 import { findInvalidation } from './invalidation-queries.js'
 import type { StateService } from '../service.js'
@@ -23,33 +24,18 @@ export async function waitForEnd(
   timeoutMs: number,
 ): Promise<InvalidationView | undefined> {
   const untilMs = performance.now() + timeoutMs
-  let wake: () => void = () => undefined
-  let isHinted = false
-  const subscription = service.bus.subscribe(invalidationsEndedSubject, () => {
-    isHinted = true
-    wake()
-  })
+  const hint = new Hint()
+  const subscription = service.bus.subscribe(invalidationsEndedSubject, hint.give)
   try {
     for (;;) {
-      isHinted = false
+      hint.take()
       const entry = await findInvalidation(service.store.queries, { kind: 'all' }, id)
       if (!entry) return undefined
       const leftMs = untilMs - performance.now()
       if (entry.outcome !== null || leftMs <= 0) return await viewInvalidation(service, entry)
-      await new Promise<void>((resume) => {
-        const timer = setTimeout(resume, Math.min(leftMs, withoutHintMs))
-        wake = () => {
-          clearTimeout(timer)
-          resume()
-        }
-        if (wasHinted()) wake()
-      })
+      await hint.wait(Math.min(leftMs, withoutHintMs))
     }
   } finally {
     subscription.close()
-  }
-
-  function wasHinted(): boolean {
-    return isHinted
   }
 }

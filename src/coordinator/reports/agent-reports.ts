@@ -16,6 +16,7 @@ import { readGroups } from '../fleet/group-queries.js'
 import { tellAgentsChanged } from '../agents/agent-hints.js'
 import { judgeReport, type ReportedAgent, type ReportedApply } from './report-outcome.js'
 import type { StateService } from '../service.js'
+import { createBatcher } from '../../runtime/batcher.js'
 
 export interface ReportRecorder {
   /** Never waits; reports of one agent are judged in the order of these calls. */
@@ -39,66 +40,23 @@ const retryMs = 1000
 const waitingLimit = 20_000
 
 export function createReportRecorder(service: StateService, log: Logger): ReportRecorder {
-  let waiting: Waiting[] = []
-  let flushing: Promise<void> | null = null
-  let timer: NodeJS.Timeout | null = null
-  let closed = false
-  let failing = false
-
+  const batcher = createBatcher<Waiting>({
+    ...{ log, trouble: 'reports cannot be written', waitMs: batchMs, retryMs },
+    ...{ atOnce: batchSize, waitingMost: waitingLimit },
+    write: async (batch) => {
+      await writeBatch(service, batch)
+      tellAgentsChanged(service, [...new Set(batch.map(({ agentId }) => agentId))])
+    },
+  })
   return {
     recordApply: (agentId, apply) => {
-      add({ agentId, apply })
+      batcher.add({ agentId, apply })
     },
     recordDrift: (agentId, drift, traceId) => {
-      add({ agentId, drift, traceId })
+      batcher.add({ agentId, drift, traceId })
     },
-    flush,
-    close: async () => {
-      closed = true
-      if (timer) clearTimeout(timer)
-      await flush()
-    },
-  }
-
-  function add(entry: Waiting): void {
-    if (waiting.length >= waitingLimit) waiting.shift()
-    waiting.push(entry)
-    if (waiting.length === batchSize && !failing && !closed) void flush() // never rejects
-    schedule(batchMs)
-  }
-
-  function schedule(delayMs: number): void {
-    if (timer || closed) return
-    timer = setTimeout(() => {
-      timer = null
-      void flush() // never rejects
-    }, delayMs)
-  }
-
-  async function flush(): Promise<void> {
-    while (flushing) await flushing
-    if (waiting.length === 0) return
-    flushing = writeAll().finally(() => (flushing = null))
-    await flushing
-  }
-
-  async function writeAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchSize)
-      try {
-        await writeBatch(service, batch)
-      } catch (error) {
-        if (!failing) log.error({ err: error, reports: batch.length }, 'reports cannot be written')
-        failing = true
-        schedule(retryMs)
-        return
-      }
-      failing = false
-      // Nobody else takes from the front while this flush runs, but the limit may have.
-      const left = new Set(batch)
-      waiting = waiting.filter((entry) => !left.has(entry))
-      tellAgentsChanged(service, [...new Set(batch.map(({ agentId }) => agentId))])
-    }
+    flush: () => batcher.flush(),
+    close: () => batcher.close(),
   }
 }
 

@@ -16,6 +16,7 @@ import { tellAgentsChanged } from '../agents/agent-hints.js'
 import { requireTerm } from '../store/leases.js'
 import { toCondition } from '../registration/registration.js'
 import type { StateService } from '../service.js'
+import { createBatcher } from '../../runtime/batcher.js'
 
 export type HeardAgent = HeardRow
 
@@ -55,63 +56,24 @@ export function createHeartbeatRecorder(
 ): HeartbeatRecorder {
   /** By agent, one entry each: what its row holds, as far as this process wrote it. */
   const written = new Map<number, ConditionColumns>()
-  let waiting = new Map<number, HeartbeatRow>()
-  let flushing: Promise<void> | null = null
-  let timer: { readonly handle: NodeJS.Timeout; readonly dueAt: number } | null = null
-  let closed = false
-  let failing = false
+  const batcher = createBatcher<HeartbeatRow>({
+    ...{ log, trouble: 'heartbeats cannot be written', waitMs: batchMs, retryMs: batchMs },
+    keyOf: ({ id }) => id,
+    write: async (rows) => {
+      tell(new Map(rows.map((row) => [row.id, row])), await save(rows))
+    },
+  })
 
-  return { record, forget, flush, close }
+  return { record, forget, flush: () => batcher.flush(), close: () => batcher.close() }
 
   function record(agent: LiveAgent, condition: EngineCondition): void {
     const row = { id: agent.agentId, at: service.now(), ...toCondition(condition, agent) }
-    waiting.set(row.id, row)
-    schedule(isWritten(row) ? batchMs : changeMs)
+    batcher.add(row, isWritten(row) ? batchMs : changeMs)
   }
 
   function forget(agentId: number): void {
-    if (waiting.has(agentId)) schedule(changeMs)
+    if (batcher.isWaiting(agentId)) batcher.hurry(changeMs)
     written.delete(agentId)
-  }
-
-  async function flush(): Promise<void> {
-    while (flushing) await flushing
-    if (waiting.size === 0) return
-    flushing = write().finally(() => (flushing = null))
-    await flushing
-  }
-
-  async function close(): Promise<void> {
-    closed = true
-    if (timer) clearTimeout(timer.handle)
-    await flush()
-  }
-
-  function schedule(delayMs: number): void {
-    if (closed) return
-    const dueAt = performance.now() + delayMs
-    if (timer && timer.dueAt <= dueAt) return
-    if (timer) clearTimeout(timer.handle)
-    const handle = setTimeout(() => {
-      timer = null
-      void flush() // never rejects
-    }, delayMs)
-    timer = { handle, dueAt }
-  }
-
-  async function write(): Promise<void> {
-    const rows = waiting
-    waiting = new Map()
-    try {
-      tell(rows, await save([...rows.values()]))
-      failing = false
-    } catch (error) {
-      if (!failing) log.error({ err: error, agents: rows.size }, 'heartbeats cannot be written')
-      failing = true
-      // What came meanwhile is newer.
-      for (const [id, row] of rows) if (!waiting.has(id)) waiting.set(id, row)
-      schedule(batchMs)
-    }
   }
 
   async function save(rows: readonly HeartbeatRow[]): Promise<HeardRow[]> {

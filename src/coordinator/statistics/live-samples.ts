@@ -5,6 +5,7 @@
 import type { Bus, Subscription } from '../bus/bus.js'
 import { agentWatchSubject, liveSampleSubject, type LiveSample } from '../bus/subjects.js'
 import { FleetError } from '../../errors.js'
+import { startLoop } from '../../runtime/loop.js'
 
 export interface LiveSamples {
   /** Throws FleetError 'limited' when too much is looked at already. */
@@ -20,7 +21,7 @@ export interface LiveSamples {
    * `requireRoom`.
    */
   watch(agentIds: readonly number[], onSample: (sample: LiveSample) => void): () => void
-  close(): void
+  close(): Promise<void>
 }
 
 /** What an agent is told, and how often again: one lost message ends nothing. */
@@ -36,7 +37,13 @@ interface Watched {
 
 export function createLiveSamples(bus: Bus): LiveSamples {
   const watched = new Map<number, Watched>()
-  let timer: NodeJS.Timeout | null = null
+  const renewing = startLoop({
+    ...{ log: null, everyMs: null },
+    pass: ({ nextIn }) => {
+      tell([...watched.keys()])
+      nextIn(watched.size > 0 ? renewEveryMs : null)
+    },
+  })
 
   return {
     requireRoom,
@@ -58,9 +65,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
         listeners.add(onSample)
       }
       tell(fresh)
-      timer ??= setInterval(() => {
-        tell([...watched.keys()])
-      }, renewEveryMs)
+      renewing.wake(renewEveryMs)
       return () => {
         for (const agentId of ids) leave(agentId, onSample)
       }
@@ -68,7 +73,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
     close: () => {
       for (const { subscription } of watched.values()) subscription.close()
       watched.clear()
-      stopTimer()
+      return renewing.close()
     },
   }
 
@@ -102,15 +107,9 @@ export function createLiveSamples(bus: Bus): LiveSamples {
     if (!one || one.listeners.size > 0) return
     one.subscription.close()
     watched.delete(agentId)
-    if (watched.size === 0) stopTimer()
   }
 
   function tell(agentIds: readonly number[]): void {
     if (agentIds.length > 0) bus.publish(agentWatchSubject, { agentIds })
-  }
-
-  function stopTimer(): void {
-    if (timer) clearInterval(timer)
-    timer = null
   }
 }

@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import { holdsLease, releaseLeases, renewLease, takeLease, type Term } from './lease-queries.js'
 import type { Queries, Store } from './store.js'
+import { startLoop } from '../../runtime/loop.js'
 
 export type Duty = 'liveness' | 'placement' | 'cleanup' | 'invalidations'
 
@@ -50,10 +51,11 @@ export function createLeases({ store, now, isAlone }: LeaseParts): Leases {
     run: async (duty, work) => {
       const term = await findTerm(duty)
       if (!term) return undefined
-      const renewing = setInterval(() => {
-        // What cannot be renewed runs out, and the work's own writes say so.
-        renewLease(store.queries, term, now() + leaseMs).catch(() => undefined)
-      }, renewEveryMs)
+      // What cannot be renewed runs out, and the work's own writes say so.
+      const renewing = startLoop({
+        ...{ log: null, everyMs: renewEveryMs },
+        pass: () => renewLease(store.queries, term, now() + leaseMs),
+      })
       try {
         return await work(term)
       } catch (error) {
@@ -61,7 +63,7 @@ export function createLeases({ store, now, isAlone }: LeaseParts): Leases {
         asked.delete(duty)
         return undefined
       } finally {
-        clearInterval(renewing)
+        await renewing.close()
       }
     },
 

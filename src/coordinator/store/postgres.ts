@@ -3,7 +3,6 @@
  * With `sqlite.ts` the only file that knows which database this is.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   Kysely,
   PostgresDialect,
@@ -23,8 +22,9 @@ import type { Database, DialectSql } from './database.js'
 import type { Tables } from './schema.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
-import { Turns } from './turns.js'
+import { Turns } from '../../runtime/turns.js'
 import { ConstraintViolation } from './violation.js'
+import { pauseFor, waitAtMost } from '../../runtime/pause.js'
 
 /** Chosen by us: a coordinator's connections; ten coordinators stay below PostgreSQL's default of 100. */
 const connectionsMost = 8
@@ -113,7 +113,10 @@ export function openPostgres(url: string, log: Logger): Database {
           and application_name <> ${ownName} limit 1`.execute(queries)
       return rows.length > 0
     },
-    check: () => Promise.race([ask(queries), outwait(checkTimeoutMs)]),
+    check: () =>
+      waitAtMost(checkTimeoutMs, ask(queries), () => {
+        throw unavailable(`not within ${checkTimeoutMs} ms`)
+      }),
     // The server's disk is not ours to see: what it refuses to write says so.
     checkRoom: () => Promise.resolve(),
     close: () => queries.destroy(),
@@ -177,7 +180,7 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
           retryAfterSeconds: 1,
           cause: error,
         })
-      await pause(Math.random() * attemptPauseMs * attempts)
+      await pauseFor(Math.random() * attemptPauseMs * attempts)
     }
   }
 }
@@ -216,11 +219,6 @@ async function requireUnicode(queries: Transaction<Tables>): Promise<void> {
 
 async function ask(queries: Kysely<Tables>): Promise<void> {
   await sql`select 1`.execute(queries)
-}
-
-async function outwait(timeoutMs: number): Promise<never> {
-  await pause(timeoutMs, undefined, { ref: false })
-  throw unavailable(`not within ${timeoutMs} ms`)
 }
 
 class PooledDialect extends PostgresDialect {

@@ -3,6 +3,8 @@
  * all at once, cost one reading. Exact, not timed: whoever writes changes the generation.
  */
 
+import { createReadCache } from '../../runtime/bounded-cache.js'
+
 export interface Reading {
   /** What is read, parameters and the reader's scope included: the same text, the same answer. */
   readonly key: string
@@ -17,29 +19,14 @@ const rowsMost = 2_000
 
 /** `readGeneration` answers another number after every write, whoever wrote. What is read is shared: nobody may change it. */
 export function createReadMemory(readGeneration: () => number): Recall {
-  const known = new Map<string, Promise<unknown>>()
+  const known = createReadCache<unknown>({
+    ...{ most: rowsMost, believedMs: Number.POSITIVE_INFINITY, now: () => 0 },
+  })
   let generation = Number.NaN
-  let rows = 0
-  const forget = (): void => {
-    known.clear()
-    rows = 0
-  }
-
   return async <T>(reading: Reading, read: () => Promise<T>): Promise<T> => {
     const now = readGeneration()
-    if (now !== generation) {
-      forget()
-      generation = now
-    }
-    const found = known.get(reading.key)
-    if (found) return found as Promise<T> // the key says what is read
-    if (rows + reading.rows > rowsMost) forget()
-    rows += reading.rows
-    const fresh = read()
-    known.set(reading.key, fresh)
-    fresh.catch(() => {
-      if (known.get(reading.key) === fresh) known.delete(reading.key)
-    })
-    return fresh
+    if (now !== generation) known.clear()
+    generation = now
+    return known.read(reading.key, read, reading.rows) as Promise<T> // the key says what is read
   }
 }

@@ -2,9 +2,9 @@
  * Waits for another process that writes the store (`admin set-password` beside the daemon, a backup) without holding up this one:
  * SQLite's own waiting stops the thread, and with it all links and calls.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { FleetError } from '../../errors.js'
+import { pauseFor } from '../../runtime/pause.js'
 
 /** Chosen by us: then whoever asked is told. */
 const patienceMs = 5000
@@ -27,7 +27,7 @@ export async function outwaitBusy<T>(attempt: () => T | Promise<T>): Promise<T> 
     } catch (error) {
       if (!(error instanceof StoreBusy) || performance.now() >= giveUpAtMs) throw error
     }
-    await pause(pauseMs)
+    await pauseFor(pauseMs)
   }
 }
 

@@ -27,8 +27,9 @@ import type { Tables } from './schema.js'
 import { outwaitBusy, PatientConnection, StoreBusy } from './sqlite-patience.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
-import { Turns } from './turns.js'
+import { Turns } from '../../runtime/turns.js'
 import { ConstraintViolation } from './violation.js'
+import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
 export const inMemory = ':memory:'
 
@@ -263,7 +264,7 @@ function countWrites(file: BetterSqlite3.Database): Writes {
 
 /** The database as Kysely sees it: statements are kept, errors are the store's own. */
 function statementCache(file: BetterSqlite3.Database, noteWrite: () => void): SqliteDatabase {
-  const kept = new Map<string, SqliteStatement>()
+  const kept = createBoundedCache<string, SqliteStatement>(statementsKept)
   return {
     close: () => {
       kept.clear()
@@ -271,16 +272,9 @@ function statementCache(file: BetterSqlite3.Database, noteWrite: () => void): Sq
     },
     prepare: (text) => {
       const found = kept.get(text)
-      if (found) {
-        // The map keeps the order of use.
-        kept.delete(text)
-        kept.set(text, found)
-        return found
-      }
+      if (found) return found
       const statement = translated(() => wrapStatement(file.prepare(text), noteWrite))
       if (text.length <= statementLengthMost) kept.set(text, statement)
-      const [oldest] = kept.keys()
-      if (kept.size > statementsKept && oldest !== undefined) kept.delete(oldest)
       return statement
     },
   }

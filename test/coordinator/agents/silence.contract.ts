@@ -22,10 +22,7 @@ export async function silenceContract(
       .set({ state: agentStates.Running, lastHeartbeatAt: service.now() })
       .execute()
   const liveness = createLiveness(service, service.log)
-  t.teardown(async () => {
-    liveness.stop()
-    await Promise.resolve()
-  })
+  t.teardown(() => liveness.stop())
   const pass = async (heartbeats: number) => {
     for (let n = 0; n < heartbeats; n++) {
       service.moveClock(heartbeatMs)
@@ -48,7 +45,7 @@ export async function silenceContract(
     await hear()
     service.moveClock(100 * heartbeatMs)
     const restarted = createLiveness(service, service.log)
-    restarted.stop()
+    await restarted.stop()
     for (let n = 0; n < 2; n++) {
       service.moveClock(heartbeatMs)
       await restarted.check()
@@ -83,7 +80,7 @@ export async function silenceContract(
       },
     }
     const patient = createLiveness(failing, service.log)
-    patient.stop()
+    await patient.stop()
     const passWith = async (heartbeats: number) => {
       for (let n = 0; n < heartbeats; n++) {
         service.moveClock(heartbeatMs)

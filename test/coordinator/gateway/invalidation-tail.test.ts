@@ -39,9 +39,7 @@ void t.test('what was cancelled makes room for what comes', async (t) => {
   await addAgent(service.store.queries, 'edge', { capabilities })
   const entries = openInvalidationLog(service)
   const tail = createInvalidationTail(service, service.log, { entries, grown: () => undefined })
-  t.teardown(() => {
-    tail.close()
-  })
+  t.teardown(() => tail.close())
   await eventually('the log was read', () => tail.end === 0)
   // 68 of a quarter of a megabyte: more than a tail keeps, of which it drops the oldest.
   const value = 'x'.repeat(4000)

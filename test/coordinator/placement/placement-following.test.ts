@@ -1,11 +1,7 @@
 /** Placement follows a fleet: who goes Down alone, who with most of the fleet, who arrives in crowds; and what a full cache lets go. */
 import t, { type Test } from 'tap'
 import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
-import {
-  createKeptWishes,
-  firstRetryMs,
-  longestRetryMs,
-} from '../../../src/coordinator/deploying/kept-wishes.js'
+import { createKeptWishes, retries } from '../../../src/coordinator/deploying/kept-wishes.js'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
 import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
@@ -247,7 +243,7 @@ void t.test('a kept wish that failed', (t) => {
     now = againAt
     return pauseMs
   })
-  const doubled = pauses.map((_, at) => Math.min(firstRetryMs * 2 ** at, longestRetryMs))
+  const doubled = pauses.map((_, at) => Math.min(retries.firstMs * 2 ** at, retries.longestMs))
   t.same(pauses, doubled, 'less and less often, and for ever')
   wishes.recordFailure(1, 'a', now)
   t.ok(wishes.isDue(1, 'b', now), 'another wish is tried at once')

@@ -11,6 +11,7 @@ import { findAccountByName, type LoginAccount } from '../../identity/account-que
 import type { Identity } from '../../identity/identity.js'
 import { unauthenticated } from '../../identity/sessions.js'
 import { findPlaceByName } from './places.js'
+import { createBoundedCache } from '../../../runtime/bounded-cache.js'
 
 export interface ConsoleCredentials {
   /** `account` or `account@organization`. */
@@ -36,22 +37,25 @@ interface Remembered {
   readonly passwordHash: string
   readonly actor: Actor
   readonly untilMs: number
+  /** Of credentials, known when it was checked: after another one it is checked again. */
+  readonly changes: number
 }
 
 /** choices: 2, what was revoked is dead within 5 s, also when the hint about it is lost. */
 const believedMs = 4_000
-/** Chosen by us; when there are more, all are checked again. */
+/** Of more, those that called longest ago are checked again. */
 const rememberedMost = 1_000
 
 export function createConsoleLogins(identity: Identity): ConsoleLogins {
   const { service, passwords, limits } = identity
   /** By a digest that means nothing outside of this process. */
   const secret = randomBytes(32)
-  const remembered = new Map<string, Remembered>()
+  const remembered = createBoundedCache<string, Remembered>(rememberedMost)
   /** Checks in progress: calls that were sent together share one. */
   const checking = new Map<string, Promise<Actor>>()
+  let changes = 0
   const subscription = service.bus.subscribe(credentialsChangedSubject, () => {
-    for (const [key, entry] of remembered) remembered.set(key, { ...entry, untilMs: 0 })
+    changes += 1
   })
   return {
     recognize: async (credentials) => {
@@ -61,7 +65,7 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
         .update(JSON.stringify([user, password, sourceAddress]))
         .digest('hex')
       const known = remembered.get(key)
-      if (known && known.untilMs > service.now()) return known.actor
+      if (known?.changes === changes && known.untilMs > service.now()) return known.actor
       const running = checking.get(key)
       if (running) return running
       const check = checkAgain(key, credentials, known?.passwordHash)
@@ -83,10 +87,9 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
     knownHash: string | undefined,
   ): Promise<Actor> {
     remembered.delete(key)
-    const untilMs = service.now() + believedMs
+    const known = { untilMs: service.now() + believedMs, changes }
     const { account, actor } = await check(credentials, knownHash)
-    if (remembered.size >= rememberedMost) remembered.clear()
-    remembered.set(key, { passwordHash: account.passwordHash, actor, untilMs })
+    remembered.set(key, { passwordHash: account.passwordHash, actor, ...known })
     return actor
   }
 

@@ -14,6 +14,7 @@ import {
 import type { Identity } from '../../identity/identity.js'
 import { endSession } from '../../identity/sessions.js'
 import { findPlaceOf } from './places.js'
+import { createReadCache } from '../../../runtime/bounded-cache.js'
 
 export interface ConsoleSessions {
   /** Answers the cookie's value. */
@@ -38,7 +39,7 @@ const label = 'console'
 
 export function createConsoleSessions({ service }: Identity): ConsoleSessions {
   const { store, now } = service
-  const remembered = new Map<string, { readonly actor: Actor; readonly untilMs: number }>()
+  const remembered = createReadCache<Actor | undefined>({ most: rememberedMost, believedMs, now })
   const subscription = service.bus.subscribe(credentialsChangedSubject, () => {
     remembered.clear()
   })
@@ -61,16 +62,7 @@ export function createConsoleSessions({ service }: Identity): ConsoleSessions {
       })
       return `${id}.${secret}`
     },
-    recognize: async (cookie) => {
-      const known = remembered.get(cookie)
-      if (known && known.untilMs > now()) return known.actor
-      const untilMs = now() + believedMs
-      const actor = await findActor(cookie)
-      if (remembered.size >= rememberedMost) remembered.clear()
-      if (actor) remembered.set(cookie, { actor, untilMs })
-      else remembered.delete(cookie)
-      return actor
-    },
+    recognize: (cookie) => remembered.read(cookie, () => findActor(cookie)),
     end: async ({ sessionId }) => {
       remembered.clear()
       await endSession(service, sessionId)

@@ -3,6 +3,7 @@
  * stored and what is not yet.
  */
 import { archivesMost, defaultRows, spanOf, type Grid } from '../archive/archives.js'
+import { Turns } from '../../../runtime/turns.js'
 import { createLayouts } from './layouts.js'
 import {
   createLiveCache,
@@ -70,7 +71,8 @@ export function createLocalArchive(
   const readRows = createRowReader(parts)
   const reader = { ...createSeriesReader(parts, readRows), ...createNewestReader(parts, readRows) }
   let waiting: NumberedSample[] = []
-  let work: Promise<unknown> = Promise.resolve()
+  /** One thing after the other: rows are read, folded and written in the order in which samples came. */
+  const turns = new Turns()
   let timer: NodeJS.Timeout | null = null
   const said = new Set<string>()
   /** Rows of coarser archives than are kept, written when more were, have been looked for. */
@@ -84,18 +86,18 @@ export function createLocalArchive(
     },
     recordAll,
     release: (agentId) => {
-      void inTurn(() => leave(agentId)) // never rejects
+      void turns.run(() => leave(agentId)) // never rejects
       schedule()
     },
-    readSeries: (query) => inTurn(takeWaiting).then(() => reader.readSeries(query)),
-    readNewest: (query) => inTurn(takeWaiting).then(() => reader.readNewest(query)),
-    readNewestEach: (query) => inTurn(takeWaiting).then(() => reader.readNewestEach(query)),
+    readSeries: (query) => turns.run(takeWaiting).then(() => reader.readSeries(query)),
+    readNewest: (query) => turns.run(takeWaiting).then(() => reader.readNewest(query)),
+    readNewestEach: (query) => turns.run(takeWaiting).then(() => reader.readNewestEach(query)),
     retain: (agentIds, nowMs) => retain(new Set(agentIds), nowMs),
-    commit: () => inTurn(commit),
+    commit: () => turns.run(commit),
     close: async () => {
       isClosed = true
       if (timer) clearTimeout(timer)
-      await inTurn(commit)
+      await turns.run(commit)
       await store.close()
     },
   }
@@ -105,18 +107,11 @@ export function createLocalArchive(
     schedule()
   }
 
-  /** One thing after the other: rows are read, folded and written in the order in which samples came. */
-  function inTurn<T>(next: () => Promise<T>): Promise<T> {
-    const turn = work.then(next)
-    work = turn.catch(() => undefined)
-    return turn
-  }
-
   function schedule(): void {
     if (timer || isClosed) return
     timer = setTimeout(() => {
       timer = null
-      void inTurn(commit) // never rejects
+      void turns.run(commit) // never rejects
     }, options.commitEveryMs)
   }
 
@@ -229,19 +224,19 @@ export function createLocalArchive(
   }
 
   async function retain(agentIds: ReadonlySet<number>, nowMs: number): Promise<number> {
-    const stored = await inTurn(async () => {
+    const stored = await turns.run(async () => {
       await tidyLayouts(nowMs)
       return store.listAgents()
     })
     const gone = stored.filter((agentId) => !agentIds.has(agentId))
     // Each in a turn of its own: a cache has some thousand rows, and commits must not wait for all.
     for (const agentId of gone)
-      await inTurn(() => {
+      await turns.run(() => {
         caches.delete(agentId)
         return store.remove(agentId)
       })
     if (!isTrimmed)
-      for (const agentId of stored) await inTurn(() => store.trim(agentId, options.archives))
+      for (const agentId of stored) await turns.run(() => store.trim(agentId, options.archives))
     isTrimmed = true
     return gone.length
   }

@@ -13,6 +13,7 @@ import type {
   StatisticsArchive,
 } from './statistics-archive.js'
 import type { Question } from './thread-messages.js'
+import { pauseAfter } from '../../../runtime/backoff.js'
 
 export type { ArchiveSetup } from './archive-link.js'
 
@@ -24,15 +25,15 @@ export const batchMs = 1000
  */
 const waitingMost = 30_000
 /** Chosen by us: the pause before another thread doubles; one that lived for longer than the longest begins with the shortest. */
-const shortestPauseMs = 500
-const longestPauseMs = 60_000
+const restarts = { firstMs: 500, longestMs: 60_000 }
 
 /** Resolves after the first attempt, however it ended. */
 export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchive> {
   let samples: CacheSample[] = []
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
-  let pauseMs = shortestPauseMs
+  /** In a row. */
+  let shortLives = 0
   let restart: NodeJS.Timeout | null = null
   let starting: Promise<void> = Promise.resolve()
   let why = noStatistics('the archive is closed')
@@ -94,7 +95,7 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
     void started.ended.then((reason) => {
       link = null
       if (isClosed) return
-      if (performance.now() - startedAtMs > longestPauseMs) pauseMs = shortestPauseMs
+      if (performance.now() - startedAtMs > restarts.longestMs) shortLives = 0
       why = reason
       warn(reason, 'the archive ended; it is started again')
       startLater()
@@ -102,10 +103,13 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
   }
 
   function startLater(): void {
-    restart = setTimeout(() => {
-      starting = start()
-    }, pauseMs)
-    pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+    shortLives += 1
+    restart = setTimeout(
+      () => {
+        starting = start()
+      },
+      pauseAfter(shortLives, restarts),
+    )
   }
 
   /** Never rejects. */

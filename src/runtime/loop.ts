@@ -1,0 +1,140 @@
+/**
+ * Work that is done again and again, for as long as its owner lives. Passes never overlap: the wait for the next one begins
+ * when the last one has ended. A pass that fails is logged, with its trace id, and is followed by the next one as any other.
+ */
+import { pino, type Logger } from 'pino'
+import { createContext, type Context } from '../context.js'
+import { processClock, type Clock } from './clock.js'
+
+const silent = pino({ level: 'silent' })
+
+export interface Loop {
+  /** The next pass begins within so many milliseconds; while one runs, so long after its end at the latest. */
+  wake(withinMs?: number): void
+  /** Resolves when a pass that began after this call has ended; begins it at once, or when the one that runs has ended. */
+  runNow(): Promise<void>
+  readonly isRunning: boolean
+  /** No pass begins any more. Resolves when the one that runs has ended. */
+  close(): Promise<void>
+}
+
+export interface Pass {
+  /** Of this pass alone. */
+  readonly context: Context
+  /** Fires when the loop is closed: what the pass waits for shall end. */
+  readonly signal: AbortSignal
+  /** Says when the next one is wanted, where that is not after `everyMs`; null: when the loop is woken. */
+  readonly nextIn: (waitMs: number | null) => void
+}
+
+export interface LoopOptions {
+  /** Null: nobody is to know of a failure, for what fails is done again, or is in vain and says so elsewhere. */
+  readonly log: Logger | null
+  /** What a failure is logged as: loudly the first time, quietly until a pass succeeds again. */
+  readonly trouble?: string
+  /** From the end of a pass to the next one; null: passes are run only when the loop is woken. */
+  readonly everyMs: number | null
+  /** Before the first pass; `everyMs` when it is left out. */
+  readonly firstMs?: number | null
+  /** The share by which `everyMs` is varied, so that a fleet which started together does not stay in step. */
+  readonly jitter?: number
+  /** Pause after a failed pass, however often the loop is woken meanwhile. */
+  readonly retryMs?: number
+  /** The same after a pass that succeeded, which took so long. */
+  readonly restMs?: (tookMs: number) => number
+  /** False: its waiting does not keep the process alive. */
+  readonly holdsProcess?: boolean
+  readonly clock?: Clock
+  /** What it answers is awaited. */
+  readonly pass: (pass: Pass) => unknown
+}
+
+export function startLoop(options: LoopOptions): Loop {
+  const { log, everyMs, retryMs, restMs, clock = processClock } = options
+  const ending = new AbortController()
+  let timer: { readonly cancel: () => void; readonly dueAtMs: number } | null = null
+  let running: Promise<void> = Promise.resolve()
+  let isRunning = false
+  /** Asked for while a pass runs. */
+  let wantedInMs = Number.POSITIVE_INFINITY
+  let following: Promise<void> | null = null
+  let notBeforeMs = Number.NEGATIVE_INFINITY
+  let isFailing = false
+  plan(options.firstMs === undefined ? everyMs : options.firstMs)
+
+  return {
+    get isRunning() {
+      return isRunning
+    },
+    wake: (withinMs = 0) => {
+      if (isRunning) wantedInMs = Math.min(wantedInMs, withinMs)
+      else if (withinMs <= 0 && notBeforeMs <= clock.nowMs())
+        void begin() // never rejects
+      else plan(withinMs)
+    },
+    runNow: () => {
+      if (!isRunning) return begin()
+      following ??= running.then(() => {
+        following = null
+        return isRunning ? running : begin()
+      })
+      return following
+    },
+    close: async () => {
+      ending.abort()
+      timer?.cancel()
+      await running
+    },
+  }
+
+  /** The earlier of two plans counts. */
+  function plan(waitMs: number | null): void {
+    if (waitMs === null || ending.signal.aborted) return
+    const nowMs = clock.nowMs()
+    const dueAtMs = Math.max(nowMs + waitMs, notBeforeMs)
+    if (timer && timer.dueAtMs <= dueAtMs) return
+    timer?.cancel()
+    const ring = (): void => {
+      void begin() // never rejects
+    }
+    const cancel = clock.after(dueAtMs - nowMs, ring, options.holdsProcess !== false)
+    timer = { cancel, dueAtMs }
+  }
+
+  function begin(): Promise<void> {
+    timer?.cancel()
+    timer = null
+    if (ending.signal.aborted) return running
+    isRunning = true
+    running = runPass()
+    return running
+  }
+
+  async function runPass(): Promise<void> {
+    const startedAtMs = clock.nowMs()
+    const context = createContext(log ?? silent)
+    let nextMs = everyMs === null ? null : vary(everyMs, options.jitter)
+    const nextIn = (waitMs: number | null): void => {
+      nextMs = waitMs
+    }
+    wantedInMs = Number.POSITIVE_INFINITY
+    let pauseMs = 0
+    try {
+      await options.pass({ context, signal: ending.signal, nextIn })
+      isFailing = false
+      pauseMs = restMs?.(clock.nowMs() - startedAtMs) ?? 0
+    } catch (error) {
+      context.log[isFailing ? 'debug' : 'error']({ err: error }, options.trouble)
+      isFailing = true
+      if (retryMs !== undefined) nextMs = pauseMs = retryMs
+    }
+    notBeforeMs = clock.nowMs() + pauseMs
+    isRunning = false
+    if (wantedInMs < (nextMs ?? Number.POSITIVE_INFINITY)) nextMs = wantedInMs
+    plan(nextMs)
+  }
+}
+
+function vary(waitMs: number, share = 0): number {
+  return waitMs * (1 + share * (2 * Math.random() - 1))
+}

@@ -1,0 +1,53 @@
+/** A clock that goes only when it is told to. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../src/runtime/clock.js'
+
+export interface VirtualClock extends Clock {
+  /** Goes on for so long; what is due is called in order, and all that follows from it at once is done before the next. */
+  pass(ms: number): Promise<void>
+  sleep(ms: number): Promise<void>
+  /** Timers that wait. */
+  readonly waiting: number
+}
+
+export function createVirtualClock(): VirtualClock {
+  let nowMs = 0
+  let timers: { readonly atMs: number; readonly ring: () => void }[] = []
+  const clock: VirtualClock = {
+    nowMs: () => nowMs,
+    after: (waitMs, ring) => {
+      const timer = { atMs: nowMs + Math.max(0, waitMs), ring }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((one) => one !== timer)
+      }
+    },
+    sleep: (ms) => new Promise((resolve) => clock.after(ms, resolve, true)),
+    pass: async (ms) => {
+      const untilMs = nowMs + ms
+      await settled()
+      for (let next = takeNext(untilMs); next; next = takeNext(untilMs)) {
+        nowMs = next.atMs
+        next.ring()
+        await settled()
+      }
+      nowMs = untilMs
+    },
+    get waiting() {
+      return timers.length
+    },
+  }
+  return clock
+
+  function takeNext(untilMs: number) {
+    const [next] = timers.toSorted((a, b) => a.atMs - b.atMs)
+    if (!next || next.atMs > untilMs) return undefined
+    timers = timers.filter((one) => one !== next)
+    return next
+  }
+}
+
+/** What gives way to others once or twice has gone on, too. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await nextTurn()
+}
