@@ -91,11 +91,11 @@ export function agentRoutes(service: StateService): readonly Route[] {
       ),
       ignoredKeys,
       answers: { 200: agentSchema },
-      handle: async ({ actor, object, body, query }) => {
+      handle: async ({ actor, object, body, query, guarded }) => {
         if (body.tags === undefined) return { status: 200, body: await show(actor, object) }
         requireAccess(actor, 'tag', 'read', errorKey)
         const assignment = { tags: body.tags ?? [], force: query.force ?? false }
-        const changed = await assignTags(service, actor, object, assignment)
+        const changed = await assignTags(guarded, actor, object, assignment)
         return { status: 200, body: await show(actor, changed) }
       },
     }),
@@ -110,8 +110,8 @@ export function agentRoutes(service: StateService): readonly Route[] {
       find: findChangeable,
       query: forceQuery('also while a group is placed on it'),
       answers: { 204: null },
-      handle: async ({ object, query }) => {
-        await deleteAgent(service, object, { force: query.force ?? false })
+      handle: async ({ object, query, guarded }) => {
+        await deleteAgent(guarded, object, { force: query.force ?? false })
         return { status: 204 }
       },
     }),

@@ -120,7 +120,8 @@ async function decideAnswer(
       exchange.note = about
     },
   }
-  const handle = (object: unknown): Promise<Answer> => route.handle({ ...call, object })
+  const handle = (object: unknown, guarded?: unknown): Promise<Answer> =>
+    route.handle({ ...call, object, guarded })
   const { edit } = route
   if (!edit) return handle(found)
   const find = async () => (await findObject(exchange, route, params)).object

@@ -94,9 +94,9 @@ export function tagRoutes(service: StateService): readonly Route[] {
       ),
       ignoredKeys: [...readOnlyKeys, 'static'],
       answers: { 200: tagSchema },
-      handle: async ({ actor, object, body }) => ({
+      handle: async ({ actor, object, body, guarded }) => ({
         status: 200,
-        body: toTagView(await updateTag(service, actor, object, body)),
+        body: toTagView(await updateTag(guarded, actor, object, body)),
       }),
     }),
     route({
@@ -109,8 +109,8 @@ export function tagRoutes(service: StateService): readonly Route[] {
       edit,
       find: (_, actor, id) => findChangeableTag(service, actor, id),
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteTag(service, object)
+      handle: async ({ object, guarded }) => {
+        await deleteTag(guarded, object)
         return { status: 204 }
       },
     }),
