@@ -42,12 +42,22 @@ export interface Surroundings {
 const pathLimit = 1000
 
 /** Once, before any API is mounted. */
-export function prepareLifecycle(app: FastifyInstance): void {
+export function prepareLifecycle(
+  app: FastifyInstance,
+  surroundings: Surroundings,
+  describeError: Api['describeError'],
+): void {
   app.decorateRequest('exchange', null)
   // Which types a call takes is known, and refused, before: here the bytes are read, up to the limit of the route.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, bytes)
+  })
+  app.setErrorHandler((error, request, reply) => {
+    if (request.exchange) return failCall(error, request.exchange, { request, reply, surroundings })
+    const context = createContext(surroundings.log, newTraceId())
+    reply.header('x-trace-id', context.traceId)
+    return sendAnswer(reply, describeError(error, { context, errorKey: 'path' }), context.log)
   })
 }
 
@@ -155,7 +165,6 @@ function mountTarget(
         surroundings,
       })
     },
-    errorHandler: (error, request, reply) => failCall(error, { request, reply, surroundings }),
   })
 }
 
@@ -170,9 +179,12 @@ interface Sending {
   readonly surroundings: Surroundings
 }
 
-async function failCall(error: unknown, sending: Sending): Promise<FastifyReply> {
+async function failCall(
+  error: unknown,
+  exchange: Exchange,
+  sending: Sending,
+): Promise<FastifyReply> {
   const { request, reply } = sending
-  const exchange = exchangeOf(request)
   const { api, limitBytes } = exchange.target
   const { context, route } = exchange
   // The framework means to end the connection behind a refused body; what is left of it is read away instead.
@@ -241,13 +253,12 @@ function chooseTraceId(request: FastifyRequest): string {
 }
 
 function describeCall(exchange: Exchange, request: FastifyRequest): AnsweredCall {
-  const { startedAt, target: _target, admitted: _admitted, ...rest } = exchange
   return {
-    ...rest,
+    ...exchange,
     method: exchange.caller.method,
     path: pathOf(request).slice(0, pathLimit),
     status: exchange.answer?.status ?? 0,
-    durationSeconds: (performance.now() - startedAt) / 1000,
+    durationSeconds: (performance.now() - exchange.startedAt) / 1000,
   }
 }
 

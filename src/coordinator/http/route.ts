@@ -143,6 +143,16 @@ export function route<Body extends TSchema, Query extends TObject, Found, Servic
   return definition as unknown as Route // handlers are only called with what their own schemas let through
 }
 
+/** A GET that nobody logs in for, of a part of this program that is no resource: health, documentation, the page. */
+export function publicRoute(
+  path: string,
+  about: Pick<Route, 'operationId' | 'summary' | 'query'>,
+  handle: (call: Pick<Call<unknown, unknown, unknown>, 'headers' | 'params'>) => Promise<Answer>,
+): Route {
+  const answers = { 200: null }
+  return { ...about, method: 'GET', path, errorKey: 'path', permission: 'public', answers, handle }
+}
+
 /** A list's answer: `totalCount` is what the filters let through, before `take` (choices: 2). */
 export function answerList(
   items: readonly unknown[] | AsyncIterable<unknown>,

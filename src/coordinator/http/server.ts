@@ -7,7 +7,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { fastify, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { createContext, newTraceId } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { trackAnswers, type FindAnswer } from './answers-under-way.js'
 import type { Api } from './api.js'
@@ -17,7 +16,6 @@ import type { Metrics } from './metrics.js'
 import { foldRareMethod } from './methods.js'
 import { mountApi, prepareLifecycle } from './mount-api.js'
 import { compileNetworks } from './networks.js'
-import { sendAnswer } from './send-answer.js'
 import { refuseTunnels, takeUpgrades, type HandleUpgrade } from './upgrades.js'
 
 export interface HttpOptions {
@@ -115,6 +113,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const app = createApp(options, server, findAnswer)
   let closing = false
   const surroundings = { log, metrics, isClosing: () => closing }
+  prepareLifecycle(app, surroundings, options.describeError)
   return {
     server,
     addApi: (api) => {
@@ -172,8 +171,8 @@ function createApp(
   server: HttpServer['server'],
   findAnswer: FindAnswer,
 ): FastifyInstance {
-  const { log, describeError, trustedProxies } = options
-  const app = fastify({
+  const { log, trustedProxies } = options
+  return fastify({
     serverFactory: (handle) =>
       server.on('request', (request, response) => {
         if (isHostless(request)) refuseHostless(response)
@@ -190,13 +189,6 @@ function createApp(
     rewriteUrl: ({ url = '/' }) => escapeBrokenPath(url),
     routerOptions: { maxParamLength: paramLimit },
   })
-  prepareLifecycle(app)
-  app.setErrorHandler((error, _request, reply) => {
-    const context = createContext(log, newTraceId())
-    reply.header('x-trace-id', context.traceId)
-    return sendAnswer(reply, describeError(error, { context, errorKey: 'path' }), context.log)
-  })
-  return app
 }
 
 /** A path that cannot be percent-decoded is taken literally, so that it is an unknown path like any other. */
