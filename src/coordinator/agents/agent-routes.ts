@@ -78,10 +78,10 @@ export function agentRoutes(service: StateService): readonly Route[] {
       body: updateBody(agent.fields),
       ignoredKeys: readOnlyNames(agent.fields),
       answers: { 200: agentSchema },
-      handle: async ({ actor, object, body, query }) => {
+      handle: async ({ actor, object, body, query, guarded }) => {
         if (body.tags !== undefined) requireAccess(actor, 'tag', 'read', errorKey)
         const change = { body, force: query.force ?? false }
-        const changed = await updateAgent(service, actor, object, change)
+        const changed = await updateAgent(guarded, actor, object, change)
         return { status: 200, body: await show(actor, changed) }
       },
     }),
@@ -96,8 +96,8 @@ export function agentRoutes(service: StateService): readonly Route[] {
       find: findChangeable,
       query: forceQuery('also while a group is placed on it'),
       answers: { 204: null },
-      handle: async ({ object, query }) => {
-        await deleteAgent(service, object, { force: query.force ?? false })
+      handle: async ({ object, query, guarded }) => {
+        await deleteAgent(guarded, object, { force: query.force ?? false })
         return { status: 204 }
       },
     }),

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { route, type Route } from '../http/route.js'
+import { publicRoute, type Route } from '../http/route.js'
 import { describeConsole, describeController, type DocumentedApi } from './api-documents.js'
 import { describeDocuments } from './apply-schema.js'
 
@@ -89,33 +89,19 @@ export function docsRoutes(documented: DocumentedApis, version: string): readonl
 }
 
 function documentRoute(name: string, type: string, read: () => Promise<Buffer>): Route {
-  return route({
-    method: 'GET',
-    path: `/docs/${name}`,
-    operationId: `docs ${name}`,
-    summary: 'A part of the documentation',
-    errorKey: 'path',
-    permission: 'public',
-    answers: { 200: null },
-    handle: async () => ({
-      status: 200,
-      body: await read(),
-      headers: { 'content-type': type, 'content-security-policy': contentSecurityPolicy },
-    }),
-  })
+  const about = { operationId: `docs ${name}`, summary: 'A part of the documentation' }
+  const headers = { 'content-type': type, 'content-security-policy': contentSecurityPolicy }
+  return publicRoute(`/docs/${name}`, about, async () => ({
+    status: 200,
+    body: await read(),
+    headers,
+  }))
 }
 
 function redirectRoute(path: string): Route {
-  return route({
-    method: 'GET',
-    path,
-    operationId: `docs ${path}`,
-    summary: 'Leads to the documentation',
-    errorKey: 'path',
-    permission: 'public',
-    answers: { 302: null },
-    handle: () => Promise.resolve({ status: 302, headers: { location: '/docs/index.html' } }),
-  })
+  const about = { operationId: `docs ${path}`, summary: 'Leads to the documentation' }
+  const headers = { location: '/docs/index.html' }
+  return publicRoute(path, about, () => Promise.resolve({ status: 302, headers }))
 }
 
 function assetFolder(): string {

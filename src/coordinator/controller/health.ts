@@ -1,7 +1,7 @@
 /** `/healthz`, `/readyz`, `/metrics`: no login, and nothing in them that has a name (choices: 1). */
 import { FleetError } from '../../errors.js'
 import type { Metrics } from '../http/metrics.js'
-import { route, type Answer, type Route } from '../http/route.js'
+import { publicRoute, type Answer, type Route } from '../http/route.js'
 import { waitAtMost } from '../../runtime/pause.js'
 import type { StateService } from '../service.js'
 
@@ -16,8 +16,8 @@ const checkTimeoutMs = 2_000
 
 export function healthRoutes({ service, metrics, readPhase }: HealthSource): readonly Route[] {
   return [
-    publicRoute('/healthz', () => Promise.resolve({ status: 200, body: { status: 'alive' } })),
-    publicRoute('/readyz', async () => {
+    healthRoute('/healthz', () => Promise.resolve({ status: 200, body: { status: 'alive' } })),
+    healthRoute('/readyz', async () => {
       const phase = readPhase()
       if (phase !== 'ready') throw notReady(`the coordinator is ${phase}`)
       await checkInTime('the store does not answer', () => service.store.check())
@@ -25,7 +25,7 @@ export function healthRoutes({ service, metrics, readPhase }: HealthSource): rea
       await checkInTime('the bus does not answer', () => service.bus.check())
       return { status: 200, body: { status: 'ready' } }
     }),
-    publicRoute('/metrics', async () => ({
+    healthRoute('/metrics', async () => ({
       status: 200,
       body: Buffer.from(await metrics.read()),
       headers: { 'content-type': metrics.contentType },
@@ -33,17 +33,8 @@ export function healthRoutes({ service, metrics, readPhase }: HealthSource): rea
   ]
 }
 
-function publicRoute(path: string, handle: () => Promise<Answer>): Route {
-  return route({
-    method: 'GET',
-    path,
-    operationId: path.slice(1),
-    summary: 'Health of the process',
-    errorKey: 'path',
-    permission: 'public',
-    answers: { 200: null },
-    handle,
-  })
+function healthRoute(path: string, handle: () => Promise<Answer>): Route {
+  return publicRoute(path, { operationId: path.slice(1), summary: 'Health of the process' }, handle)
 }
 
 /** The reason may name hosts, so it is not told. */

@@ -117,10 +117,10 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       ),
       ignoredKeys,
       answers: { 200: deploymentSchema },
-      handle: async ({ actor, object, body, query }) => {
+      handle: async ({ actor, object, body, query, guarded }) => {
         if (body.tags) requireAccess(actor, 'tag', 'read', errorKey)
         const change = { ...body, force: query.force ?? false }
-        const view = await updateDeployment(service, actor, object, change)
+        const view = await updateDeployment(guarded, actor, object, change)
         return { status: 200, body: toDeploymentView(view) }
       },
     }),
@@ -134,8 +134,8 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
       edit,
       find,
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteDeployment(service, object)
+      handle: async ({ object, guarded }) => {
+        await deleteDeployment(guarded, object)
         return { status: 204 }
       },
     }),

@@ -104,9 +104,9 @@ export function domainRoutes(service: StateService): readonly Route[] {
       ),
       ignoredKeys: readOnlyKeys,
       answers: { 200: domainSchema },
-      handle: async ({ actor, object, body }) => ({
+      handle: async ({ actor, object, body, guarded }) => ({
         status: 200,
-        body: toDomainView(await updateDomain(service, actor, object, body)),
+        body: toDomainView(await updateDomain(guarded, actor, object, body)),
       }),
     }),
     route({
@@ -119,8 +119,8 @@ export function domainRoutes(service: StateService): readonly Route[] {
       edit,
       find,
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteDomain(service, object)
+      handle: async ({ object, guarded }) => {
+        await deleteDomain(guarded, object)
         return { status: 204 }
       },
     }),

@@ -53,7 +53,7 @@ export const newFileSchema = Type.Object(
 )
 
 /** New content makes another version. */
-export function fileEditing(service: StateService): Edit<FileRecord> {
+export function fileEditing(service: StateService): Edit<FileRecord, StateService> {
   return editing(service, {
     keys: ['name', 'contentType', 'encoded', 'fileType', 'version', 'managedBy'],
     longKey: 'source',
@@ -126,9 +126,9 @@ export function fileRoutes(service: StateService): readonly Route[] {
       ),
       ignoredKeys: ignoredFileKeys,
       answers: { 200: wholeFileSchema },
-      handle: async ({ actor, object, body }) => ({
+      handle: async ({ actor, object, body, guarded }) => ({
         status: 200,
-        body: toWholeFileView(await updateFile(service, actor, object.id, body)),
+        body: toWholeFileView(await updateFile(guarded, actor, object.id, body)),
       }),
     }),
     route({
@@ -141,8 +141,8 @@ export function fileRoutes(service: StateService): readonly Route[] {
       edit,
       find,
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteFile(service, object)
+      handle: async ({ object, guarded }) => {
+        await deleteFile(guarded, object)
         return { status: 204 }
       },
     }),

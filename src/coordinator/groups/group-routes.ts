@@ -134,9 +134,9 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       ),
       ignoredKeys,
       answers: { 200: groupSchema },
-      handle: async ({ actor, object, body }) => {
+      handle: async ({ actor, object, body, guarded }) => {
         requireReferences(actor, body, errorKey)
-        return { status: 200, body: toGroupView(await updateGroup(service, actor, object, body)) }
+        return { status: 200, body: toGroupView(await updateGroup(guarded, actor, object, body)) }
       },
     }),
     route({
@@ -149,8 +149,8 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
       edit,
       find,
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteGroup(service, object)
+      handle: async ({ object, guarded }) => {
+        await deleteGroup(guarded, object)
         return { status: 204 }
       },
     }),

@@ -1,4 +1,4 @@
-/** Reads a call's body: what is refused before any schema sees it (choices: 2, Bodies). */
+/** A call's body: what is refused before any schema sees it, and what is done with a body that nobody reads. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as servedOthers } from 'node:timers/promises'
@@ -6,7 +6,6 @@ import { findJsonExcess, type JsonLimits } from '../../json-excess.js'
 import { FleetError } from '../../errors.js'
 import type { BodyType } from './route.js'
 
-/** choices: 2, 413 over 10 MiB. */
 export const bodyLimitBytes = 10 * 1024 * 1024
 /** Chosen by us: of a caller that is nobody yet; a login and a one-time code are some hundred bytes. */
 export const publicBodyLimitBytes = 64 * 1024
@@ -32,24 +31,51 @@ const typePattern = /^[\w./+-]+$/
 /** Behind the type: nothing, this, and maybe a last semicolon. */
 const parameterPattern = /^(?:charset\s*=\s*"?utf-8"?)?$/i
 
-/** Undefined when the body is empty. Throws FleetError with key `body`: 415, 413 or 400. */
-export async function readBody(
+/** How the body that the call announces is written; null: it announces none. Throws FleetError 'unsupported-type'. */
+export function readBodyType(
   request: IncomingMessage,
-  { bodyTypes = ['json'], textKey = 'text', limitBytes = bodyLimitBytes }: BodyRules = {},
-): Promise<unknown> {
-  if (!announcesBody(request)) return undefined
-  const type = chooseType(request, bodyTypes)
-  const bytes = await readBytes(request, limitBytes)
+  allowed: readonly BodyType[] = ['json'],
+): BodyType | null {
+  const { headers } = request
+  if (!announcesBody(request)) {
+    // The framework would refuse a malformed one even where no body follows.
+    delete headers['content-type']
+    return null
+  }
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new FleetError(
+      'unsupported-type',
+      'body',
+      'the body is compressed (Content-Encoding); send it as it is',
+    )
+  const given = readMediaType(headers['content-type'] ?? '')
+  const chosen = allowed.find((one) => mediaTypes[one] === given)
+  if (chosen !== undefined) return chosen
+  const right = allowed.map((one) => `"Content-Type: ${mediaTypes[one]}"`).join(' or ')
+  throw new FleetError('unsupported-type', 'body', `the body needs ${right}, in UTF-8`)
+}
+
+/** Undefined when the body is empty. Throws FleetError 'invalid'. */
+export async function parseBody(bytes: Buffer, type: BodyType, textKey = 'text'): Promise<unknown> {
   if (bytes.length === 0) return undefined
   if (type === 'json') return parseJson(bytes)
   const text = decode(bytes)
   return type === 'text' ? { [textKey]: text } : Object.fromEntries(new URLSearchParams(text))
 }
 
-export interface BodyRules {
-  readonly bodyTypes?: readonly BodyType[]
-  readonly textKey?: string
-  readonly limitBytes?: number
+/** What keeps the framework from reading a body to its end, as an answer tells it; other errors are passed on. */
+export function explainUnread(
+  error: unknown,
+  request: IncomingMessage,
+  limitBytes: number,
+): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new FleetError('too-large', 'body', `the body is over ${limitBytes} bytes`)
+  if (code === 'ECONNRESET' && !request.complete)
+    return new FleetError('invalid', 'body', 'the connection closed in the middle of the body')
+  return error
 }
 
 /** Reads away what is left of the body: an answer before its end leaves it in the connection otherwise. */
@@ -88,21 +114,6 @@ function announcesBody(request: IncomingMessage): boolean {
   )
 }
 
-function chooseType(request: IncomingMessage, allowed: readonly BodyType[]): BodyType {
-  const { 'content-encoding': encoding, 'content-type': type } = request.headers
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new FleetError(
-      'unsupported-type',
-      'body',
-      'the body is compressed (Content-Encoding); send it as it is',
-    )
-  const given = readMediaType(type ?? '')
-  const chosen = allowed.find((one) => mediaTypes[one] === given)
-  if (chosen !== undefined) return chosen
-  const right = allowed.map((one) => `"Content-Type: ${mediaTypes[one]}"`).join(' or ')
-  throw new FleetError('unsupported-type', 'body', `the body needs ${right}, in UTF-8`)
-}
-
 /** In small letters; null for what has another charset or is no type. */
 function readMediaType(header: string): string | null {
   const [type = '', charset = '', last = '', ...more] = header
@@ -110,38 +121,6 @@ function readMediaType(header: string): string | null {
     .map((part) => part.trim())
   const isRead = typePattern.test(type) && parameterPattern.test(charset)
   return isRead && last === '' && more.length === 0 ? type.toLowerCase() : null
-}
-
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes)
-    return Promise.reject(bodyTooLarge(limitBytes))
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let receivedBytes = 0
-    const stop = (): void => {
-      request.off('data', take).off('end', end).off('error', fail).off('close', fail)
-    }
-    const take = (chunk: Buffer): void => {
-      receivedBytes += chunk.length
-      if (receivedBytes > limitBytes) {
-        stop()
-        reject(bodyTooLarge(limitBytes))
-      } else chunks.push(chunk)
-    }
-    const end = (): void => {
-      stop()
-      resolve(Buffer.concat(chunks, receivedBytes))
-    }
-    const fail = (): void => {
-      stop()
-      reject(new FleetError('invalid', 'body', 'the connection closed in the middle of the body'))
-    }
-    request.on('data', take).on('end', end).on('error', fail).on('close', fail)
-  })
-}
-
-function bodyTooLarge(limitBytes: number): FleetError {
-  return new FleetError('too-large', 'body', `the body is over ${limitBytes} bytes`)
 }
 
 /** Of a large body each step takes some of what nobody may have at once. */

@@ -1,6 +1,6 @@
 /**
- * One call from its first header to its answer, in the order that the API promises (choices: 2): 401, 405 or 404 of
- * the path, 403 of the type, 404 of the object, then 415, 413 and 400 of body and query, then what the handler says.
+ * One call in the order that the API promises. Before its body is read: 401, 405 or 404 of the path, 403 of the type, 404 of
+ * the object, 400 of the query, 415. The framework reads the body: 413. Then 400 of the body, and what the handler says.
  */
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.js'
@@ -8,19 +8,12 @@ import { mayInConsole } from '../../resources/console-role.js'
 import { may, type Access, type Actor, type PermissionType } from '../../resources/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Api, Caller } from './api.js'
-import {
-  bodyLimitBytes,
-  bodyWords,
-  dropUnreadBody,
-  publicBodyLimitBytes,
-  readBody,
-} from './body.js'
+import { bodyWords, parseBody, readBodyType } from './body.js'
 import { answerEditable } from './edit-object.js'
 import { prepareInput, type ReadInput } from './input.js'
-import { MethodNotAllowed } from './method-not-allowed.js'
-import { nothingHere } from './nothing-here.js'
+import { MethodNotAllowed, nothingHere } from './refusals.js'
 import { prepareQuery, type RawQuery, type ReadQuery } from './query.js'
-import type { Answer, CallNote, Route } from './route.js'
+import type { Answer, BodyType, CallNote, Route } from './route.js'
 
 /** A path of an API with the routes of its methods; unknown paths have none. */
 export interface Target {
@@ -30,6 +23,8 @@ export interface Target {
   readonly methods: ReadonlyMap<string, PreparedRoute>
   /** Some of its calls are public, or all around an unknown path: nobody logs in to learn what is not there. */
   readonly isPublic: boolean
+  /** Of a body. */
+  readonly limitBytes: number
 }
 
 export interface PreparedRoute {
@@ -41,15 +36,30 @@ export interface PreparedRoute {
 
 /** Grows while the call is served; what it holds in the end is logged. */
 export interface Exchange {
+  readonly target: Target
   readonly context: Context
   readonly caller: Caller
   readonly startedAt: number
+  /** Null: the call is not admitted. */
+  admitted: AdmittedCall | null
   actor: Actor | null
   note: CallNote
   route: Route | null
   objectId: number | null
   error: unknown
   answer: Answer | null
+}
+
+/** A call that may be made, of an object that is there: its body is read now. */
+export interface AdmittedCall extends PreparedRoute, FoundObject {
+  readonly query: Record<string, unknown>
+  /** Null: there is no body. */
+  readonly bodyType: BodyType | null
+}
+
+interface FoundObject {
+  readonly object: unknown
+  readonly params: Readonly<Record<string, string>>
 }
 
 const idPattern = /^[1-9][0-9]{0,15}$/
@@ -73,38 +83,24 @@ export function prepareRoute(route: Route): PreparedRoute {
   }
 }
 
-/** Never rejects: what goes wrong is answered by the API's error body. */
-export async function answerCall(
-  target: Target,
-  exchange: Exchange,
-  request: FastifyRequest,
-): Promise<Answer> {
-  try {
-    return await decideAnswer(target, exchange, request)
-  } catch (error) {
-    exchange.error = error
-    const errorKey: ErrorKey = exchange.route?.errorKey ?? 'path'
-    return target.api.describeError(error, { context: exchange.context, errorKey })
-  } finally {
-    dropUnreadBody(request.raw)
-  }
-}
-
-async function decideAnswer(
-  target: Target,
-  exchange: Exchange,
-  request: FastifyRequest,
-): Promise<Answer> {
-  const { context, caller } = exchange
-  const { route, readQuery, readInput } = await admitCall(target, exchange, request.method)
+/** All that is known before the body is read. Throws FleetError. */
+export async function admitCall(exchange: Exchange, request: FastifyRequest): Promise<void> {
+  const { method } = exchange.caller
+  const prepared = await admitCaller(exchange, method)
   // The framework gives decoded strings, one for each parameter of the template.
   const params = request.params as Readonly<Record<string, string>>
-  const { object: found, rest } = await findObject(exchange, route, params)
+  const found = await findObject(exchange, prepared.route, params)
+  const query = prepared.readQuery(request.query as RawQuery) // what the framework's parser makes
+  const bodyType = isBodyless(method) ? null : readBodyType(request.raw, prepared.route.bodyTypes)
+  exchange.admitted = { ...prepared, ...found, query, bodyType }
+}
 
-  const query = readQuery(request.query as RawQuery) // what the framework's parser makes
-  const body = isBodyless(request.method)
-    ? undefined
-    : await readInputOf(request, { route, readInput, objectId: exchange.objectId })
+/** `bytes`: the body. */
+export async function runCall(exchange: Exchange, bytes: unknown): Promise<Answer> {
+  const { context, caller, admitted, objectId: id } = exchange
+  if (!admitted) throw new Error('a call runs that was not admitted')
+  const { route, params, query } = admitted
+  const body = isBodyless(caller.method) ? undefined : await readInputOf(admitted, bytes, id)
   const actor = exchange.actor ?? nobody
   const { sourceAddress, headers, secure } = caller
   const call = {
@@ -112,7 +108,7 @@ async function decideAnswer(
     actor,
     body,
     query,
-    params: rest,
+    params,
     sourceAddress,
     headers,
     secure,
@@ -120,19 +116,16 @@ async function decideAnswer(
       exchange.note = about
     },
   }
-  const handle = (object: unknown): Promise<Answer> => route.handle({ ...call, object })
+  const handle = (object: unknown, guarded?: unknown): Promise<Answer> =>
+    route.handle({ ...call, object, guarded })
   const { edit } = route
-  if (!edit) return handle(found)
-  const find = async () => (await findObject(exchange, route, params)).object
-  const id = exchange.objectId
-  return answerEditable({ route, edit, actor, id, headers, find, handle }, found)
+  if (!edit) return handle(admitted.object)
+  const find = () => findById(exchange, route, String(id))
+  return answerEditable({ route, edit, actor, id, headers, find, handle }, admitted.object)
 }
 
-async function admitCall(
-  { api, methods, isPublic }: Target,
-  exchange: Exchange,
-  method: string,
-): Promise<PreparedRoute> {
+async function admitCaller(exchange: Exchange, method: string): Promise<PreparedRoute> {
+  const { api, methods, isPublic } = exchange.target
   const found = methods.get(method === 'HEAD' ? 'GET' : method)
   if (found) exchange.route = found.route
   if (found?.route.permission === 'public') return found
@@ -183,17 +176,24 @@ async function findObject(
   exchange: Exchange,
   route: Route,
   params: Readonly<Record<string, string>>,
-): Promise<{ object: unknown; rest: Readonly<Record<string, string>> }> {
+): Promise<FoundObject> {
   if (Object.values(params).includes('')) throw nothingHere()
   const { id, ...rest } = params
-  if (id === undefined) return { object: undefined, rest }
+  if (id === undefined) return { object: undefined, params }
   const number = (route.readId ?? readDecimalId)(id)
   if (number === undefined) throw objectNotFound(id, route)
   exchange.objectId = number
-  if (!route.find) return { object: undefined, rest: params }
-  const object = await route.find(exchange.context, exchange.actor ?? nobody, number)
-  if (object === undefined) throw objectNotFound(id, route)
-  return { object, rest }
+  if (!route.find) return { object: undefined, params }
+  return { object: await findById(exchange, route, id), params: rest }
+}
+
+/** Of the id that the exchange has; `text`: as the path has it. */
+async function findById(exchange: Exchange, route: Route, text: string): Promise<unknown> {
+  const { context, actor, objectId } = exchange
+  const object =
+    objectId === null ? undefined : await route.find?.(context, actor ?? nobody, objectId)
+  if (object === undefined) throw objectNotFound(text, route)
+  return object
 }
 
 function readDecimalId(text: string): number | undefined {
@@ -210,22 +210,18 @@ function isBodyless(method: string): boolean {
 }
 
 async function readInputOf(
-  request: FastifyRequest,
-  call: { route: Route; readInput: ReadInput | null; objectId: number | null },
+  { route, readInput, bodyType }: AdmittedCall,
+  bytes: unknown,
+  objectId: number | null,
 ): Promise<unknown> {
-  const { route, readInput, objectId } = call
-  const limitBytes = route.permission === 'public' ? publicBodyLimitBytes : bodyLimitBytes
-  const body = await readBody(request.raw, { ...route, limitBytes })
-  if (readInput) {
-    if (body === undefined && route.bodyOptional !== true)
-      throw new FleetError(
-        'invalid',
-        'body',
-        `this call needs a body: ${(route.bodyTypes ?? ['json']).map((type) => bodyWords[type]).join(' or ')}`,
-      )
-    return body === undefined ? undefined : readInput(body, objectId)
+  const hasBody = bodyType !== null && Buffer.isBuffer(bytes)
+  const body = hasBody ? await parseBody(bytes, bodyType, route.textKey) : undefined
+  if (!readInput) refuseContent(body, route)
+  else if (body !== undefined) return readInput(body, objectId)
+  else if (route.bodyOptional !== true) {
+    const right = (route.bodyTypes ?? ['json']).map((type) => bodyWords[type]).join(' or ')
+    throw new FleetError('invalid', 'body', `this call needs a body: ${right}`)
   }
-  refuseContent(body, route)
   return undefined
 }
 

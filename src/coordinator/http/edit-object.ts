@@ -17,7 +17,7 @@ export interface EditableCall {
   readonly headers: IncomingHttpHeaders
   /** The object as it is; throws 'not-found'. */
   readonly find: () => Promise<unknown>
-  readonly handle: (object: unknown) => Promise<Answer>
+  readonly handle: (object: unknown, guarded: unknown) => Promise<Answer>
 }
 
 /** Chosen by us: each attempt fails only because another editor's succeeded. */
@@ -28,14 +28,16 @@ class EditedMeanwhile extends Error {}
 /** `found`: what `find` found before the body was read. */
 export async function answerEditable(call: EditableCall, found: unknown): Promise<Answer> {
   const { route, edit, id, headers, handle } = call
-  if (route.method === 'GET') return tagAnswer(edit, await handle(found), headers['if-none-match'])
-  return tagAnswer(edit, await (id === null ? handle(found) : editObject(call, id, found)))
+  if (id !== null && route.method !== 'GET')
+    return tagAnswer(edit, await editObject(call, id, found))
+  const ifNoneMatch = route.method === 'GET' ? headers['if-none-match'] : undefined
+  return tagAnswer(edit, await handle(found, edit.unguarded), ifNoneMatch)
 }
 
 async function editObject(call: EditableCall, id: number, found: unknown): Promise<Answer> {
   const { route, edit, actor, headers, handle } = call
   const wanted = readIfMatch(headers['if-match'], route.errorKey)
-  if (wanted === null && route.method === 'DELETE') return handle(found)
+  if (wanted === null && route.method === 'DELETE') return handle(found, edit.unguarded)
   let object = found
   for (let attempt = 0; attempt < attemptsMost; attempt++) {
     const seen = editionOf(edit.view(object), edit.keys)
@@ -44,9 +46,8 @@ async function editObject(call: EditableCall, id: number, found: unknown): Promi
       if (now === undefined || editionOf(edit.view(now), edit.keys) !== seen)
         throw new EditedMeanwhile()
     }
-    const current = object
     try {
-      return await edit.run(actor, id, requireSame, () => handle(current))
+      return await handle(object, edit.guard(actor, id, requireSame))
     } catch (error) {
       if (!(error instanceof EditedMeanwhile)) throw error
     }

@@ -1,71 +1,94 @@
-/** Puts an API's routes into the framework's router: one entry a path for all methods, so that 405 is ours to say. */
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+/** Puts an API's routes into the framework's router and lifecycle: one entry a path for all methods, so that 405 is ours to say. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { createContext, newTraceId, traceIdPattern } from '../../context.js'
 import type { AnsweredCall, Api, Caller } from './api.js'
-import { outlastBody } from './body.js'
 import {
-  answerCall,
+  bodyLimitBytes,
+  dropUnreadBody,
+  explainUnread,
+  outlastBody,
+  publicBodyLimitBytes,
+} from './body.js'
+import {
+  admitCall,
   prepareRoute,
+  runCall,
   type Exchange,
   type PreparedRoute,
   type Target,
 } from './dispatch.js'
-import { isBelow, prepareTargets, type Ground, type MountedApi } from './find-target.js'
-import type { Metrics } from './metrics.js'
 import { sendEventStream } from './event-stream.js'
+import { methodOf, routedMethods } from './methods.js'
+import type { Metrics } from './metrics.js'
+import type { Answer } from './route.js'
 import { sendAnswer } from './send-answer.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null: not a call of an API. */
+    exchange: Exchange | null
+  }
+}
 
 export interface Surroundings {
   readonly log: Logger
   readonly metrics: Metrics
   /** The server ends: each connection with its answer. */
   readonly isClosing: () => boolean
-  /** All that the server's parser knows. */
-  readonly methods: readonly string[]
 }
 
-/** Chosen by us: paths are written to logs up to this length. */
+/** Paths are written to logs up to this length. */
 const pathLimit = 1000
 
-/** The others are rare: an entry of each path for each of them would cost the router megabytes. */
-const commonMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
+/** Once, before any API is mounted. */
+export function prepareLifecycle(
+  app: FastifyInstance,
+  surroundings: Surroundings,
+  describeError: Api['describeError'],
+): void {
+  app.decorateRequest('exchange', null)
+  // Which types a call takes is known, and refused, before: here the bytes are read, up to the limit of the route.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    done(null, bytes)
+  })
+  app.setErrorHandler((error, request, reply) => {
+    if (request.exchange) return failCall(error, request.exchange, { request, reply, surroundings })
+    const context = createContext(surroundings.log, newTraceId())
+    reply.header('x-trace-id', context.traceId)
+    return sendAnswer(reply, describeError(error, { context, errorKey: 'path' }), context.log)
+  })
+}
 
-export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundings): MountedApi {
+export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundings): void {
   const targets = collectTargets(api)
   for (const target of targets)
-    mountTarget(app, toRouterPath(target.template), { findTarget: () => target, surroundings })
-  const grounds = (api.grounds ?? [api.prefix]).map((path) => describeGround(api, path, targets))
-  for (const { path, unknown } of grounds) {
-    const elsewhere = { findTarget: prepareElsewhere(api, unknown), surroundings }
-    mountTarget(app, `${path}/*`, elsewhere)
-    const isTaken = path === '' || targets.some(({ template }) => template === path)
-    if (!isTaken) mountTarget(app, path, elsewhere)
+    mountTarget(app, toRouterPath(target.template), {
+      findTarget: () => target,
+      limitBytes: target.limitBytes,
+      surroundings,
+    })
+  for (const ground of api.grounds ?? [api.prefix]) {
+    const findTarget = prepareElsewhere(api, ground, targets)
+    const elsewhere = { findTarget, limitBytes: publicBodyLimitBytes, surroundings }
+    mountTarget(app, `${ground}/*`, elsewhere)
+    const isTaken = ground === '' || targets.some(({ template }) => template === ground)
+    if (!isTaken) mountTarget(app, ground, elsewhere)
   }
-  return { grounds, targets }
 }
 
-function describeGround(api: Api, path: string, targets: readonly Target[]): Ground {
+/** What answers an unknown path below the ground. */
+function prepareElsewhere(
+  api: Api,
+  ground: string,
+  targets: readonly Target[],
+): (request: FastifyRequest) => Target {
   const isPublic = targets
-    .filter(({ template }) => isBelow(template, path))
+    .filter(({ template }) => template.startsWith(`${ground}/`))
     .flatMap(({ methods }) => [...methods.values()])
     .every(isPublicRoute)
-  return { path, unknown: { api, template: 'unknown', methods: new Map(), isPublic } }
-}
-
-/** One entry of the router for all paths of all APIs: each call is refused by the API that has its path. */
-export function mountRareMethods(
-  app: FastifyInstance,
-  apis: readonly MountedApi[],
-  surroundings: Surroundings,
-): void {
-  const methods = surroundings.methods.filter((method) => !isCommon(method))
-  const find = prepareTargets(apis)
-  const findTarget = (request: FastifyRequest): Target => find(pathOf(request))
-  mountTarget(app, '/*', { findTarget, surroundings, methods })
-}
-
-function prepareElsewhere(api: Api, unknown: Target): (request: FastifyRequest) => Target {
+  const unknown = { ...prepareTarget(api, '', new Map()), template: 'unknown', isPublic }
   const { elsewhere } = api
   if (!elsewhere) return () => unknown
   const { route, leadsHere } = elsewhere
@@ -91,8 +114,16 @@ function collectTargets(api: Api): Target[] {
 }
 
 function prepareTarget(api: Api, path: string, methods: Target['methods']): Target {
-  const isPublic = [...methods.values()].some(isPublicRoute)
-  return { api, template: `${api.prefix}${path}`, methods, isPublic }
+  const routes = [...methods.values()]
+  const isPublic = routes.some(isPublicRoute)
+  const template = `${api.prefix}${path}`
+  return { api, template, methods, isPublic, limitBytes: limitBytesOf(routes) }
+}
+
+/** A caller that is nobody yet may send less. */
+function limitBytesOf(routes: readonly PreparedRoute[]): number {
+  const isPublic = routes.filter(({ route }) => route.method !== 'GET').every(isPublicRoute)
+  return isPublic ? publicBodyLimitBytes : bodyLimitBytes
 }
 
 function isPublicRoute({ route }: PreparedRoute): boolean {
@@ -103,69 +134,110 @@ function toRouterPath(template: string): string {
   return template.replace(/\{(\w+)\}/g, ':$1')
 }
 
-function isCommon(method: string): boolean {
-  return commonMethods.some((common) => common === method)
-}
-
 interface Mounting {
   readonly findTarget: (request: FastifyRequest) => Target
+  readonly limitBytes: number
   readonly surroundings: Surroundings
-  /** The common ones unless given. */
-  readonly methods?: readonly string[]
 }
 
-function mountTarget(app: FastifyInstance, url: string, mounting: Mounting): void {
-  const { findTarget, surroundings, methods = commonMethods } = mounting
+function mountTarget(
+  app: FastifyInstance,
+  url: string,
+  { findTarget, surroundings, limitBytes }: Mounting,
+): void {
   app.route({
-    method: [...methods] as HTTPMethods[], // the type lists only the common ones
+    method: [...routedMethods],
     url,
-    handler: (request, reply) => serveCall(findTarget(request), request, reply, surroundings),
+    bodyLimit: limitBytes,
+    onRequest: async (request, reply) => {
+      const exchange = startExchange(request, findTarget(request), surroundings.log)
+      request.exchange = exchange
+      reply.header('x-trace-id', exchange.context.traceId)
+      reply.header('x-content-type-options', 'nosniff')
+      reply.header('cache-control', 'no-store')
+      await admitCall(exchange, request)
+    },
+    handler: async (request, reply) => {
+      const exchange = exchangeOf(request)
+      return sendCall(exchange, await runCall(exchange, request.body), {
+        request,
+        reply,
+        surroundings,
+      })
+    },
   })
 }
 
-async function serveCall(
-  target: Target,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  surroundings: Surroundings,
+function exchangeOf({ exchange }: FastifyRequest): Exchange {
+  if (!exchange) throw new Error('a call without its exchange')
+  return exchange
+}
+
+interface Sending {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly surroundings: Surroundings
+}
+
+async function failCall(
+  error: unknown,
+  exchange: Exchange,
+  sending: Sending,
 ): Promise<FastifyReply> {
-  const exchange = startExchange(request, surroundings.log)
-  reply.header('x-trace-id', exchange.context.traceId)
-  reply.header('x-content-type-options', 'nosniff')
-  reply.header('cache-control', 'no-store')
-  const answer = await answerCall(target, exchange, request)
+  const { request, reply } = sending
+  const { api, limitBytes } = exchange.target
+  const { context, route } = exchange
+  // The framework means to end the connection behind a refused body; what is left of it is read away instead.
+  reply.removeHeader('connection')
+  const explained = explainUnread(error, request.raw, limitBytes)
+  const answer = api.describeError(explained, { context, errorKey: route?.errorKey ?? 'path' })
+  // In the middle of another answer, which is logged.
+  if (exchange.answer) return sendAnswer(reply, answer, context.log)
+  exchange.error = explained
+  return sendCall(exchange, answer, sending)
+}
+
+async function sendCall(
+  exchange: Exchange,
+  answer: Answer,
+  { request, reply, surroundings }: Sending,
+): Promise<FastifyReply> {
+  const { target, context } = exchange
   exchange.answer = answer
+  dropUnreadBody(request.raw)
   if (target.api.readHeaders) reply.headers(await target.api.readHeaders())
   // Before the answer leaves, so that whoever got it finds its trace id in the log.
   const call = describeCall(exchange, request)
   logCall(call)
   if (answer.stream) {
     // How long a caller listens is not how long it waited.
-    recordCall(target, call, exchange, surroundings.metrics)
+    recordCall(call, exchange, surroundings.metrics)
     return sendEventStream(reply, answer, request.method)
   }
   const finish = (): void => {
-    if (!reply.raw.writableFinished) exchange.context.log.info('the caller left before its answer')
-    recordCall(target, call, exchange, surroundings.metrics)
+    if (!reply.raw.writableFinished) context.log.info('the caller left before its answer')
+    recordCall(call, exchange, surroundings.metrics)
   }
   if (reply.raw.destroyed) finish()
   else reply.raw.once('close', finish)
   if (surroundings.isClosing()) reply.header('connection', 'close')
   if (surroundings.isClosing() || !reply.raw.shouldKeepAlive) await outlastBody(request.raw)
-  return sendAnswer(reply, answer, exchange.context.log)
+  return sendAnswer(reply, answer, context.log)
 }
 
-function startExchange(request: FastifyRequest, log: Logger): Exchange {
+function startExchange(request: FastifyRequest, target: Target, log: Logger): Exchange {
   const caller: Caller = {
     headers: request.headers,
     sourceAddress: request.ip,
     secure: request.protocol === 'https',
-    method: request.method,
+    method: methodOf(request.raw),
   }
   return {
+    target,
     context: createContext(log, chooseTraceId(request)),
     caller,
     startedAt: performance.now(),
+    admitted: null,
     actor: null,
     note: {},
     route: null,
@@ -181,13 +253,12 @@ function chooseTraceId(request: FastifyRequest): string {
 }
 
 function describeCall(exchange: Exchange, request: FastifyRequest): AnsweredCall {
-  const { startedAt, ...rest } = exchange
   return {
-    ...rest,
-    method: request.method,
+    ...exchange,
+    method: exchange.caller.method,
     path: pathOf(request).slice(0, pathLimit),
     status: exchange.answer?.status ?? 0,
-    durationSeconds: (performance.now() - startedAt) / 1000,
+    durationSeconds: (performance.now() - exchange.startedAt) / 1000,
   }
 }
 
@@ -207,9 +278,8 @@ function logCall(call: AnsweredCall): void {
 
 /** When the answer was sent: its duration counts until then. */
 function recordCall(
-  { api, template }: Target,
   call: AnsweredCall,
-  { startedAt }: Exchange,
+  { target: { api, template }, startedAt }: Exchange,
   metrics: Metrics,
 ): void {
   const durationSeconds = (performance.now() - startedAt) / 1000

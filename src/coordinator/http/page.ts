@@ -8,7 +8,7 @@ import { Type } from 'typebox'
 import { FleetError } from '../../errors.js'
 import type { Elsewhere } from './api.js'
 import { isUnchanged } from './etag.js'
-import { route, type Answer, type Route } from './route.js'
+import { publicRoute, type Answer, type Route } from './route.js'
 
 export interface Page {
   readonly start: Buffer
@@ -80,21 +80,13 @@ export function servePage(page: Page | null): {
   }
 }
 
-type Ask = Pick<Parameters<Route['handle']>[0], 'headers' | 'params'>
+type Ask = Parameters<Parameters<typeof publicRoute>[2]>[0]
 
 function pageRoute(path: string, answer: (ask: Ask) => Answer): Route {
-  return route({
-    method: 'GET',
-    path,
-    operationId: `page ${path}`,
-    summary: 'A part of the page',
-    errorKey: 'path',
-    permission: 'public',
-    // The page reads its own.
-    query: Type.Object({}, { additionalProperties: true }),
-    answers: { 200: null },
-    handle: (call) => Promise.resolve(answer(call)),
-  })
+  // The page reads its own parameters.
+  const query = Type.Object({}, { additionalProperties: true })
+  const about = { operationId: `page ${path}`, summary: 'A part of the page', query }
+  return publicRoute(path, about, (call) => Promise.resolve(answer(call)))
 }
 
 function prepareStart(page: Page | null): (headers: IncomingHttpHeaders) => Answer {

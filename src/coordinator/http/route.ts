@@ -16,12 +16,14 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type BodyType = 'json' | 'text' | 'form'
 
 /** What a handler is given. `body` and `query` passed their schemas; `object` is what `find` answered. */
-export interface Call<Body, Query, Found> {
+export interface Call<Body, Query, Found, Service = unknown> {
   readonly context: Context
   readonly actor: Actor
   readonly body: Body
   readonly query: Query
   readonly object: Found
+  /** Of a route with `edit`: what its use case works with. */
+  readonly guarded: Service
   /** Path parameters by name; the object's `id` is not among them where `find` took it. */
   readonly params: Readonly<Record<string, string>>
   readonly sourceAddress: string
@@ -43,23 +45,20 @@ export interface CallNote {
  * The object of a resource that people edit. Routes that say so answer its ETag; a PUT and a DELETE keep to If-Match, a GET to
  * If-None-Match (etag.ts).
  */
-export interface Edit<Found = unknown> {
+export interface Edit<Found = unknown, Service = unknown> {
   /** What a PUT changes, by the keys of the answer: while they are the same nobody has edited the object. */
   readonly keys: readonly string[]
   /** A key that may be megabytes long and whose content another key tells, as a file's `sha` does of its source. */
   readonly longKey?: string
   /** As it is answered, at least these keys. */
   view(object: Found): object
+  /** For what compares nothing. */
+  readonly unguarded: Service
   /**
-   * Runs the work of an edit; `requireSame` is called with the object (undefined: it is gone) inside the transaction that
-   * changes it, and throws when another edit came between.
+   * `requireSame` is called with the object (undefined: it is gone) inside the transaction that changes it, and throws when
+   * another edit came between.
    */
-  run<T>(
-    actor: Actor,
-    id: number,
-    requireSame: (object: Found | undefined) => void,
-    work: () => Promise<T>,
-  ): Promise<T>
+  guard(actor: Actor, id: number, requireSame: (object: Found | undefined) => void): Service
 }
 
 export interface Answer {
@@ -82,6 +81,7 @@ export interface Route<
   Body extends TSchema = TSchema,
   Query extends TObject = TObject,
   Found = unknown,
+  Service = unknown,
 > {
   readonly method: Method
   /** Below the API's prefix, with `{name}` parameters: `/agents/{id}/vcls`. */
@@ -108,7 +108,7 @@ export interface Route<
   /** Finds the object of `{id}`, or answers undefined: 404 "`<id>` was not found", before the body is read. */
   readonly find?: (context: Context, actor: Actor, id: number) => Promise<Found | undefined>
   /** The object that is answered or changed is one that people edit. */
-  readonly edit?: Edit<Found>
+  readonly edit?: Edit<Found, Service>
   /**
    * Closed: an unknown or repeated parameter is 400, values of integer and boolean properties are converted. With
    * `additionalProperties: true` what the schema does not name is passed on as it came (string or list of strings).
@@ -133,14 +133,24 @@ export interface Route<
   readonly needsNoLicense?: boolean
   /** Schema of each success status; null: no body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
-  readonly handle: (call: Call<Static<Body>, Static<Query>, Found>) => Promise<Answer>
+  readonly handle: (call: Call<Static<Body>, Static<Query>, Found, Service>) => Promise<Answer>
 }
 
 /** Keeps the types of one route while it stands in a list of many. */
-export function route<Body extends TSchema, Query extends TObject, Found>(
-  definition: Route<Body, Query, Found>,
+export function route<Body extends TSchema, Query extends TObject, Found, Service>(
+  definition: Route<Body, Query, Found, Service>,
 ): Route {
   return definition as unknown as Route // handlers are only called with what their own schemas let through
+}
+
+/** A GET that nobody logs in for, of a part of this program that is no resource: health, documentation, the page. */
+export function publicRoute(
+  path: string,
+  about: Pick<Route, 'operationId' | 'summary' | 'query'>,
+  handle: (call: Pick<Call<unknown, unknown, unknown>, 'headers' | 'params'>) => Promise<Answer>,
+): Route {
+  const answers = { 200: null }
+  return { ...about, method: 'GET', path, errorKey: 'path', permission: 'public', answers, handle }
 }
 
 /** A list's answer: `totalCount` is what the filters let through, before `take` (choices: 2). */

@@ -1,23 +1,21 @@
 /** The coordinator's one listener: HTTP or HTTPS, its limits, the APIs on it, and the raw server for upgrades. */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { METHODS, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { fastify, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { createContext, newTraceId } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { trackAnswers, type FindAnswer } from './answers-under-way.js'
 import type { Api } from './api.js'
 import { limitConnections } from './connection-share.js'
-import type { MountedApi } from './find-target.js'
 import { isHostless, prepareRefusal, refuseHostless } from './malformed.js'
 import type { Metrics } from './metrics.js'
-import { mountApi, mountRareMethods } from './mount-api.js'
+import { foldRareMethod } from './methods.js'
+import { mountApi, prepareLifecycle } from './mount-api.js'
 import { compileNetworks } from './networks.js'
-import { sendAnswer } from './send-answer.js'
 import { refuseTunnels, takeUpgrades, type HandleUpgrade } from './upgrades.js'
 
 export interface HttpOptions {
@@ -114,12 +112,12 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 
   const app = createApp(options, server, findAnswer)
   let closing = false
-  const surroundings = { log, metrics, methods: knownMethods, isClosing: () => closing }
-  const mounted: MountedApi[] = []
+  const surroundings = { log, metrics, isClosing: () => closing }
+  prepareLifecycle(app, surroundings, options.describeError)
   return {
     server,
     addApi: (api) => {
-      mounted.push(mountApi(app, api, surroundings))
+      mountApi(app, api, surroundings)
     },
     addRawHandler: (method, path, handle) => {
       addRawHandler(app, { method, path, handle })
@@ -128,7 +126,6 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       takeUpgrades(server, { findAnswer, release }, handle)
     },
     listen: async () => {
-      mountRareMethods(app, mounted, surroundings)
       await app.ready()
       await listenOn(server, options)
       return addressOf(server.address(), tls !== null)
@@ -153,8 +150,6 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-const knownMethods = METHODS.filter((method) => method !== 'CONNECT')
-
 /** Throws FleetError 'invalid' for what is no certificate with its key: bad configuration (choices: 1). */
 async function readTls({
   certFile,
@@ -176,12 +171,15 @@ function createApp(
   server: HttpServer['server'],
   findAnswer: FindAnswer,
 ): FastifyInstance {
-  const { log, describeError, trustedProxies } = options
-  const app = fastify({
+  const { log, trustedProxies } = options
+  return fastify({
     serverFactory: (handle) =>
       server.on('request', (request, response) => {
         if (isHostless(request)) refuseHostless(response)
-        else handle(request, response)
+        else {
+          foldRareMethod(request)
+          handle(request, response)
+        }
       }),
     clientErrorHandler: prepareRefusal(findAnswer, log),
     exposeHeadRoutes: false,
@@ -191,15 +189,6 @@ function createApp(
     rewriteUrl: ({ url = '/' }) => escapeBrokenPath(url),
     routerOptions: { maxParamLength: paramLimit },
   })
-  // The framework parses no body: the APIs do that themselves, after their own checks.
-  for (const method of knownMethods)
-    app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
-  app.setErrorHandler((error, _request, reply) => {
-    const context = createContext(log, newTraceId())
-    reply.header('x-trace-id', context.traceId)
-    return sendAnswer(reply, describeError(error, { context, errorKey: 'path' }), context.log)
-  })
-  return app
 }
 
 /** A path that cannot be percent-decoded is taken literally, so that it is an unknown path like any other. */
@@ -225,11 +214,13 @@ function addRawHandler(app: FastifyInstance, { method, path, handle }: RawRoute)
   app.route({
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
-    handler: async (request, reply) => {
+    // Before the framework reads a body.
+    onRequest: async (request, reply) => {
       reply.hijack()
       // The framework gives decoded strings, one for each parameter of the path.
       await handle(request.raw, reply.raw, request.params as Readonly<Record<string, string>>)
     },
+    handler: () => undefined,
   })
 }
 

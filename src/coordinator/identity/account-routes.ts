@@ -115,9 +115,11 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       ),
       ignoredKeys,
       answers: { 200: accountSchema },
-      handle: async ({ actor, object, body }) => ({
+      handle: async ({ actor, object, body, guarded }) => ({
         status: 200,
-        body: toAccountView(await updateAccount(identity, actor, object, body)),
+        body: toAccountView(
+          await updateAccount({ ...identity, service: guarded }, actor, object, body),
+        ),
       }),
     }),
     route({
@@ -130,8 +132,8 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       edit,
       find: (_, actor, id) => findChangeableAccount(service, actor, id),
       answers: { 204: null },
-      handle: async ({ actor, object }) => {
-        await deleteAccount(service, actor, object)
+      handle: async ({ actor, object, guarded }) => {
+        await deleteAccount(guarded, actor, object)
         return { status: 204 }
       },
     }),

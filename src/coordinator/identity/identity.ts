@@ -39,7 +39,7 @@ async function openRefreshKey(
   const purpose = sealedPurposes.refreshKey
   const sealed =
     (await readRefreshKey(store.queries)) ??
-    (await sealing.write(async (queries) => {
+    (await sealing.write(store, async (queries) => {
       const kept = await readRefreshKey(queries)
       if (kept !== undefined) return kept
       const key = sealing.deriveKey(`refresh tokens of ${coordinatorId}`).toString('base64url')

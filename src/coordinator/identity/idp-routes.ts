@@ -150,9 +150,9 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       ),
       ignoredKeys: readOnlyKeys,
       answers: { 200: idpSchema },
-      handle: async ({ actor, object, body }) => ({
+      handle: async ({ actor, object, body, guarded }) => ({
         status: 200,
-        body: toIdpView(await changeIdp(identity, actor, object, body)),
+        body: toIdpView(await changeIdp({ ...identity, service: guarded }, actor, object, body)),
       }),
     }),
     route({
@@ -165,8 +165,8 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       edit,
       find,
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteIdp(service, object)
+      handle: async ({ object, guarded }) => {
+        await deleteIdp(guarded, object)
         return { status: 204 }
       },
     }),

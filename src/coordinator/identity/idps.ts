@@ -83,7 +83,7 @@ export async function createIdp(
     throw refused('organization', 'it is missing: the system administrator says which by {id}')
   requireAuthority(actor, mergeFields(identity, wanted, empty))
   try {
-    const id = await identity.sealing.write((changes) =>
+    const id = await identity.sealing.write(service.store, (changes) =>
       insertIdp(changes, owner, mergeFields(identity, wanted, empty), service.now()),
     )
     return await readAgain(service, actor, id)
@@ -104,7 +104,7 @@ export async function changeIdp(
   const fields = mergeFields(identity, change, idp)
   if (JSON.stringify(fieldsOf(fields)) === JSON.stringify(fieldsOf(idp))) return idp
   requireAuthority(actor, fields)
-  await identity.sealing.write(async (queries) => {
+  await identity.sealing.write(service.store, async (queries) => {
     // Its secret may have been sealed with another key since it was read.
     const now = (await findIdpRow(queries, scopeOf(actor), idp.id)) ?? idp
     await updateIdpRow(queries, idp.id, mergeFields(identity, change, now), service.now())

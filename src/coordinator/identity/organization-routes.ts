@@ -124,9 +124,9 @@ function crudRoutes(service: StateService): readonly Route[] {
       body: Type.Object({ name: Type.Optional(nameSchema), ...changeable }, closed),
       ignoredKeys,
       answers: { 200: wholeOrganizationSchema },
-      handle: async ({ actor, object, body }) => ({
+      handle: async ({ actor, object, body, guarded }) => ({
         status: 200,
-        body: toOrganizationView(await updateOrganization(service, actor, object, body)),
+        body: toOrganizationView(await updateOrganization(guarded, actor, object, body)),
       }),
     }),
     route({
@@ -139,8 +139,8 @@ function crudRoutes(service: StateService): readonly Route[] {
       edit,
       find: (_, actor, id) => findChangeableOrganization(service, actor, id),
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteOrganization(service, object)
+      handle: async ({ object, guarded }) => {
+        await deleteOrganization(guarded, object)
         return { status: 204 }
       },
     }),

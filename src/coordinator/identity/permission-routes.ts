@@ -110,12 +110,12 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       ),
       ignoredKeys: readOnlyKeys,
       answers: { 200: permissionSchema },
-      handle: async ({ actor, object, body }) => {
+      handle: async ({ actor, object, body, guarded }) => {
         requireSame('account', body.account?.id, object.account.id, errorKey)
         requireSame('type', body.type, object.type, errorKey)
         return {
           status: 200,
-          body: toPermissionView(await updatePermission(service, actor, object, body)),
+          body: toPermissionView(await updatePermission(guarded, actor, object, body)),
         }
       },
     }),
@@ -129,8 +129,8 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       edit,
       find: (_, actor, id) => findPermission(service, actor, id),
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deletePermission(service, object)
+      handle: async ({ object, guarded }) => {
+        await deletePermission(guarded, object)
         return { status: 204 }
       },
     }),

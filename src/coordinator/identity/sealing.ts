@@ -24,7 +24,7 @@ export interface Sealing {
    * A decision that writes sealed text, with the key that seals the store when it is committed. The work may run again.
    * Rejects with FleetError 'unavailable' while the file does not hold that key.
    */
-  write<T>(work: (queries: Queries) => Promise<T>): Promise<T>
+  write<T>(store: Pick<Store, 'decide'>, work: (queries: Queries) => Promise<T>): Promise<T>
   /** 32 bytes that follow from the key in force. */
   deriveKey(purpose: string): Buffer
   /** Takes up the key that seals the store now. Rejects as `write`. */
@@ -61,9 +61,9 @@ export async function openSealing(store: Store, file: string): Promise<Sealing> 
       if (opened !== undefined) return opened
       throw new FleetError('unavailable', 'store', describeOtherKey(file))
     },
-    write: async (work) => {
+    write: async (at, work) => {
       for (let attempts = 1; ; attempts++) {
-        const done = await store.decide(async (queries) => {
+        const done = await at.decide(async (queries) => {
           const isOurs = (await readSealedBy(queries)) === keys[0].id
           return isOurs ? { value: await work(queries) } : null
         })

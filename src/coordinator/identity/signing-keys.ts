@@ -103,14 +103,14 @@ async function makeFirstKey(service: StateService, sealing: Sealing): Promise<Lo
 
 /** Of several coordinators one makes it: `isNeeded` is asked with the store's keys, newest first. */
 async function addKey(
-  { now }: StateService,
+  { store, now }: StateService,
   sealing: Sealing,
   isNeeded: (keys: readonly SigningKeyRecord[]) => boolean,
 ): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(signingAlgorithm, { extractable: true })
   const publicJwk = JSON.stringify(await exportJWK(publicKey))
   const privateJwk = JSON.stringify(await exportJWK(privateKey))
-  await sealing.write(async (queries) => {
+  await sealing.write(store, async (queries) => {
     if (!isNeeded(await listSigningKeys(queries))) return
     await insertSigningKey(queries, {
       ...{ kid: randomBytes(8).toString('hex'), publicJwk, createdAt: now() },

@@ -84,11 +84,11 @@ export function userRoutes(service: StateService): readonly Route[] {
       body: Type.Object({ account: Type.Optional(accountReference), role: roleSchema }, closed),
       ignoredKeys: readOnlyKeys,
       answers: { 200: userSchema },
-      handle: async ({ actor, object, body }) => {
+      handle: async ({ actor, object, body, guarded }) => {
         requireSame('account', body.account?.id, object.account.id, errorKey)
         return {
           status: 200,
-          body: toUserView(await changeRole(service, actor, object, body.role)),
+          body: toUserView(await changeRole(guarded, actor, object, body.role)),
         }
       },
     }),
@@ -102,8 +102,8 @@ export function userRoutes(service: StateService): readonly Route[] {
       edit,
       find: (_, actor, id) => findUser(service, actor, id),
       answers: { 204: null },
-      handle: async ({ actor, object }) => {
-        await deleteUser(service, actor, object)
+      handle: async ({ actor, object, guarded }) => {
+        await deleteUser(guarded, actor, object)
         return { status: 204 }
       },
     }),

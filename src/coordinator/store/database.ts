@@ -3,8 +3,8 @@ import type { Transaction } from 'kysely'
 import type { Tables } from './schema.js'
 import type { Store } from './store.js'
 
-/** What is the same on both is added: `edit` by `edits.ts`, `checkWrites` by `write-check.ts`. */
-export interface Database extends Omit<Store, 'edit' | 'checkWrites'> {
+/** What is the same on both is added: `checkWrites` by `write-check.ts`. */
+export interface Database extends Omit<Store, 'checkWrites'> {
   readonly dialect: DialectSql
   /** Rejects when the disk is full, as far as this process can see that. */
   checkRoom(): Promise<void>

@@ -2,7 +2,6 @@
 import type { Logger } from 'pino'
 import { FleetError } from '../../errors.js'
 import type { Database } from './database.js'
-import { addEdits } from './edits.js'
 import { runMigrations } from './migrations/run-migrations.js'
 import type { Store } from './store.js'
 import { createWriteCheck } from './write-check.js'
@@ -22,7 +21,7 @@ export async function openStore(url: string, log: Logger): Promise<Store> {
     await database.close()
     throw error
   }
-  return { ...addEdits(database), checkWrites: createWriteCheck(database) }
+  return { ...database, checkWrites: createWriteCheck(database) }
 }
 
 /** Ahead of `openStore`, for a process that becomes another user in between. */

@@ -30,14 +30,6 @@ export interface Store {
     work: (queries: Transaction<Tables>) => Promise<T>,
     options?: TransactionOptions,
   ): Promise<T>
-  /**
-   * Runs the work of an edit: the first transaction that it begins is a decision and runs `check` first, which throws when
-   * the object is no longer what the editor saw. What an edit writes outside of a transaction is not checked.
-   */
-  edit<T>(
-    check: (queries: Transaction<Tables>) => Promise<void>,
-    work: () => Promise<T>,
-  ): Promise<T>
   /** Whether another process has the store open, as a coordinator has while it runs; known at once when that one dies. */
   isUsedElsewhere(): Promise<boolean>
   /** Rejects when the database does not answer. */

@@ -80,9 +80,9 @@ export function tagRoutes(service: StateService): readonly Route[] {
       body: updateBody(tag.fields),
       ignoredKeys: readOnlyNames(tag.fields),
       answers: { 200: tagSchema },
-      handle: async ({ actor, object, body }) => ({
+      handle: async ({ actor, object, body, guarded }) => ({
         status: 200,
-        body: toTagView(await updateTag(service, actor, object, body)),
+        body: toTagView(await updateTag(guarded, actor, object, body)),
       }),
     }),
     route({
@@ -95,8 +95,8 @@ export function tagRoutes(service: StateService): readonly Route[] {
       edit,
       find: (_, actor, id) => findChangeableTag(service, actor, id),
       answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteTag(service, object)
+      handle: async ({ object, guarded }) => {
+        await deleteTag(guarded, object)
         return { status: 204 }
       },
     }),

@@ -247,6 +247,21 @@ void t.test(
   },
 )
 
+void t.test(
+  'a refused body ends no connection; a Content-Type without a body is no matter',
+  async (t) => {
+    const head = 'HTTP/1.1\r\nhost: x\r\nauthorization: Bearer boss\r\n'
+    const json = 'content-type: application/json\r\ncontent-length: '
+    const calls = [
+      `POST ${api}/things ${head}${json}1\r\n\r\n{`,
+      `POST ${api}/open ${head}${json}70000\r\n\r\n${'x'.repeat(70_000)}`,
+      `DELETE ${api}/things/1 ${head}content-type: nonsense\r\nconnection: close\r\n\r\n`,
+    ]
+    const answers = await sendRaw(calls.join(''))
+    t.same(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 413', 'HTTP/1.1 204'])
+  },
+)
+
 function sendRaw(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -1,6 +1,8 @@
 /** What callers ask of their connection instead of an answer, and what is no call of today's HTTP. */
+import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { openLine, type Line } from './line.js'
@@ -38,6 +40,22 @@ void t.test('HTTP/2 is offered and the call is served as it is', async (t) => {
   const both = `${read.replace(', close', '')}${read}`
   const twice = await hear(await openLine(t, s, { text: both }))
   t.equal(twice.match(/HTTP\/1\.1 200 OK/g)?.length, 2, 'and so is what follows')
+})
+
+void t.test('a real client that offers HTTP/2 with its calls is answered', async (t) => {
+  const curl = (...args: string[]) => promisify(execFile)('curl', ['--noproxy', '*', '-s', ...args])
+  const { stdout: version } = await curl('--version')
+  if (!/^Features:.* HTTP2\b/m.test(version)) {
+    t.pass('this curl has no HTTP/2')
+    return
+  }
+  const headers = ['-H', 'Authorization: Bearer boss', '-H', 'Content-Type: application/json']
+  const post = [...headers, '-d', '{"name":"x"}', `${s.base}/api/v1/things`]
+  t.equal(
+    (await curl('--http2', '-w', ' %{http_version}', `${s.base}/page`)).stdout,
+    '<p>page</p> 1.1',
+  )
+  t.equal((await curl('--http2', ...post)).stdout, '{"id":4,"name":"x"}')
 })
 
 void t.test('an offer with each call of a connection leaves nothing on it', async (t) => {

@@ -135,7 +135,7 @@ void t.test('a host without the new file says so until it has it', async (t) => 
   const told = { kind: 'unavailable', message: /other\/secret.key does not hold the secret key/ }
   await t.rejects(readClientSecret(other, place.idpId), told)
   await t.rejects(
-    other.identity.sealing.write(() => Promise.resolve()),
+    other.identity.sealing.write(other.service.store, () => Promise.resolve()),
     told,
   )
   t.type((await refresh(other, place.refreshToken))['accessToken'], 'string', 'logins go on')

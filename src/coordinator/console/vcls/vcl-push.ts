@@ -11,7 +11,7 @@ import { isInConsoleGroup, readBranchCaches } from '../../files/branch-queries.j
 import { findVersion, lockFile, moveHead } from '../../files/file-queries.js'
 import { flattenTexts } from '../../deploying/compile-files.js'
 import { compileOnAgents } from '../../deploying/compile-on-agents.js'
-import { runEdit } from '../../api/edit.js'
+import { guardEdit } from '../../api/editing.js'
 import { updateFile } from '../../files/files.js'
 import type { StateService } from '../../service.js'
 import {
@@ -60,12 +60,11 @@ export async function pushCommit(
   }
   requireHead(branch)
   const message = await compileForGroups(service, context, branch, content)
-  const { version } = await runEdit(
-    service,
-    (inside) => findBranchIn(inside.store.queries, actor, branch.id),
-    requireHead,
-    () => updateFile(service, actor, branch.id, { source: content, encoded: false }),
-  )
+  const guarded = guardEdit(service, async (inside) => {
+    requireHead(await findBranchIn(inside.store.queries, actor, branch.id))
+  })
+  const change = { source: content, encoded: false }
+  const { version } = await updateFile(guarded, actor, branch.id, change)
   return { head: await readHead(service, { ...branch, version }), message }
 }
 
