@@ -12,6 +12,7 @@ import {
 import { ManagementPortError } from '../errors.js'
 import type { Reply } from '../frame.js'
 import { isJsonObject, numberOrNull, readObject, readString, readStrings } from '../json.js'
+import { readJsonList } from '../long-list.js'
 import { childCommandLine, commandLine, hereDocument, quoteSource } from '../quote.js'
 
 /** Of a VCL with its includes, each as often as it is included; ours have at most a thousand. */
@@ -104,7 +105,11 @@ export function vclDiscard(names: readonly string[]): Command<void> {
 
 /** All rows, the discarded ones too. An empty answer is an error: the child did not give one. */
 export function vclList(): Command<readonly VclRow[]> {
-  return { name: 'vcl.list', line: 'vcl.list -j', parse: parseVclList }
+  return {
+    name: 'vcl.list',
+    line: 'vcl.list -j',
+    parse: (reply, name) => readJsonList(reply, name, (row) => readVclRow(row, name)),
+  }
 }
 
 /** Known by the manager itself: right also while the child is stopped, and without discarded rows. From 6.6. */
@@ -159,22 +164,20 @@ function joinLine(start: string, end: string | Buffer): string | Buffer {
   return typeof end === 'string' ? start + end : Buffer.concat([Buffer.from(start), end])
 }
 
-function parseVclList(reply: Reply, name: string): readonly VclRow[] {
-  return expectJson(reply, name).payload.map((item) => {
-    const row = readObject(item, name)
-    const label = row['label']
-    return {
-      name: readString(row, 'name', name),
-      status: readVclStatus(readString(row, 'status', name), name),
-      state: readString(row, 'state', name),
-      temperature: readString(row, 'temperature', name),
-      busy: numberOrNull(row['busy']),
-      labels: numberOrNull(row['labels']) ?? 0,
-      label: isJsonObject(label)
-        ? { target: readString(label, 'name', name), refs: numberOrNull(label['refs']) ?? 0 }
-        : null,
-    }
-  })
+function readVclRow(item: unknown, name: string): VclRow {
+  const row = readObject(item, name)
+  const label = row['label']
+  return {
+    name: readString(row, 'name', name),
+    status: readVclStatus(readString(row, 'status', name), name),
+    state: readString(row, 'state', name),
+    temperature: readString(row, 'temperature', name),
+    busy: numberOrNull(row['busy']),
+    labels: numberOrNull(row['labels']) ?? 0,
+    label: isJsonObject(label)
+      ? { target: readString(label, 'name', name), refs: numberOrNull(label['refs']) ?? 0 }
+      : null,
+  }
 }
 
 export function readVclStatus(word: string, command: string): VclRow['status'] {

@@ -3,14 +3,15 @@
  * references, name, then `-> target`, `(n labels)` or `(n return(vcl)s)`. Widths and spaces differ by release.
  */
 
-import { expectLines, garbledAnswer, type Command } from '../command.js'
+import { garbledAnswer, type Command } from '../command.js'
 import { readVclStatus, type VclRow } from '../commands/vcl.js'
+import { readTextList } from '../long-list.js'
 
 export function vclListText(): Command<readonly VclRow[]> {
   return {
     name: 'vcl.list',
     line: 'vcl.list',
-    parse: (reply, name) => parseVclListText(expectLines(reply, name), name),
+    parse: (reply, name) => readTextList(reply, name, (text) => parseVclListText(text, name)),
   }
 }
 
