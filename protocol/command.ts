@@ -24,8 +24,8 @@ export interface Command<Result> {
 export const loadTimeoutMs = 120_000
 
 /**
- * What is read of an answer in one go: some 8,000 VCLs. Reading more would hold up all else that the process does; lists that may be
- * longer are read in pieces.
+ * What is read of an answer in one go. Reading more would hold up all else that the process does; lists that may be longer, of bans
+ * and VCLs, are read in pieces.
  */
 export const readLimitBytes = 1 << 20
 /** The source of a VCL, and the answer to what somebody typed, are handed on as they are; ours have at most 2 MiB. */

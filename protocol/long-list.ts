@@ -1,10 +1,13 @@
 /** Lists that may be long are read in pieces; other work of the process goes on between them. */
 
 import { setImmediate as otherWork } from 'node:timers/promises'
-import { garbledAnswer, readLimitBytes } from './command.js'
+import { expectOk, garbledAnswer, parseJson, readJsonAnswer, readLimitBytes } from './command.js'
+import type { Reply } from './frame.js'
 
 /** Where a piece may end: behind so many bytes. */
 const pieceBytes = 64 * 1024
+/** Text takes longer to read than JSON. */
+const lineLimitBytes = readLimitBytes / 4
 
 const lineFeed = 0x0a
 const quote = 0x22
@@ -13,8 +16,35 @@ const backslash = 0x5c
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
+/** Of JSON the members behind the answer's head. `textOf`: where a piece is not the JSON that it should be. */
+export function readJsonList<Row>(
+  reply: Reply,
+  name: string,
+  readRow: (item: unknown) => Row,
+  textOf = (piece: Buffer) => piece.toString('utf8'),
+): readonly Row[] | Promise<readonly Row[]> {
+  expectOk(reply, name)
+  return readList(reply.body, splitMembers, (piece, isFirst) => {
+    const text = textOf(piece)
+    const rows = isFirst ? readJsonAnswer(text, name).payload : parseJson(text, name)
+    return Array.isArray(rows) ? rows.map(readRow) : []
+  })
+}
+
+/** Of text whole lines; `readLines` is told whether a heading is among them. */
+export function readTextList<Row>(
+  reply: Reply,
+  name: string,
+  readLines: (text: string, isFirst: boolean) => readonly Row[],
+): readonly Row[] | Promise<readonly Row[]> {
+  expectOk(reply, name)
+  return readList(reply.body, splitLines, (piece, isFirst) =>
+    readLines(piece.toString('utf8'), isFirst),
+  )
+}
+
 /** What is short is read at once. */
-export function readList<Row>(
+function readList<Row>(
   body: Buffer,
   split: (body: Buffer) => Iterable<Buffer>,
   read: (piece: Buffer, isFirst: boolean) => readonly Row[],
@@ -37,17 +67,17 @@ async function readPieces<Row>(
 }
 
 /** Whole lines. */
-export function* splitLines(body: Buffer): Generator<Buffer, void, void> {
+function* splitLines(body: Buffer): Generator<Buffer, void, void> {
   for (let from = 0; from < body.length;) {
     const found = body.indexOf(lineFeed, from + pieceBytes)
     const end = found < 0 ? body.length : found
-    yield requireShort(body, from, end)
+    yield requireShort(body, from, end, lineLimitBytes)
     from = end + 1
   }
 }
 
 /** Some members of the outermost list at a time, as lists. */
-export function* splitMembers(body: Buffer): Generator<Buffer, void, void> {
+function* splitMembers(body: Buffer): Generator<Buffer, void, void> {
   let depth = 0
   let from = 0
   let start = ''
@@ -60,7 +90,7 @@ export function* splitMembers(body: Buffer): Generator<Buffer, void, void> {
       yield Buffer.concat([Buffer.from(start), body.subarray(from, at), Buffer.from(']')])
       ;[start, from] = ['[', at + 1]
     }
-    if (at - from > readLimitBytes) requireShort(body, from, at)
+    if (at - from > readLimitBytes) requireShort(body, from, at, readLimitBytes)
   }
   yield Buffer.concat([Buffer.from(start), body.subarray(from)])
 }
@@ -74,8 +104,8 @@ function endOfString(body: Buffer, from: number, limit: number): number {
   return end
 }
 
-function requireShort(body: Buffer, from: number, end: number): Buffer {
-  if (end - from > readLimitBytes)
-    throw garbledAnswer('a list', `one of its rows is over ${readLimitBytes} bytes`)
+function requireShort(body: Buffer, from: number, end: number, limitBytes: number): Buffer {
+  if (end - from > limitBytes)
+    throw garbledAnswer('a list', `one of its rows is over ${limitBytes} bytes`)
   return body.subarray(from, end)
 }

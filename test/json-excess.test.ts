@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { findJsonExcess } from '../src/json-excess.js'
+import { splitJson } from '../src/json-parts.js'
 
 const limits = { depth: 5, members: 20, keys: 8 }
 const judge = (text: string) => findJsonExcess(Buffer.from(text), limits)
@@ -47,5 +48,57 @@ void t.test('what is no JSON is judged too, and quickly', (t) => {
   t.match(judge(`{${'"a":1,'.repeat(9)}`), /object of over 8 members/)
   t.equal(judge(`"${'[,'.repeat(100)}`), null, 'a text without an end')
   t.equal(judge(`"${'\\"[,'.repeat(100)}"`), null, 'quotes in a text')
+  t.end()
+})
+
+const wide = { depth: 64, members: 1_000_000, keys: 10_000 }
+const wholePart = { bytes: 5 << 20, members: 100_000 }
+
+/** What the parts say together. */
+function readParts(text: string): { readonly value: unknown; readonly parts: number } {
+  const texts = [...splitJson(Buffer.from(text), wide, wholePart)].filter((part) => part !== null)
+  const values = texts.map((part) => JSON.parse(part) as unknown)
+  return { value: values.length === 1 ? values[0] : values.flat(1), parts: values.length }
+}
+
+void t.test('JSON in parts reads as the whole does', (t) => {
+  // Members long enough that some of them fill a part; brackets, commas and quotes within texts part nothing.
+  const long = fc.constantFrom('[,{"', '\\', '"', 'ä', '],[', '\n').map((unit) => unit.repeat(9000))
+  const member = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.record({ a: long, b: fc.array(long, { maxLength: 2 }) }),
+    fc.array(long, { maxLength: 2 }),
+    long,
+  )
+  const indent = fc.constantFrom(undefined, 1, '\t')
+  let most = 0
+  fc.assert(
+    fc.property(fc.array(member, { maxLength: 24 }), indent, (list, blanks) => {
+      const text = JSON.stringify(list, null, blanks)
+      const { value, parts } = readParts(text)
+      most = Math.max(most, parts)
+      if (JSON.stringify(value) !== JSON.stringify(list)) throw new Error('another value')
+    }),
+    { numRuns: 200 },
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.record({ a: long, b: member }), fc.jsonValue()),
+      indent,
+      (one, blanks) => {
+        const { value, parts } = readParts(JSON.stringify(one, null, blanks))
+        if (parts !== 1 || JSON.stringify(value) !== JSON.stringify(one)) throw new Error('parted')
+      },
+    ),
+  )
+  t.ok(most > 3, `at most ${most} parts`)
+  t.end()
+})
+
+void t.test('what is no JSON as a whole is none in parts', (t) => {
+  const row = `"${'x'.repeat(70_000)}"`
+  for (const text of [`[${row},${row},]`, `[${row},${row}`, `[${row},,${row}]`, `[${row},${row}]]`])
+    t.throws(() => readParts(text), SyntaxError)
+  t.throws(() => readParts(`[${row},"${'x'.repeat(6 << 20)}"]`), /no list of smaller members/)
   t.end()
 })

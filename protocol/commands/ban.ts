@@ -1,10 +1,9 @@
 /** Bans (varnish-cli(7), cache_ban.c). Answered by the child: words are re-read there, see quote.ts. */
 
-import { expectOk, parseJson, readJsonAnswer, type Command } from '../command.js'
+import { expectOk, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
-import type { Reply } from '../frame.js'
 import { numberOrNull, readNumber, readObject, readString } from '../json.js'
-import { readList, splitMembers } from '../long-list.js'
+import { readJsonList } from '../long-list.js'
 import { childCommandLine } from '../quote.js'
 
 export interface BanTerm {
@@ -56,16 +55,12 @@ export function writeBlanksAsEscapes(pattern: string): string {
 
 /** Newest first. On an empty cache all but the newest disappear within moments: nothing is left for them to match. */
 export function banList(): Command<readonly Ban[]> {
-  return { name: 'ban.list', line: 'ban.list -j', parse: parseBanList }
-}
-
-function parseBanList(reply: Reply, name: string): ReturnType<typeof readList<Ban>> {
-  expectOk(reply, name)
-  return readList(reply.body, splitMembers, (piece, isFirst) => {
-    const text = undoOctalEscapes(piece)
-    const rows = isFirst ? readJsonAnswer(text, name).payload : parseJson(text, name)
-    return Array.isArray(rows) ? rows.map((row) => readBan(row, name)) : []
-  })
+  return {
+    name: 'ban.list',
+    line: 'ban.list -j',
+    parse: (reply, name) =>
+      readJsonList(reply, name, (row) => readBan(row, name), undoOctalEscapes),
+  }
 }
 
 function readBan(item: unknown, name: string): Ban {

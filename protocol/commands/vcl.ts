@@ -10,7 +10,8 @@ import {
 } from '../command.js'
 import { ManagementPortError } from '../errors.js'
 import type { Reply } from '../frame.js'
-import { expectRows, isJsonObject, numberOrNull, readString } from '../json.js'
+import { isJsonObject, numberOrNull, readObject, readString } from '../json.js'
+import { readJsonList } from '../long-list.js'
 import { childCommandLine, commandLine, hereDocument } from '../quote.js'
 
 /** Of a VCL with its includes, each as often as it is included; ours have at most a thousand. */
@@ -79,7 +80,11 @@ export function vclDiscard(names: readonly string[]): Command<void> {
 
 /** All rows, the discarded ones too. An empty answer is an error: the child did not give one. */
 export function vclList(): Command<readonly VclRow[]> {
-  return { name: 'vcl.list', line: 'vcl.list -j', parse: parseVclList }
+  return {
+    name: 'vcl.list',
+    line: 'vcl.list -j',
+    parse: (reply, name) => readJsonList(reply, name, (row) => readVclRow(row, name)),
+  }
 }
 
 /** The source as it was loaded, byte for byte; of a label its program's, without a name the active one's (from 7.1). */
@@ -121,21 +126,20 @@ function joinLine(start: string, end: string | Buffer): string | Buffer {
   return typeof end === 'string' ? start + end : Buffer.concat([Buffer.from(start), end])
 }
 
-function parseVclList(reply: Reply, name: string): readonly VclRow[] {
-  return expectRows(reply, name).map((row) => {
-    const label = row['label']
-    return {
-      name: readString(row, 'name', name),
-      status: readVclStatus(readString(row, 'status', name), name),
-      state: readString(row, 'state', name),
-      temperature: readString(row, 'temperature', name),
-      busy: numberOrNull(row['busy']),
-      labels: numberOrNull(row['labels']) ?? 0,
-      label: isJsonObject(label)
-        ? { target: readString(label, 'name', name), refs: numberOrNull(label['refs']) ?? 0 }
-        : null,
-    }
-  })
+function readVclRow(item: unknown, name: string): VclRow {
+  const row = readObject(item, name)
+  const label = row['label']
+  return {
+    name: readString(row, 'name', name),
+    status: readVclStatus(readString(row, 'status', name), name),
+    state: readString(row, 'state', name),
+    temperature: readString(row, 'temperature', name),
+    busy: numberOrNull(row['busy']),
+    labels: numberOrNull(row['labels']) ?? 0,
+    label: isJsonObject(label)
+      ? { target: readString(label, 'name', name), refs: numberOrNull(label['refs']) ?? 0 }
+      : null,
+  }
 }
 
 export function readVclStatus(word: string, command: string): VclRow['status'] {

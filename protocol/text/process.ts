@@ -1,7 +1,7 @@
 /** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2 and 6.2). */
 
-import { expectOk, garbledAnswer, textCommand, type Command } from '../command.js'
-import { readList, splitLines } from '../long-list.js'
+import { garbledAnswer, textCommand, type Command } from '../command.js'
+import { readTextList } from '../long-list.js'
 import type { Ban } from '../commands/ban.js'
 import {
   readChildState,
@@ -15,12 +15,7 @@ export function banListText(): Command<readonly Ban[]> {
   return {
     name: 'ban.list',
     line: 'ban.list',
-    parse: (reply, name) => {
-      expectOk(reply, name)
-      return readList(reply.body, splitLines, (piece, isFirst) =>
-        parseBanListText(piece.toString('utf8'), isFirst),
-      )
-    },
+    parse: (reply, name) => readTextList(reply, name, parseBanListText),
   }
 }
 

@@ -3,11 +3,16 @@
  * references, name, then `-> target`, `(n labels)` or `(n return(vcl)s)`. Widths and spaces differ by release.
  */
 
-import { garbledAnswer, textCommand, type Command } from '../command.js'
+import { garbledAnswer, type Command } from '../command.js'
 import { readVclStatus, type VclRow } from '../commands/vcl.js'
+import { readTextList } from '../long-list.js'
 
 export function vclListText(): Command<readonly VclRow[]> {
-  return textCommand('vcl.list', 'vcl.list', parseVclListText)
+  return {
+    name: 'vcl.list',
+    line: 'vcl.list',
+    parse: (reply, name) => readTextList(reply, name, (text) => parseVclListText(text, name)),
+  }
 }
 
 /** An empty list is an error: it is also what is said when the child did not answer. */

@@ -4,6 +4,7 @@
  *
  * The files get names of their own, and the include statements name these; all else stays as it was written.
  */
+import { matchesGlob } from '../resources/glob.js'
 import { bundleInSteps, type Bundle, type VclText } from './bundle.js'
 import { lexVcl, type Token } from './lexer.js'
 import { flattenedLimitBytes } from './limits.js'
@@ -178,32 +179,11 @@ function createMatch(parent: VclPart, { pattern, isGlob }: Statement): (file: st
 
 /** One part of a path against one of a pattern, as glob(3) does; a set in brackets stands for any one character. */
 function isMatch(pattern: string, text: string): boolean {
-  const wanted = (pattern.match(/\[!?\]?[^\]]*\]?|[^[]/g) ?? []).flatMap((one) =>
+  const wanted = (pattern.match(/\[!?\]?[^\]]*\]?|[^[]/gu) ?? []).flatMap((one) =>
     // A set without its end is none.
-    one.endsWith(']') ? one : one.split(''),
+    one.length > 1 && one.endsWith(']') ? '?' : Array.from(one),
   )
-  let at = 0
-  let from = 0
-  /** Behind the last `*`, and the first character that it does not stand for. */
-  let again: readonly [number, number] | null = null
-  while (from < text.length) {
-    const one = wanted[at]
-    if (one === '*') {
-      at += 1
-      again = [at, from]
-    } else if (one !== undefined && isOne(one, text.charAt(from))) {
-      at += 1
-      from += 1
-    } else if (again) {
-      again = [again[0], again[1] + 1]
-      ;[at, from] = again
-    } else return false
-  }
-  return wanted.slice(at).every((one) => one === '*')
-}
-
-function isOne(wanted: string, character: string): boolean {
-  return wanted === '?' || wanted.length > 1 || wanted === character
+  return matchesGlob(wanted, text)
 }
 
 /** The path on the host, in a folder of the cache's own; by number where that is no name, or too long for one. */

@@ -1,5 +1,6 @@
 /** `kind: files`: a folder of VCL, each file of it a document of kind file under its own name. */
 import { join } from 'node:path'
+import { matchesGlob } from '../../resources/glob.js'
 import type { Complaints } from './complaints.js'
 import { messageOf, type FolderDocument } from './documents.js'
 import type { Folder } from './folder.js'
@@ -36,7 +37,7 @@ export async function readFileFolder(
   }
   if (complaints.count > before) return []
   try {
-    const names = (await folder.list(path)).filter((name) => toPattern(match).test(name))
+    const names = (await folder.list(path)).filter((name) => matchesGlob(Array.from(match), name))
     if (names.length === 0) complaints.add(at('folder'), `folder: ${path} has no file ${match}`)
     return names.map((name) => ({
       values: { kind: 'file', name, source: `@${join(path, name)}` },
@@ -46,10 +47,4 @@ export async function readFileFolder(
     complaints.add(at('folder'), `folder: ${path}: ${messageOf(error)}`)
     return []
   }
-}
-
-/** `*` is any part of a name, `?` one letter of it. */
-function toPattern(match: string): RegExp {
-  const literal = match.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-  return new RegExp(`^${literal.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'su')
 }

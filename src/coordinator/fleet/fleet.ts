@@ -1,4 +1,5 @@
 /** The agents as placement sees them: state, tags, and what other groups hold there. */
+import { setImmediate as servedOthers } from 'node:timers/promises'
 import type { AgentState } from '../../resources/agent-state.js'
 import { holderId } from './agent-index.js'
 import { groupBy } from '../../group-by.js'
@@ -26,9 +27,37 @@ export interface FleetAgent {
   readonly memberOf: number | null
 }
 
+/** Some agents in the order of their ids, and what is read of them. */
+interface Stretch {
+  readonly afterId: number
+  readonly limit: number
+}
+
+/** So many are read within some milliseconds. */
+const agentsInStretch = 500
+
+/** `readFleet` for those who do not decide by it: stretch by stretch, with a pause behind each, since it may be large. */
+export async function* readFleetInStretches(
+  queries: Queries,
+  scope: Scope,
+): AsyncGenerator<readonly FleetAgent[], void, void> {
+  for (let afterId = 0; ;) {
+    const agents = await readFleet(queries, scope, { afterId, limit: agentsInStretch })
+    yield agents
+    const last = agents.at(-1)
+    if (last === undefined || agents.length < agentsInStretch) return
+    afterId = last.id
+    await servedOthers()
+  }
+}
+
 /** Four queries, however many agents there are. */
-export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAgent[]> {
-  const agents = await queries
+export async function readFleet(
+  queries: Queries,
+  scope: Scope,
+  stretch?: Stretch,
+): Promise<FleetAgent[]> {
+  let selected = queries
     .selectFrom('agents')
     .select([
       'id',
@@ -42,27 +71,25 @@ export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAg
     ])
     .where(visibleAgents(scope))
     .orderBy('id')
-    .execute()
-  const tags = groupBy(
-    await queries.selectFrom('agentTags').select(['agentId', 'tagId']).execute(),
-    (row) => row.agentId,
-  )
+  if (stretch) selected = selected.where('id', '>', stretch.afterId).limit(stretch.limit)
+  const agents = await selected.execute()
+  let tagged = queries.selectFrom('agentTags').select(['agentId', 'tagId'])
+  if (stretch) tagged = tagged.where((e) => e.between('agentId', ...reachOf(agents)))
+  const tags = groupBy(await tagged.execute(), (row) => row.agentId)
   const groupOfTag = await readHiddenTags(queries)
-  const groups = groupBy(
-    await queries
-      .selectFrom('placements')
-      .select(['placements.agentId', 'placements.groupId', 'placements.stage'])
-      .select(['currentName', 'currentFqdns', 'candidateName', 'candidateFqdns', 'replacedBy'])
-      // What failed before it ever served holds no place.
-      .where((e) =>
-        e.or([
-          e('placements.currentName', 'is not', null),
-          e('placements.candidateName', 'is not', null),
-        ]),
-      )
-      .execute(),
-    (row) => row.agentId,
-  )
+  let placed = queries
+    .selectFrom('placements')
+    .select(['placements.agentId', 'placements.groupId', 'placements.stage'])
+    .select(['currentName', 'currentFqdns', 'candidateName', 'candidateFqdns', 'replacedBy'])
+    // What failed before it ever served holds no place.
+    .where((e) =>
+      e.or([
+        e('placements.currentName', 'is not', null),
+        e('placements.candidateName', 'is not', null),
+      ]),
+    )
+  if (stretch) placed = placed.where((e) => e.between('placements.agentId', ...reachOf(agents)))
+  const groups = groupBy(await placed.execute(), (row) => row.agentId)
   return agents.map((agent) => {
     const held = (groups.get(agent.id) ?? []).map((place) => ({
       ...place,
@@ -81,6 +108,11 @@ export async function readFleet(queries: Queries, scope: Scope): Promise<FleetAg
       memberOf: findGroupOf(tagIds, groupOfTag),
     }
   })
+}
+
+/** The ids that theirs are between. */
+function reachOf(agents: readonly { readonly id: number }[]): [number, number] {
+  return [agents[0]?.id ?? 0, agents.at(-1)?.id ?? 0]
 }
 
 /** By tag, the group of the console whose members bear it. */

@@ -86,6 +86,11 @@ export async function readGroups(
   )
 }
 
+export async function readDeployedGroupIds(queries: Queries): Promise<readonly number[]> {
+  const groups = queries.selectFrom('vclGroups').select('id').where('deployed', '=', 1)
+  return (await groups.orderBy('id').execute()).map(({ id }) => id)
+}
+
 export async function findGroup(
   queries: Queries,
   scope: Scope,

@@ -58,10 +58,11 @@ export function checkNewPassword(
   key: string,
   errorKey: ErrorKey = 'account',
 ): void {
-  if (password.length < passwordLeast || password.length > passwordMost)
+  const { length } = password
+  if (length < passwordLeast || length > passwordMost)
     throw new FleetError(
       'invalid',
       errorKey,
-      `${key} has ${password.length} characters; ${passwordLeast} to ${passwordMost} are right`,
+      `${key} has ${length} ${length === 1 ? 'character' : 'characters'}; ${passwordLeast} to ${passwordMost} are right`,
     )
 }

@@ -1,20 +1,21 @@
 /**
  * What would be desired of a cache if its agent could be changed again: each group and stage that fits it is placed once
- * more over the fleet as it is, in the order of a placement pass. Nothing is kept or changed.
+ * more over the fleet as it is, in the order of a placement pass. Nothing is kept or changed. Whoever asks waits: a large fleet is read
+ * in stretches, so that nobody else does.
  */
-import { setImmediate } from 'node:timers/promises'
-import { holderId, indexAgents, recordPlacement } from '../fleet/agent-index.js'
+import { setImmediate as servedOthers } from 'node:timers/promises'
+import { holderId, indexAgents, recordPlacement, type AgentIndex } from '../fleet/agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { composeDesired, type DesiredEngine } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
 import { programOf } from '../fleet/vcl-group.js'
 import { readDeploymentsOf } from '../fleet/deployment-queries.js'
 import { readSettings } from '../fleet/setting-queries.js'
-import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import { readFleet, readFleetInStretches, type FleetAgent } from '../fleet/fleet.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { readStages } from '../fleet/stage-queries.js'
 import type { Queries } from '../store/store.js'
-import { readGroups } from '../fleet/group-queries.js'
+import { readDeployedGroupIds, readGroups, type GroupRecord } from '../fleet/group-queries.js'
 import { followedGroup, followedStage, indexByOwner, type Followed } from './placement-following.js'
 import { createPlacement, decideFollowing, switchPlacement, type PlacingInput } from './placing.js'
 
@@ -24,11 +25,11 @@ export async function foreseeReturn(
   agentId: number,
   { adopting }: { readonly adopting: boolean },
 ): Promise<DesiredEngine> {
-  const fleet = (await readFleet(queries, { kind: 'all' })).map((agent) =>
-    agent.id === agentId ? { ...agent, state: agentStates.Running, adopting } : agent,
-  )
-  const agent = fleet.find(({ id }) => id === agentId)
-  const places = agent ? await foreseePlaces(queries, agent, fleet) : []
+  const [found] = await readFleet(queries, { kind: 'all' }, { afterId: agentId - 1, limit: 1 })
+  const isThere = found?.id === agentId
+  const places = isThere
+    ? await foreseePlaces(queries, { ...found, state: agentStates.Running, adopting })
+    : []
   const settings = await readSettings(queries, [agentId], new Map([[agentId, places]]))
   return { ...composeDesired(places).desired, ...settings.get(agentId) }
 }
@@ -36,13 +37,11 @@ export async function foreseeReturn(
 async function foreseePlaces(
   queries: Queries,
   agent: FleetAgent,
-  fleet: readonly FleetAgent[],
 ): Promise<readonly PlacementRecord[]> {
   const fitting = (await readFollowed(queries)).filter((one) => concerns(one, agent))
   if (fitting.length === 0) return []
-  const groupIds = [...new Set(fitting.map(({ groupId }) => groupId))]
-  const placements = groupBy(await readPlacements(queries, { groupIds }), holderId)
-  const indexes = indexByOwner(fitting, fleet)
+  const { fleet, placements } = await readRivals(queries, agent, fitting)
+  const indexes = await indexInSteps(fitting, fleet)
   const places: PlacementRecord[] = []
   for (const followed of fitting) {
     const { organizationId, wish } = followed
@@ -71,14 +70,67 @@ async function foreseePlaces(
       const place = createPlacement({ ...added, group, stage: followed.stage, revision, program })
       places.push(switchPlacement(place, revision))
     }
-    await setImmediate() // many groups over a large fleet
+    await servedOthers()
   }
   return places
 }
 
+async function indexInSteps(
+  fitting: readonly Followed[],
+  fleet: readonly FleetAgent[],
+): Promise<ReadonlyMap<number | null, AgentIndex>> {
+  const indexes = new Map<number | null, AgentIndex>()
+  for (const one of fitting) {
+    if (indexes.has(one.organizationId)) continue
+    for (const [owner, index] of indexByOwner([one], fleet)) indexes.set(owner, index)
+    await servedOthers()
+  }
+  return indexes
+}
+
+/** The agents that have a place of these groups, or may get one, and these places. */
+async function readRivals(
+  queries: Queries,
+  agent: FleetAgent,
+  fitting: readonly Followed[],
+): Promise<{
+  readonly fleet: readonly FleetAgent[]
+  readonly placements: ReadonlyMap<number, readonly PlacementRecord[]>
+}> {
+  const groupIds = [...new Set(fitting.map(({ groupId }) => groupId))]
+  const holders = new Set(fitting.map(holderId))
+  const tagIds = new Set(
+    fitting.flatMap(({ deployments }) =>
+      deployments.flatMap(({ tags }) => tags.map(({ id }) => id)),
+    ),
+  )
+  const fleet: FleetAgent[] = []
+  const placements: PlacementRecord[] = []
+  for await (const agents of readFleetInStretches(queries, { kind: 'all' })) {
+    const rivals = agents.filter(
+      (one) =>
+        one.tagIds.some((id) => tagIds.has(id)) || one.groupIds.some((id) => holders.has(id)),
+    )
+    const agentIds = rivals.map(({ id }) => id)
+    fleet.push(...rivals.map((one) => (one.id === agent.id ? agent : one)))
+    if (rivals.length > 0)
+      placements.push(...(await readPlacements(queries, { groupIds, agentIds })))
+  }
+  return { fleet, placements: groupBy(placements, holderId) }
+}
+
+/** Groups that one statement reads. */
+const groupsAtOnce = 100
+
 /** In the order of a pass: what is only tried takes no place from groups. */
 async function readFollowed(queries: Queries): Promise<readonly Followed[]> {
-  const groups = await readGroups(queries, { kind: 'all' }, { deployed: true })
+  const groups: GroupRecord[] = []
+  const groupIds = await readDeployedGroupIds(queries)
+  for (let start = 0; start < groupIds.length; start += groupsAtOnce) {
+    const ids = groupIds.slice(start, start + groupsAtOnce)
+    groups.push(...(await readGroups(queries, { kind: 'all' }, { ids, deployed: true })))
+    await servedOthers()
+  }
   const ids = new Set(groups.flatMap(({ wish }) => wish?.deploymentIds ?? []))
   const found = await readDeploymentsOf(queries, [...ids])
   const deployments = new Map(found.map((deployment) => [deployment.id, deployment]))

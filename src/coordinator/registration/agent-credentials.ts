@@ -40,7 +40,12 @@ export function digestSecret(secret: string): string {
 export async function recognizeKey(service: StateService, key: string): Promise<KnownAgent> {
   const keyDigest = digestSecret(key)
   const agent = await findAgentByKey(service.store.queries, keyDigest)
-  if (!agent) throw new FleetError('unauthenticated', 'auth', 'this key is not that of an agent')
+  if (!agent)
+    throw new FleetError(
+      'unauthenticated',
+      'auth',
+      'no agent has this key; a new one enrols with its join token',
+    )
   const { id: agentId, name, linkId } = agent
   return { kind: 'known', agentId, name, keyDigest, linkId }
 }

@@ -92,6 +92,7 @@ void t.test('wrong bodies are told what would be right', async (t) => {
   const nobody = toObjectId('group', 987_654)
   for (const [wrong, status, message] of [
     [{ password: 'short' }, 400, /password has 5 characters/],
+    [{ password: 'x' }, 400, /password has 1 character;/],
     [{ username: 'a:b' }, 400, /colon/],
     [{ role: 'Boss' }, 400, /role/],
     [{ groups: [foreign] }, 400, /groups: .* was not found/],

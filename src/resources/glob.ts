@@ -1,0 +1,24 @@
+/** Names against patterns with stars. */
+
+/** `wanted`: letters; `*` is any part of the text, `?` one letter of it. Linear in their product, unlike a regular expression. */
+export function matchesGlob(wanted: readonly string[], text: string): boolean {
+  const letters = Array.from(text)
+  let at = 0
+  let from = 0
+  /** Behind the last `*`, and the first letter that it does not stand for. */
+  let again: readonly [number, number] | null = null
+  while (from < letters.length) {
+    const one = wanted[at]
+    if (one === '*') {
+      at += 1
+      again = [at, from]
+    } else if (one === '?' || (one !== undefined && one === letters[from])) {
+      at += 1
+      from += 1
+    } else if (again) {
+      again = [again[0], again[1] + 1]
+      ;[at, from] = again
+    } else return false
+  }
+  return wanted.slice(at).every((one) => one === '*')
+}

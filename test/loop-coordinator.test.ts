@@ -1,0 +1,65 @@
+/** Calls that read and answer much let go of the event loop (loop.test.ts). */
+import assert from 'node:assert'
+import { fastify } from 'fastify'
+import { pino } from 'pino'
+import { compileNetworks } from '../src/coordinator/http/networks.js'
+import { foreseeReturn } from '../src/coordinator/placement/foresee-return.js'
+import type { StateService } from '../src/coordinator/service.js'
+import { graphNames } from '../src/coordinator/statistics/archive/graphs.js'
+import { openSeries } from '../src/coordinator/statistics/counter-series.js'
+import { openStore } from '../src/coordinator/store/open-store.js'
+import { networkOf } from '../src/source-network.js'
+import { fillFleet } from './support/fill-fleet.js'
+import { fill, holdsFor, holdsForLarge } from './support/event-loop.js'
+
+/** Of Node: all headers of a request together. */
+const headerLimitBytes = 16 * 1024
+
+const proxied = fastify({ trustProxy: compileNetworks(['0.0.0.0/0', '::/0']) })
+proxied.get('/', ({ ip, ips, protocol }) => ({ ip, protocol, hops: ips?.length }))
+for (const unit of ['1.1.1.1,', '1.1.1.1 , ', '::,', ' ', ',', ' ,', 'a'])
+  holdsFor(`X-Forwarded-For of ${JSON.stringify(unit)}`, async () => {
+    const value = fill(unit, headerLimitBytes)
+    networkOf(value)
+    const headers = { 'x-forwarded-for': value, 'x-forwarded-proto': value }
+    await proxied.inject({ url: '/', headers })
+  })
+
+/** As long as a series of an archive is. */
+const rowsMost = 600
+const endsAt = Float64Array.from({ length: rowsMost }, (_, at) => (1_800_000_000 + at * 10) * 1000)
+const values = Float64Array.from({ length: rowsMost }, (_, at) => at / 7)
+const series = openSeries(
+  {
+    now: () => 0,
+    statistics: {
+      readSeries: ({ names }: { readonly names: readonly string[] }) =>
+        Promise.resolve({ series: names.map(() => ({ isKnown: true, endsAt, values })) }),
+    },
+  } as unknown as StateService, // all that is asked of it
+  {
+    caches: [],
+    consolidation: 'AVERAGE',
+    range: { startMs: 0, endMs: 2_000_000_000_000 },
+    errorKey: 'agent',
+  },
+)
+holdsFor('the answer with the most statistics', async () => {
+  JSON.stringify(await series.readCounters(Array.from({ length: 50 }, (_, at) => `A.b${at}`)))
+})
+for (const name of graphNames)
+  holdsFor(`the longest graph of ${name}`, async () => {
+    JSON.stringify(await series.readGraph(name))
+  })
+
+holdsForLarge(
+  'what an unlock would change, among ten thousand agents',
+  async () => {
+    const { queries } = await openStore('sqlite::memory:', pino({ level: 'silent' }))
+    return { queries, agentId: await fillFleet(queries) }
+  },
+  async ({ queries, agentId }) => {
+    const { load } = await foreseeReturn(queries, agentId, { adopting: false })
+    assert.equal(load[0]?.name, 'cf-1-00000000-1')
+  },
+)
