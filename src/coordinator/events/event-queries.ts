@@ -1,11 +1,11 @@
 /** Events as rows: numbered under one lock, read once for all who listen, kept for a while. */
 import type { Insertable, Selectable } from 'kysely'
 import type { EventType, FleetEvent, Hearing } from '../../resources/event.js'
-import type { EventsTable } from '../store/schema-events.js'
+import type { Tables } from '../store/schema.js'
 import { visibleEvents } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export type NewEvent = Readonly<Omit<Insertable<EventsTable>, 'id' | 'type'>> & {
+export type NewEvent = Readonly<Omit<Insertable<Tables['events']>, 'id' | 'type'>> & {
   readonly type: EventType
 }
 
@@ -153,7 +153,7 @@ function selectEvents(queries: Queries, after: number, limit: number) {
   return queries.selectFrom('events').selectAll().where('id', '>', after).orderBy('id').limit(limit)
 }
 
-function fromRow(row: Selectable<EventsTable>): FleetEvent {
+function fromRow(row: Selectable<Tables['events']>): FleetEvent {
   return {
     id: row.id,
     type: row.type as EventType, // written by insertEvents only

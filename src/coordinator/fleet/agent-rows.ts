@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { holdQuota } from '../store/quotas.js'
-import type { AgentsTable } from '../store/schema.js'
+import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
 export interface AgentIdentity {
@@ -48,7 +48,7 @@ function selectIdentity(queries: Queries) {
 
 /** What a hello says of an agent, as the row keeps it. */
 export type DescribedColumns = Pick<
-  Selectable<AgentsTable>,
+  Selectable<Tables['agents']>,
   | 'name'
   | 'agentVersion'
   | 'capabilities'
@@ -102,7 +102,7 @@ export async function findRegistered(
 
 /** What the row says of a moment: written at registration, then by agent-conditions.ts. */
 export type ConditionColumns = Pick<
-  Selectable<AgentsTable>,
+  Selectable<Tables['agents']>,
   'state' | 'engineState' | 'engineError' | 'effectiveRevision' | 'lockedBecause' | 'cachePid'
 >
 
@@ -191,7 +191,7 @@ export async function deleteAgentRow(queries: Queries, id: number): Promise<void
 }
 
 /** What people write of an agent's cache in the console; what is left out stays. */
-export type ConsoleColumns = Partial<Pick<Selectable<AgentsTable>, 'consoleName' | 'description'>>
+export type ConsoleColumns = Partial<Pick<Selectable<Tables['agents']>, 'consoleName' | 'description'>>
 
 export async function describeInConsole(
   queries: Queries,

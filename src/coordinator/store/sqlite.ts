@@ -43,12 +43,10 @@ const dialectSql: DialectSql = {
   integer: 'integer',
   text: 'text',
   tableOptions: 'strict',
-  randomKey: 'lower(hex(randomblob(16)))',
   definitions: [],
   trigger: ({ name, table, after, when = 'true', work }) => [
     `create trigger "${name}" after ${after} on "${table}" when ${when} begin ${work}; end`,
   ],
-  dropTrigger: (name) => `drop trigger "${name}"`,
 }
 
 /** Its native part is read from disk at the first use: by then this process may be a user who cannot read it. */

@@ -3,23 +3,22 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openStore } from '../../../src/coordinator/store/open-store.js'
-import { openPostgres } from '../../../src/coordinator/store/postgres.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { eventually } from '../../support/eventually.js'
 import { startPostgres } from '../../support/postgres.js'
 import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
-import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
+import { consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
-import { checkBytesAnew, quotasContract } from './quotas.contract.js'
+import { quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
-import { checkTablesAnew, stagesContract } from './stages.contract.js'
+import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 
 const log = pino({ level: 'silent' })
@@ -47,24 +46,6 @@ void t.test('as every store', (t) => {
   const analyze = (queries: Queries) => sql`analyze "apiLogs"`.execute(queries)
   apiLogsContract(t, { ...factory, explain: 'explain', analyze })
   t.end()
-})
-
-void t.test('what stood before there were stages stays', async (t) => {
-  const database = openPostgres(await server.url(), log)
-  t.teardown(() => database.close())
-  await checkTablesAnew(t, database)
-})
-
-void t.test('what stood before there were groups of the console stays', async (t) => {
-  const database = openPostgres(await server.url(), log)
-  t.teardown(() => database.close())
-  await checkGroupsAnew(t, database)
-})
-
-void t.test('what files took before there were quotas is counted', async (t) => {
-  const database = openPostgres(await server.url(), log)
-  t.teardown(() => database.close())
-  await checkBytesAnew(t, database)
 })
 
 void t.test('between several coordinators', (t) => {

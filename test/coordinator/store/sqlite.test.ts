@@ -15,22 +15,21 @@ import {
   releaseReplaced,
   takeReplaced,
 } from '../../../src/coordinator/fleet/replaced-places.js'
-import { openSqlite } from '../../../src/coordinator/store/sqlite.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { root } from '../../support/root.js'
 import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
-import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
+import { consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
-import { checkBytesAnew, quotasContract } from './quotas.contract.js'
+import { quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
-import { checkTablesAnew, stagesContract } from './stages.contract.js'
+import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 
 const log = pino({ level: 'silent' })
@@ -95,24 +94,6 @@ void t.test('where nobody makes way and nobody waits, no decision passes the fle
     t.match(plan, /placements_replaced|agents_unplaced/, text)
     t.notMatch(plan, /SCAN (placements|agents)(?! USING .*(_replaced|_unplaced))/, text)
   }
-})
-
-void t.test('what stood before there were stages stays', async (t) => {
-  const database = openSqlite(':memory:')
-  t.teardown(() => database.close())
-  await checkTablesAnew(t, database)
-})
-
-void t.test('what stood before there were groups of the console stays', async (t) => {
-  const database = openSqlite(':memory:')
-  t.teardown(() => database.close())
-  await checkGroupsAnew(t, database)
-})
-
-void t.test('what files took before there were quotas is counted', async (t) => {
-  const database = openSqlite(':memory:')
-  t.teardown(() => database.close())
-  await checkBytesAnew(t, database)
 })
 
 void t.test('in a file', (t) => {
