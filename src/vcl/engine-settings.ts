@@ -28,7 +28,7 @@ export interface DesiredSettings {
 }
 
 /** A `{name}` of the API: a backend in every VCL, or in that of one group. */
-export interface BackendSelection {
+interface BackendSelection {
   readonly groupId: number | null
   readonly backend: string
 }

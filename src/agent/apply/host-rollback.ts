@@ -10,7 +10,7 @@ import type { Reconciler } from './reconciler.js'
 import { answerRequest, findRequest, type RollbackRequest } from './rollback-requests.js'
 import type { SavedState } from './saved-state.js'
 
-export interface HostRollbackOptions {
+interface HostRollbackOptions {
   readonly stateDir: string
   readonly readOnly: boolean
   readonly state: SavedState

@@ -24,7 +24,7 @@ import { findUnset } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
 import type { Sources } from './sources.js'
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources

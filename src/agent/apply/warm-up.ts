@@ -14,7 +14,7 @@ import { mayAskPattern } from '../engine/backend-patterns.js'
 import { readInventory } from './inventory.js'
 import type { StepTools } from './vcl-steps.js'
 
-export interface WarmUp {
+interface WarmUp {
   /** Just loaded, or warmed again. */
   readonly programs: readonly DesiredProgram[]
   readonly longestMs: number

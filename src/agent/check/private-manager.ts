@@ -15,7 +15,7 @@ import type { CompileLimits } from '../../vcl/compile-limits.js'
 import { makeCheckFolder, removeCheckFolder } from './check-folder.js'
 import { readCpuMs } from './process-cost.js'
 
-export interface PrivateManagerOptions {
+interface PrivateManagerOptions {
   /** Absolute path of the cache's program. */
   readonly program: string
   /** Further words of its command line. */

@@ -8,7 +8,7 @@ import type { Samples } from '../../messages/agent-to-coordinator.js'
 import type { Unsent } from '../link/coordinator-link.js'
 import type { CounterReader } from './counter-reader.js'
 
-export interface SamplerOptions {
+interface SamplerOptions {
   readonly reader: CounterReader
   /** False when there is no link. */
   readonly send: (samples: Unsent<Samples>) => boolean

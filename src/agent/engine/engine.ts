@@ -27,7 +27,7 @@ import { isReadingCommand } from '../../vcl/engine-command.js'
 import { pauseFor } from '../host/pause.js'
 
 /** Where the management port is. */
-export type EnginePort =
+type EnginePort =
   | {
       readonly mode: 'attach'
       readonly host: string

@@ -20,7 +20,7 @@ import { pauseFor } from '../host/pause.js'
 import { forgetProcess, readProcessRecord, writeProcessRecord } from '../host/process-record.js'
 import { listProtectable } from '../apply/protectable.js'
 
-export interface SpawnOptions {
+interface SpawnOptions {
   /** The agent's. */
   readonly stateDir: string
   /** PATH: folders to look for the program in. */
@@ -30,7 +30,7 @@ export interface SpawnOptions {
   readonly log: Logger
 }
 
-export interface SpawnedEngine {
+interface SpawnedEngine {
   readonly engine: Extract<EngineConfig, { mode: 'attach' }>
   readonly http: { readonly host: string; readonly port: number }
   /** Path of the cache's program. */

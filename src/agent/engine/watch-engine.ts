@@ -24,7 +24,7 @@ import type { Sources } from '../apply/sources.js'
 import { Steadiness, type EngineSight } from './steadiness.js'
 import { findStoppingChild } from './stopping-child.js'
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources

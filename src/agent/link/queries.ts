@@ -13,7 +13,7 @@ import { readInventory } from '../apply/inventory.js'
 import { readPanic, type PanicTools } from '../engine/panic.js'
 
 /** `GET /agents/{id}/vcls` (choices: 3): discarded rows are left out, their names can no longer be addressed. */
-export interface VclView {
+interface VclView {
   readonly name: string
   /** active | available */
   readonly status: string
@@ -27,7 +27,7 @@ export interface VclView {
 }
 
 /** The specification's Parameter set: all four are strings. */
-export type ParameterSet = Readonly<Record<string, Parameter>>
+type ParameterSet = Readonly<Record<string, Parameter>>
 
 type EngineQuery = Exclude<QueryName, 'panic'>
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
 import type { AgentConfig, EngineConfig } from '../agent-config.js'
 
-export interface SimulatedCache {
+interface SimulatedCache {
   readonly engine: Extract<EngineConfig, { mode: 'simulated' }>
   /** What is reported: nobody serves there. */
   readonly http: AgentConfig['http']

@@ -85,7 +85,7 @@ export function ownsAgent(actor: Actor, agent: Pick<AgentRecord, 'organization'>
   return actor.organizationId === null || agent.organization?.id === actor.organizationId
 }
 
-export interface TagAssignment {
+interface TagAssignment {
   readonly tags: readonly { readonly id: number }[]
   /** Also when a deployed group falls below its min by this. */
   readonly force: boolean

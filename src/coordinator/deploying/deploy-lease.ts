@@ -3,7 +3,7 @@ import { renewDeploy, type DeployHold } from '../fleet/deploy-queries.js'
 import { leaseMs, renewEveryMs } from '../store/leases.js'
 import type { StateService } from '../service.js'
 
-export interface DeployLease {
+interface DeployLease {
   /** Prolongs no more: what is not decided soon is ended by another. */
   stop(): void
   /** The coordinator stops: another need not wait until the lease is over. */

@@ -10,7 +10,7 @@ import { decideDeploy } from './deploy-decision.js'
 import { leaseMs, renewEveryMs } from '../store/leases.js'
 import type { StateService } from '../service.js'
 
-export interface DeployRecovery {
+interface DeployRecovery {
   /** One look; the timer calls it every few seconds. Never rejects. */
   check(): Promise<void>
   stop(): Promise<void>

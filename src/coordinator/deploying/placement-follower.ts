@@ -18,7 +18,7 @@ import { followPlacements, type PassLimits } from '../placement/placement-follow
 import type { ReadyGroup } from '../placement/placement-pass.js'
 import type { StateService } from '../service.js'
 
-export interface PlacementFollower {
+interface PlacementFollower {
   close(): Promise<void>
 }
 

@@ -81,7 +81,7 @@ export async function readEventsFor(
   return rows.map(fromRow)
 }
 
-export interface EventBounds {
+interface EventBounds {
   /** The newest id; 0 before the first. */
   readonly newest: number
   /** The oldest that is kept; null: none is. */

@@ -18,7 +18,7 @@ import { deleteOldEvents, insertEvents, lockEventCounter } from './event-queries
 import type { StateService } from '../service.js'
 import { composeEvents, type EventViews } from './compose-events.js'
 
-export interface EventRecorder {
+interface EventRecorder {
   /** What is left stays noted: others tell it, or this coordinator's next start. */
   close(): Promise<void>
 }

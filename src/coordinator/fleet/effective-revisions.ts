@@ -5,7 +5,7 @@ import type { Queries } from '../store/store.js'
 /** Ids a statement. */
 const idsPerStatement = 5000
 
-export interface AgentProgress {
+interface AgentProgress {
   readonly id: number
   readonly desiredRevision: number
   readonly effectiveRevision: number | null

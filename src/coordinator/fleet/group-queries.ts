@@ -52,7 +52,7 @@ export interface GroupFields {
 }
 
 /** Whose groups, and which of them; without ids all. */
-export interface GroupChoice {
+interface GroupChoice {
   readonly ids?: readonly number[]
   readonly deployed?: boolean
 }

@@ -20,7 +20,7 @@ export interface TagRecord {
 }
 
 /** What a caller may write. */
-export type TagFields = Pick<TagRecord, 'name' | 'managedBy'>
+type TagFields = Pick<TagRecord, 'name' | 'managedBy'>
 
 export async function findTag(
   queries: Queries,

@@ -15,7 +15,7 @@ import type { TextJudge } from '../placement/placement-following.js'
 import { limitToOwn } from './source-places.js'
 
 /** Whose rules count. */
-export interface TextOwner {
+interface TextOwner {
   readonly organizationId: number | null
 }
 

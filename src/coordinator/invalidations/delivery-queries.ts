@@ -81,7 +81,7 @@ export async function readLogEnd(queries: Queries): Promise<number> {
   return position
 }
 
-export interface CursorRow {
+interface CursorRow {
   readonly agentId: number
   readonly position: number
   readonly movedAt: number

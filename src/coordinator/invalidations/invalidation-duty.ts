@@ -15,7 +15,7 @@ import {
   tellInvalidationsLogged,
 } from './invalidation-hints.js'
 
-export interface InvalidationDuty {
+interface InvalidationDuty {
   stop(): Promise<void>
 }
 

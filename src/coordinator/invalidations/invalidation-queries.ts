@@ -39,7 +39,7 @@ export interface InvalidationRecord extends Omit<
   readonly exceptions: readonly Exception[]
 }
 
-export type NewInvalidation = Pick<
+type NewInvalidation = Pick<
   InvalidationRecord,
   | 'content'
   | 'target'

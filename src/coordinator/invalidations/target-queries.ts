@@ -80,7 +80,7 @@ function parseCapabilities(json: string): readonly Capability[] {
   return capabilities
 }
 
-export interface GroupOnAgent {
+interface GroupOnAgent {
   readonly agentId: number
   readonly groupId: number
   readonly isRoot: boolean
@@ -217,7 +217,7 @@ export async function readSets(
   return sets
 }
 
-export interface MemberRow extends MemberProgress {
+interface MemberRow extends MemberProgress {
   readonly setId: number
 }
 

@@ -28,7 +28,7 @@ export function selectJoinTokens(queries: Queries, scope: Scope) {
     .where(within(scope, 'joinTokens'))
 }
 
-export type JoinTokenRow = Awaited<
+type JoinTokenRow = Awaited<
   ReturnType<ReturnType<typeof selectJoinTokens>['executeTakeFirstOrThrow']>
 >
 
@@ -72,7 +72,7 @@ export async function toJoinTokenRecords(
   }))
 }
 
-export interface NewJoinToken {
+interface NewJoinToken {
   readonly organizationId: number | null
   readonly label: string
   readonly digest: string
@@ -108,7 +108,7 @@ export async function deleteJoinTokenRow(
   return numDeletedRows > 0n
 }
 
-export interface UsableJoinToken {
+interface UsableJoinToken {
   readonly id: number
   readonly organizationId: number | null
   readonly tagIds: readonly number[]

@@ -34,7 +34,7 @@ export async function releaseLink(
     .execute()
 }
 
-export interface LinkRow {
+interface LinkRow {
   readonly id: number
   readonly state: number
   readonly keyDigest: string

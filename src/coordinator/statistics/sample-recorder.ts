@@ -7,7 +7,7 @@ import { MalformedMessage } from '../../messages/codec.js'
 import type { StateService } from '../service.js'
 import type { LiveSample } from './live-samples.js'
 
-export interface SampledAgent {
+interface SampledAgent {
   readonly agentId: number
   /** Whose it is; null: the system administrator's. */
   readonly organizationId: number | null

@@ -30,7 +30,7 @@ import { TransactionGuard } from './transaction-guard.js'
 import { Turns } from './turns.js'
 import { ConstraintViolation } from './violation.js'
 
-export const inMemory = ':memory:'
+const inMemory = ':memory:'
 
 /** How long a start waits for another process; nothing else is done meanwhile. */
 const openTimeoutMs = 5000

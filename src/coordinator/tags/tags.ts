@@ -64,12 +64,12 @@ export async function findChangeableTag(
 }
 
 /** As a body has it: a key that is left out keeps its value. */
-export interface TagChange {
+interface TagChange {
   readonly name?: string | undefined
   readonly managedBy?: string | null | undefined
 }
 
-export interface NewTag extends TagChange {
+interface NewTag extends TagChange {
   readonly name: string
   readonly organization?: OwnerReference
 }

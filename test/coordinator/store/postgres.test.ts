@@ -1,5 +1,6 @@
 /** The store on PostgreSQL: the contract, and what only a server can do: go away, hold locks, serve several coordinators. */
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openStore } from '../../../src/coordinator/store/open-store.js'
@@ -17,6 +18,7 @@ import { quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
+import { releasedStoresContract } from './released-stores.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
 import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -45,6 +47,25 @@ void t.test('as every store', (t) => {
   quotasContract(t, factory)
   const analyze = (queries: Queries) => sql`analyze "apiLogs"`.execute(queries)
   apiLogsContract(t, { ...factory, explain: 'explain', analyze })
+  t.end()
+})
+
+void t.test('of a release', (t) => {
+  releasedStoresContract(t, {
+    database: 'postgres',
+    restore: async (_, statements) => {
+      const url = await server.url()
+      const client = new Client({ connectionString: url })
+      await client.connect()
+      await client.query(statements)
+      await client.end()
+      return url
+    },
+    open,
+    openNew: async (t) => open(t, await server.url()),
+    descriptions: `select indexname as name, indexdef as sql from pg_indexes where schemaname = 'public'
+      union all select tgname, pg_get_triggerdef(oid) from pg_trigger where not tgisinternal order by name, sql`,
+  })
   t.end()
 })
 

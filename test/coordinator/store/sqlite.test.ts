@@ -28,6 +28,7 @@ import { quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
+import { releasedStoresContract } from './released-stores.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
 import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
@@ -101,6 +102,35 @@ void t.test('in a file', (t) => {
   storeContract(t, factory)
   rowsContract(t, factory)
   t.end()
+})
+
+void t.test('of a release', (t) => {
+  releasedStoresContract(t, {
+    database: 'sqlite',
+    restore: (t, statements) => {
+      const folder = folderFor(t)
+      new BetterSqlite3(join(folder, 'coordinator.db')).exec(statements).close()
+      return Promise.resolve(urlIn(folder))
+    },
+    open,
+    openNew: (t) => open(t, 'sqlite::memory:'),
+    descriptions: `select name, sql from sqlite_master where type in ('index', 'trigger') order by name`,
+  })
+  t.end()
+})
+
+void t.test('refuses a store from before the first release', async (t) => {
+  const folder = folderFor(t)
+  const file = new BetterSqlite3(join(folder, 'coordinator.db'))
+  file.exec(`create table migrations (name text not null primary key, "ranAt" integer not null) strict;
+    insert into migrations values ('0001-initial', 0), ('0085-waiting-rows', 0)`)
+  file.close()
+
+  await t.rejects(openStore(urlIn(folder), log), {
+    kind: 'unavailable',
+    errorKey: 'store',
+    message: /development version .*has made this store: it has 0085-waiting-rows.*a new store/,
+  })
 })
 
 void t.test('keeps rows, ids and tables over a restart', async (t) => {

@@ -12,7 +12,7 @@ import type { Identity } from '../../identity/identity.js'
 import { unauthenticated } from '../../identity/sessions.js'
 import { findPlaceByName } from './places.js'
 
-export interface ConsoleCredentials {
+interface ConsoleCredentials {
   /** `account` or `account@organization`. */
   readonly user: string
   readonly password: string
