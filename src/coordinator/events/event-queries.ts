@@ -3,6 +3,7 @@ import type { Insertable, Selectable } from 'kysely'
 import type { EventType, FleetEvent, Hearing } from '../../resources/event.js'
 import type { Tables } from '../store/schema.js'
 import { visibleEvents } from '../store/scope.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 export type NewEvent = Readonly<Omit<Insertable<Tables['events']>, 'id' | 'type'>> & {
@@ -107,22 +108,20 @@ export async function readLastAbout(
   queries: Queries,
   abouts: readonly string[],
 ): Promise<Map<string, string>> {
-  const told = new Map<string, string>()
-  for (let start = 0; start < abouts.length; start += rowsPerStatement) {
-    const rows = await queries
+  const rows = await inPieces(abouts, (piece) =>
+    queries
       .selectFrom('events')
       .select(['about', 'data'])
       .where('id', 'in', (e) =>
         e
           .selectFrom('events')
           .select((inner) => inner.fn.max('id').as('id'))
-          .where('about', 'in', abouts.slice(start, start + rowsPerStatement))
+          .where('about', 'in', piece)
           .groupBy('about'),
       )
-      .execute()
-    for (const { about, data } of rows) told.set(about ?? '', data)
-  }
-  return told
+      .execute(),
+  )
+  return new Map(rows.map(({ about, data }) => [about ?? '', data]))
 }
 
 /**

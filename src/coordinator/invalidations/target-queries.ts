@@ -6,6 +6,7 @@ import type { Reach } from './invalidation.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import type { MemberProgress } from './invalidation-results.js'
 import { visibleAgents, within, type Scope } from '../store/scope.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 /** Which agents; every one that the scope may see when it names none. */
@@ -226,10 +227,7 @@ export async function readMembersProgress(
   queries: Queries,
   setIds: readonly number[],
 ): Promise<MemberRow[]> {
-  const members: MemberRow[] = []
-  for (let start = 0; start < setIds.length; start += rowsPerStatement)
-    members.push(...(await readPiece(queries, setIds.slice(start, start + rowsPerStatement))))
-  return members
+  return inPieces(setIds, (piece) => readPiece(queries, piece))
 }
 
 async function readPiece(queries: Queries, setIds: readonly number[]): Promise<MemberRow[]> {

@@ -1,6 +1,6 @@
 // A second process for the tests: `count-decisions.mjs URL N` adds one to the stored count in N decisions.
 import { pino } from 'pino'
-import { openStore } from '../../dist/src/coordinator/store/open-store.js'
+import { openStore } from '../../../dist/src/coordinator/store/open-store.js'
 
 const [, , url = '', times = '0'] = process.argv
 const store = await openStore(url, pino({ level: 'silent' }))
