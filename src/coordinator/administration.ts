@@ -28,7 +28,7 @@ export interface Administration {
   close(): Promise<void>
 }
 
-export interface AdministrationConfig {
+interface AdministrationConfig {
   readonly stateDir: string
   readonly storeUrl: string
   readonly secretKeyFile: string

@@ -54,7 +54,7 @@ import { removeExpiredSessions } from './identity/sessions.js'
 import { createLiveSamples } from './statistics/live-samples.js'
 import { removeStrayStatistics } from './statistics/stray-statistics.js'
 
-export interface CoordinatorConfig {
+interface CoordinatorConfig {
   readonly stateDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly tls: TlsFiles | null

@@ -33,7 +33,7 @@ export interface Bundle {
   readonly sourceMap: SourceMap
 }
 
-export interface RefusedBundle {
+interface RefusedBundle {
   readonly ok: false
   /** In the form of the compiler's errors: `main.vcl line 3 pos 9: …`. At least one, at most 20. */
   readonly errors: readonly string[]
@@ -43,7 +43,7 @@ export interface RefusedBundle {
 const errorLimit = 20
 const expansionsInStep = 50
 
-export interface BundleOptions {
+interface BundleOptions {
   /** Names of the cache's own VCL; statements that include them stay in the text. */
   readonly allowedExternal: ReadonlySet<string>
   /** Of a group with domains: its VCL is one of several on a cache. */
@@ -107,16 +107,8 @@ export function* bundleInSteps(
 
 /**
  * What only shows in the whole text, in the form of the compiler's errors; at most 20, none when it is taken. Also for a text
- * that was flattened before, under the rules of that time.
+ * that was flattened before, under the rules of that time. With pauses.
  */
-export function refuseFlattened(
-  { text, sourceMap }: Pick<Bundle, 'text' | 'sourceMap'>,
-  rules: VclRules,
-): readonly string[] {
-  return runSteps(refuseInSteps({ text, sourceMap }, rules))
-}
-
-/** The same with pauses. */
 export function* refuseInSteps(
   { text, sourceMap }: Pick<Bundle, 'text' | 'sourceMap'>,
   rules: VclRules,

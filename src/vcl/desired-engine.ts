@@ -70,7 +70,7 @@ export interface PlacedPrograms {
 /** Chosen by us: the state of an agent before anything was placed on it. */
 export const idleEngine: DesiredEngine = { load: [], labels: [], active: idleVclName }
 
-export interface ComposedEngine {
+interface ComposedEngine {
   readonly desired: DesiredEngine
   /** The generated VCLs that `desired` loads: the one in use, and the one of phase two when it is another. */
   readonly routings: readonly RoutingVcl[]

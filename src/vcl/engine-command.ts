@@ -3,7 +3,7 @@
  * decodes them, so that no spelling of a command or of `<<` gets past the list. Pure; coordinator and agent both ask.
  */
 
-export type CommandJudgement =
+type CommandJudgement =
   /** Sent as it is. */
   | {
       readonly verdict: 'reading'
@@ -96,7 +96,7 @@ function refuse(reason: string): CommandJudgement {
   return { verdict: 'refused', reason }
 }
 
-export function allowedCommands(): string {
+function allowedCommands(): string {
   return [...readingCommands, ...desiredStateCommands].join(', ')
 }
 

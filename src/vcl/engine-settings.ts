@@ -38,7 +38,7 @@ export const desiredSettings = Type.Object({
 export type DesiredSettings = Fitting<typeof desiredSettings>
 
 /** A `{name}` of the API: a backend in every VCL, or in that of one group. */
-export interface BackendSelection {
+interface BackendSelection {
   readonly groupId: number | null
   readonly backend: string
 }

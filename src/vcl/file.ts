@@ -6,7 +6,7 @@ export const fileTypes = { main: 1, include: 2, other: 3 } as const
 export type FileType = (typeof fileTypes)[keyof typeof fileTypes]
 
 /** What the caller sends: text, or base64 (RFC 4648, padded, on one line) when encoded. */
-export interface FileSource {
+interface FileSource {
   readonly source: string
   readonly encoded: boolean
 }
@@ -19,7 +19,7 @@ export interface FileContent {
   readonly text: string | null
 }
 
-export type ReadContent =
+type ReadContent =
   | { readonly ok: true; readonly content: FileContent }
   | {
       readonly ok: false

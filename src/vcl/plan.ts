@@ -21,7 +21,7 @@ export type VclStep =
   /** All or nothing, in one command; one by one in this order where a release takes one name (before 6.6). */
   | { readonly do: 'discard'; readonly names: readonly string[] }
 
-export interface PlanInput {
+interface PlanInput {
   readonly desired: DesiredEngine
   readonly inventory: EngineInventory
   /** What the agent itself loaded or labelled, by name; all else is foreign. */

@@ -6,13 +6,13 @@
 import { advancePoint, textStart, type TextPoint } from './text-point.js'
 import type { Scan } from './scan.js'
 
-export interface Forbidden {
+interface Forbidden {
   /** Where it begins, in UTF-16 units. */
   readonly start: number
   readonly reason: string
 }
 
-export interface PolicyWatch {
+interface PolicyWatch {
   /** To be shown every token of a text, in its order. */
   readonly watch: (scan: Readonly<Scan>) => void
   /** At most 20. */

@@ -25,7 +25,7 @@ export interface RebuiltVcl {
   readonly bundle: Bundle
 }
 
-export interface NotRebuilt {
+interface NotRebuilt {
   readonly ok: false
   /** Why it cannot be made files of; for people. */
   readonly reason: string

@@ -60,7 +60,7 @@ export interface ShownSettings {
   readonly backends: readonly ShownBackend[] | null
 }
 
-export interface SettingsInput {
+interface SettingsInput {
   readonly desired: DesiredSettings
   readonly own: OwnSettings
   readonly shown: ShownSettings

@@ -21,24 +21,24 @@ export interface IncludeStatement extends TextPoint {
 }
 
 /** The sign of an include's flag. */
-export interface FlaggedInclude extends TextPoint {
+interface FlaggedInclude extends TextPoint {
   readonly kind: 'flag'
   readonly reason: string
 }
 
 /** What no token can be made of; then the end is next. */
-export interface UnreadableText extends TextPoint {
+interface UnreadableText extends TextPoint {
   readonly kind: 'error'
   readonly reason: string
 }
 
 /** The brace that begins a block in too many others. */
-export interface DeepBlock extends TextPoint {
+interface DeepBlock extends TextPoint {
   readonly kind: 'deep-block'
 }
 
 /** The parenthesis of `vcl(`, which is nothing but the argument of a return. */
-export interface VclCall extends TextPoint {
+interface VclCall extends TextPoint {
   readonly kind: 'vcl-call'
 }
 
@@ -91,7 +91,7 @@ export function* findStatements(
   yield { kind: 'end', end: scan.end }
 }
 
-export type WatchToken = (scan: Readonly<Scan>) => void
+type WatchToken = (scan: Readonly<Scan>) => void
 
 const pause: Pause = { kind: 'pause' }
 /** Some milliseconds. */

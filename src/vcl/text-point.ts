@@ -30,7 +30,7 @@ export function advancePoint(
 }
 
 /** Bytes that one UTF-16 unit adds; the two halves of a surrogate pair add two each. */
-export function utf8Length(code: number): number {
+function utf8Length(code: number): number {
   if (code < 0x80) return 1
   if (code < 0x800 || (code >= 0xd800 && code <= 0xdfff)) return 2
   return 3

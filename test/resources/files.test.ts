@@ -1,4 +1,4 @@
-/** Files, names and tags: what is taken and what follows from it. */
+/** Files and names: what is taken and what follows from it. */
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
@@ -10,7 +10,6 @@ import {
   parseName,
 } from '../../src/resources/names.js'
 import { findLabelUse, rebuildInSteps, type VclPart } from '../../src/vcl/running-vcl.js'
-import { assignTags, followStaticTags, type AgentTag } from '../../src/vcl/tag.js'
 import { bundleVcl, type VclText } from '../../src/vcl/bundle.js'
 import {
   defaultContentType,
@@ -131,55 +130,6 @@ void t.test('agent names', (t) => {
   t.type(findAgentNameProblem('9'.repeat(64), linkedAgentNameLimit), 'string')
   t.end()
 })
-
-const tag = (tagId: number, kinds: string): AgentTag => ({
-  tagId,
-  static: kinds.includes('s'),
-  assigned: kinds.includes('a'),
-})
-const agentTags = fc
-  .uniqueArray(fc.tuple(fc.nat({ max: 5 }), fc.constantFrom('s', 'a', 'sa')), {
-    selector: ([tagId]) => tagId,
-  })
-  .map((tags) => tags.map(([tagId, kinds]) => tag(tagId, kinds)))
-const ids = fc.array(fc.nat({ max: 5 }))
-const pick = (tags: readonly AgentTag[], kind: 'static' | 'assigned'): string =>
-  tags
-    .filter((one) => one[kind])
-    .map(({ tagId }) => tagId)
-    .toSorted()
-    .join()
-
-void t.test('assigning never touches what is static, nor the other way round', (t) => {
-  const property = fc.property(agentTags, ids, (current, wanted) => {
-    const assigned = assignTags(current, wanted)
-    const followed = followStaticTags(current, wanted)
-
-    if (pick(assigned, 'static') !== pick(current, 'static')) throw new Error('static')
-    if (pick(followed, 'assigned') !== pick(current, 'assigned')) throw new Error('assigned')
-    if (pick(followed, 'static') !== [...new Set(wanted)].toSorted().join()) throw new Error('sent')
-    for (const one of [...assigned, ...followed])
-      if (!one.static && !one.assigned) throw new Error('neither')
-    if (JSON.stringify(assignTags(assigned, wanted)) !== JSON.stringify(assigned))
-      throw new Error('again')
-  })
-
-  fc.assert(property, { numRuns: 2000 })
-  t.end()
-})
-
-void t.test(
-  'a static tag may be listed or left out; one that is both loses what was given',
-  (t) => {
-    t.same(assignTags([tag(1, 's'), tag(2, 'a')], [1, 3]), [tag(1, 's'), tag(3, 'a')])
-    t.same(assignTags([tag(1, 's'), tag(2, 'sa')], []), [tag(1, 's'), tag(2, 's')])
-    t.same(assignTags([tag(2, 'sa')], [2]), [tag(2, 'sa')])
-    t.same(followStaticTags([tag(1, 's'), tag(2, 'sa'), tag(3, 'a')], [3, 4]), [
-      ...[tag(2, 'a'), tag(3, 'sa'), tag(4, 's')],
-    ])
-    t.end()
-  },
-)
 
 /** A tree of files, as the compiler meets them. */
 interface Tree {

@@ -23,7 +23,7 @@ import type { SettingsMemory } from './settings-memory.js'
 import { describeStep, runStep, type StepTools } from './vcl-steps.js'
 import { waitForProbes, warmAgain } from './warm-up.js'
 
-export interface ApplyOptions extends StepTools {
+interface ApplyOptions extends StepTools {
   readonly settings: SettingsMemory
   readonly checks: SourceChecks
   readonly desired: DesiredEngine

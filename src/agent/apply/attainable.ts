@@ -7,7 +7,7 @@ import type { EngineInventory, LoadedVcl } from '../../vcl/engine-inventory.js'
 import { idleVclSha } from '../../vcl/plan.js'
 import { findServing } from '../engine/boot-file.js'
 
-export interface Attainable {
+interface Attainable {
   readonly desired: DesiredEngine
   /** What stays only because it serves; foreign ones among them are left alone for now. */
   readonly kept: readonly string[]

@@ -10,7 +10,7 @@ import { answerRequest, findRequest, type RollbackRequest } from './rollback-req
 import type { SavedState } from './saved-state.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
-export interface HostRollbackOptions {
+interface HostRollbackOptions {
   readonly stateDir: string
   readonly readOnly: boolean
   readonly state: SavedState

@@ -12,7 +12,7 @@ export function takeLoads(steps: readonly VclStep[]): readonly LoadStep[] {
   return steps.slice(0, end < 0 ? steps.length : end).filter((step) => step.do === 'load')
 }
 
-export interface LoadTools extends StepTools {
+interface LoadTools extends StepTools {
   readonly checks: SourceChecks
   readonly desired: DesiredEngine
 }

@@ -46,7 +46,7 @@ async function findUnprotected(engine: Engine, context: Context): Promise<Protec
   return judgeProtection(shown)
 }
 
-export interface Protection {
+interface Protection {
   /** To be named behind `-r`. */
   readonly denied: readonly string[]
   readonly open: readonly string[]

@@ -25,7 +25,7 @@ import type { SettingsMemory } from './settings-memory.js'
 import type { Sources } from './sources.js'
 import { pauseAfter } from '../../runtime/backoff.js'
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources

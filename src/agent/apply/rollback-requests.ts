@@ -14,7 +14,7 @@ export interface RollbackRequest {
   readonly number: number | null
 }
 
-export interface RollbackAnswer {
+interface RollbackAnswer {
   /** Of the request. */
   readonly id: string
   readonly done: boolean

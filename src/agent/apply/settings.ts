@@ -103,7 +103,7 @@ async function readShown(tools: SettingsTools, desired: DesiredSettings): Promis
 }
 
 /** As printed, in the form that every release has; null where there is no such parameter. */
-export async function showParam(tools: SettingsTools, name: string): Promise<string | null> {
+async function showParam(tools: SettingsTools, name: string): Promise<string | null> {
   try {
     const { value } = await tools.engine.run(tools.context, paramShowText(name))
     return typeof value === 'string' ? value : null

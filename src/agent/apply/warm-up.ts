@@ -14,7 +14,7 @@ import { readInventory } from './inventory.js'
 import type { StepTools } from './vcl-steps.js'
 import { pauseFor } from '../../runtime/pause.js'
 
-export interface WarmUp {
+interface WarmUp {
   /** Just loaded, or warmed again. */
   readonly programs: readonly DesiredProgram[]
   readonly longestMs: number

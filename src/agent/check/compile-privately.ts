@@ -18,7 +18,7 @@ import { runPrivately, type PrivateRun, type RunCommand } from './private-manage
 /** `read`: by the VCL compiler alone. `init`: a child runs vcl_init too. */
 export type CompileDepth = 'read' | 'compile' | 'init'
 
-export interface PrivateCompile {
+interface PrivateCompile {
   readonly text: string
   readonly depth: CompileDepth
   readonly limits: CompileLimits

@@ -11,14 +11,14 @@ import type { Context } from '../../context.js'
 import { errorText, type Engine } from '../engine/engine.js'
 import { readProcesses } from '../apply/inventory.js'
 
-export interface ProgramSearch {
+interface ProgramSearch {
   readonly engine: Engine
   readonly context: Context
   /** As configured; null: it is looked for. */
   readonly configured: string | null
 }
 
-export type FoundProgram = { readonly path: string } | { readonly missing: string }
+type FoundProgram = { readonly path: string } | { readonly missing: string }
 
 const programNames = new Set(['varnishd', 'vinyld'])
 /** PATH of a service, and where distributions keep the program. */

@@ -16,7 +16,7 @@ import { makeCheckFolder, removeCheckFolder } from './check-folder.js'
 import { readCpuMs } from './process-cost.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
-export interface PrivateManagerOptions {
+interface PrivateManagerOptions {
   /** Absolute path of the cache's program. */
   readonly program: string
   /** Further words of its command line. */

@@ -29,14 +29,14 @@ export interface CheckConfig {
   readonly budgetLimits: CompileLimits
 }
 
-export interface SourceChecksOptions extends CheckConfig {
+interface SourceChecksOptions extends CheckConfig {
   readonly engine: Engine
   /** The agent's state dir; null: an agent without one, which runs no programs. */
   readonly owner: string | null
   readonly now: () => number
 }
 
-export interface CheckedText {
+interface CheckedText {
   readonly text: string
   readonly budget?: CompileBudget | undefined
 }

@@ -9,7 +9,7 @@ import { startMetricsListener, type MetricsListener } from './metrics-listener.j
 import { CounterSampler } from './sampler.js'
 import { createSimulatedCounters } from './simulated-counters.js'
 
-export interface AgentCountersOptions {
+interface AgentCountersOptions {
   readonly config: Pick<AgentConfig, 'name' | 'engine' | 'furtherCounters' | 'metricsListen'>
   readonly link: Pick<CoordinatorLink, 'send' | 'isLive'>
   /** Of the cache's manager, where it is known. */

@@ -10,7 +10,7 @@ import { readPiece, readWord } from './memory-file.js'
 import type { MemoryIndex, MemorySegment } from './memory-index.js'
 
 /** What is read of one file, in one piece. */
-export interface CounterPiece {
+interface CounterPiece {
   readonly path: string
   /** What the list says of the file: while it says the same, the places are the same. */
   readonly listed: string
@@ -26,7 +26,7 @@ interface CounterPlace {
   readonly at: number
 }
 
-export interface CounterPlaces {
+interface CounterPlaces {
   readonly pieces: readonly CounterPiece[]
   /** False when there is more than is read, or something is being made. */
   readonly isComplete: boolean

@@ -14,7 +14,7 @@ export interface CounterReader {
   read(): Promise<CounterReading | null>
 }
 
-export interface CounterReaderOptions {
+interface CounterReaderOptions {
   /** The cache's `-n`; without it varnishd's own default is tried. */
   readonly workingDirectory: string | null
   /** Of the cache's manager, where it is known. */

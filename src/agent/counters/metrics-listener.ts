@@ -6,7 +6,7 @@ import { addReading, type CounterTotals } from './counter-totals.js'
 import type { CounterReader } from './counter-reader.js'
 import { exposeCounters, expositionType } from './exposition.js'
 
-export interface MetricsListenerOptions {
+interface MetricsListenerOptions {
   readonly listen: { readonly host: string; readonly port: number }
   readonly reader: CounterReader
   readonly log: Logger

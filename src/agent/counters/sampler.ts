@@ -10,7 +10,7 @@ import type { Unsent } from '../link/coordinator-link.js'
 import type { CounterReader } from './counter-reader.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
-export interface SamplerOptions {
+interface SamplerOptions {
   readonly reader: CounterReader
   /** False when there is no link. */
   readonly send: (samples: Unsent<Samples>) => boolean

@@ -28,7 +28,7 @@ import { pauseAfter } from '../../runtime/backoff.js'
 import { retryForever } from '../../runtime/retry.js'
 
 /** Where the management port is. */
-export type EnginePort =
+type EnginePort =
   | {
       readonly mode: 'attach'
       readonly host: string

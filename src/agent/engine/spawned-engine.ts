@@ -21,7 +21,7 @@ import { forgetProcess, readProcessRecord, writeProcessRecord } from '../host/pr
 import { listProtectable } from '../apply/protectable.js'
 import { pauseAfter } from '../../runtime/backoff.js'
 
-export interface SpawnOptions {
+interface SpawnOptions {
   /** The agent's. */
   readonly stateDir: string
   /** PATH: folders to look for the program in. */
@@ -31,7 +31,7 @@ export interface SpawnOptions {
   readonly log: Logger
 }
 
-export interface SpawnedEngine {
+interface SpawnedEngine {
   readonly engine: Extract<EngineConfig, { mode: 'attach' }>
   readonly http: { readonly host: string; readonly port: number }
   /** Path of the cache's program. */

@@ -25,7 +25,7 @@ import { Steadiness, type EngineSight } from './steadiness.js'
 import { findStoppingChild } from './stopping-child.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources

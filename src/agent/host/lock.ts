@@ -1,7 +1,7 @@
 /** Whether an agent may take this coordinator's word (choices: 4; 3, Locked). Pure. */
 import type { Welcome } from '../../messages/coordinator-to-agent.js'
 
-export interface HeldWord {
+interface HeldWord {
   /** Null before the first enrolment: any coordinator's word is taken. */
   readonly coordinatorId: string | null
   readonly heldRevision: number

@@ -2,7 +2,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { writeDurably } from './durable-file.js'
 
-export interface ProcessRecord {
+interface ProcessRecord {
   /** Of the manager; for people, the working directory tells which processes are meant. */
   readonly pid: number
   /** Removed with the processes when it is a temporary one. */

@@ -21,7 +21,7 @@ import type { CounterReader } from '../counters/counter-reader.js'
 import { errorText, type Engine } from '../engine/engine.js'
 import { sendPurges, type PurgeTarget } from './purge.js'
 
-export interface InvalidatorParts {
+interface InvalidatorParts {
   readonly engine: Engine
   readonly http: PurgeTarget
   readonly purgeCounter: CounterReader
@@ -32,7 +32,7 @@ export interface InvalidatorParts {
   readonly now: () => number
 }
 
-export interface TurnOutcome {
+interface TurnOutcome {
   readonly results: readonly InvalidationResult[]
   readonly trouble: string | null
 }

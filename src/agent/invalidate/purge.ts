@@ -11,7 +11,7 @@ export interface PurgeTarget {
   readonly port: number
 }
 
-export interface PurgeOutcome extends PurgeVerdict {
+interface PurgeOutcome extends PurgeVerdict {
   /** The cache was not reached: to be tried again. */
   readonly trouble: string | null
 }

@@ -20,7 +20,7 @@ import type { CoordinatorLink, Unsent } from './coordinator-link.js'
 import { printAnswer, sizeOf } from './print-answer.js'
 import type { ApplyResult } from '../apply/reconciler.js'
 
-export interface ReportsOptions {
+interface ReportsOptions {
   readonly link: CoordinatorLink
   readonly caller: () => Caller
   readonly describe: () => AgentDescription

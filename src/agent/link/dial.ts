@@ -14,7 +14,7 @@ export interface DialOptions {
 }
 
 /** Aborted: the attempt is given up. */
-export interface Dialling extends DialOptions {
+interface Dialling extends DialOptions {
   readonly signal: AbortSignal
 }
 

@@ -18,7 +18,7 @@ import { compileSource } from '../check/compile-check.js'
 import type { Sources } from '../apply/sources.js'
 import type { Takeover } from '../../vcl/takeover.js'
 
-export interface HandlerParts {
+interface HandlerParts {
   readonly engine: Engine
   readonly state: SavedState
   readonly sources: Sources

@@ -14,7 +14,7 @@ import { readInventory } from '../apply/inventory.js'
 import { readPanic, type PanicTools } from '../engine/panic.js'
 
 /** `GET /agents/{id}/vcls` (choices: 3): discarded rows are left out, their names can no longer be addressed. */
-export interface VclView {
+interface VclView {
   readonly name: string
   /** active | available */
   readonly status: string

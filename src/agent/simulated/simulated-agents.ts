@@ -13,7 +13,7 @@ import { createKey } from '../link/key.js'
 /** Chosen by us: what a thousand agents make for one message is thrown away some messages later, and not copied before. */
 const youngMegabytes = 96
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly agentVersion: string
   readonly count: number
   /** Of the process; the agents are called `<name>-sim-00001` and so on. */
@@ -48,7 +48,7 @@ export type ToSimulation =
   | { readonly kind: 'token'; readonly id: number; readonly token: string | undefined }
   | { readonly kind: 'stop' }
 
-export interface RunningSimulation {
+interface RunningSimulation {
   stop(): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { createSimulatedEngine } from '../../../protocol/simulator/simulated-eng
 import type { AgentConfig, EngineConfig } from '../agent-config.js'
 import { compileVcl } from './compile-vcl.js'
 
-export interface SimulatedCache {
+interface SimulatedCache {
   readonly engine: Extract<EngineConfig, { mode: 'simulated' }>
   /** What is reported: nobody serves there. */
   readonly http: AgentConfig['http']

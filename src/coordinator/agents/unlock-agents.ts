@@ -43,13 +43,13 @@ export async function readAgentDetails(
   return { adoptionDifference, difference: findUnlockDifference(held, desired) }
 }
 
-export interface UnlockRequest {
+interface UnlockRequest {
   readonly agents?: readonly { readonly id: number }[] | undefined
   /** Every locked agent that the caller may see. */
   readonly all?: boolean | undefined
 }
 
-export interface UnlockOutcome {
+interface UnlockOutcome {
   readonly unlocked: readonly NamedReference[]
   readonly skipped: readonly { readonly agent: NamedReference; readonly reason: string }[]
 }

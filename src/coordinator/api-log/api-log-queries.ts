@@ -2,12 +2,12 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { ListFields, ListQuery } from '../../resources/list-query.js'
 import { readList, type ListColumns } from '../store/list-query.js'
-import type { ApiLogsTable } from '../store/schema-identity.js'
+import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export type ApiLogRecord = Readonly<Selectable<ApiLogsTable>>
-export type NewApiLog = Readonly<Insertable<ApiLogsTable>>
+export type ApiLogRecord = Readonly<Selectable<Tables['apiLogs']>>
+export type NewApiLog = Readonly<Insertable<Tables['apiLogs']>>
 
 /** What the list of them is filtered and sorted by. */
 export const apiLogColumns = {

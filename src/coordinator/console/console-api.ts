@@ -15,7 +15,7 @@ import { graceHeaders } from './license-routes.js'
 import { requireOwnOrigin } from './own-origin.js'
 import { consoleRoutes } from './routes.js'
 
-export interface ConsoleParts {
+interface ConsoleParts {
   readonly identity: Identity
   readonly licensing: Licensing
   readonly onAnswered: NonNullable<Api['onAnswered']>
@@ -29,7 +29,7 @@ export interface Console {
 }
 
 /** Both of the console's prefixes begin so; what else is below /api/v1 is the controller's. */
-export const consolePrefix = '/api'
+const consolePrefix = '/api'
 
 export function openConsole(parts: ConsoleParts): Console {
   const { identity, licensing, onAnswered, readBaseUrl } = parts

@@ -16,7 +16,7 @@ export type LicenseState =
   | { readonly kind: 'grace'; readonly daysLeft: number }
   | { readonly kind: 'too many caches'; readonly maxCaches: number }
 
-export interface LicenseFacts {
+interface LicenseFacts {
   /** A key to check licenses with is configured. */
   readonly isChecked: boolean
   /** Null: nobody has uploaded one. */

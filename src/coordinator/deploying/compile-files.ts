@@ -24,7 +24,7 @@ export type LooseFile =
   | { readonly id: number; readonly version?: number | null | undefined }
   | { readonly name: string; readonly source: string }
 
-export interface CompileRequest {
+interface CompileRequest {
   readonly mainVCL: LooseFile
   readonly includes: readonly LooseFile[]
   /** False: as the VCL of a group with domains, which has a prologue and hands over to no label. */

@@ -22,7 +22,7 @@ export interface CompilingAgent {
   readonly name: string
 }
 
-export interface CompileOrder {
+interface CompileOrder {
   readonly source: SourceRecord
   readonly errorKey: ErrorKey
   /** Whose the text is; on an agent of another owner that one's budget is spent. Null: the system administrator's. */

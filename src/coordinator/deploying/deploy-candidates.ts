@@ -96,6 +96,6 @@ function holds({ current, previous }: PlacementRecord, program: PlacedProgram | 
 }
 
 /** More agents for a deploy that runs, in place of those that went away. */
-export function toGroup(deploy: Pick<DeployRecord, 'groupId' | 'organizationId'>) {
+function toGroup(deploy: Pick<DeployRecord, 'groupId' | 'organizationId'>) {
   return { id: deploy.groupId, organizationId: deploy.organizationId }
 }

@@ -14,7 +14,7 @@ import type { Gathered, GatheredSources } from '../groups/deploy-sources.js'
  * `kept`: text that the group serves already keeps its name, and is not loaded again. `new`: it is compiled again. A name:
  * that of an earlier load, taken where a cache still has it.
  */
-export type Naming = 'kept' | 'new' | { readonly earlier: string }
+type Naming = 'kept' | 'new' | { readonly earlier: string }
 
 export interface Choice {
   readonly gathered: GatheredSources

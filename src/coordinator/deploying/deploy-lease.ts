@@ -4,7 +4,7 @@ import { leaseMs, renewEveryMs } from '../store/leases.js'
 import type { StateService } from '../service.js'
 import { startLoop } from '../../runtime/loop.js'
 
-export interface DeployLease {
+interface DeployLease {
   /** Prolongs no more: what is not decided soon is ended by another. */
   stop(): Promise<void>
   /** The coordinator stops: another need not wait until the lease is over. */

@@ -69,7 +69,7 @@ export function judgeStageLoads(loads: readonly LoadState[]): LoadVerdict {
   return there.includes('pending') ? { verdict: 'wait', untilMs: null } : { verdict: 'switch' }
 }
 
-export interface SwitchInput {
+interface SwitchInput {
   /** Every place that the group has. `away`: its agent or cache does not answer; it goes forward when it does. */
   readonly places: readonly { readonly state: PlacementState | 'away' }[]
   /** 0 to 100: the share of the places that must have applied for an answer. */

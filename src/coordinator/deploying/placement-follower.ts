@@ -19,7 +19,7 @@ import type { ReadyGroup } from '../placement/placement-pass.js'
 import type { StateService } from '../service.js'
 import { startLoop } from '../../runtime/loop.js'
 
-export interface PlacementFollower {
+interface PlacementFollower {
   close(): Promise<void>
 }
 

@@ -22,7 +22,7 @@ import { compareWithPlaces, findUnasked, toCandidates } from './deploy-candidate
 import type { GatheredSources } from '../groups/deploy-sources.js'
 import type { Begun, TurnRequest } from './deploy-turn.js'
 
-export interface BeginStage extends TurnRequest {
+interface BeginStage extends TurnRequest {
   readonly traceId: string
   readonly gathered: GatheredSources
   readonly target: StageTarget

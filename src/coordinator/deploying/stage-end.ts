@@ -60,7 +60,7 @@ export async function promoteStage(
   return endStage(queries, group.id)
 }
 
-export interface PromoteInPlace {
+interface PromoteInPlace {
   readonly group: GroupRecord
   readonly account: string
   readonly now: number

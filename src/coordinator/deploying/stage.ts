@@ -24,7 +24,7 @@ import { requireMain, type GroupChange } from '../groups/groups.js'
 type Reference = { readonly id: number }
 
 /** What is left out, or null, is the group's. */
-export interface StageRequest extends Pick<GroupChange, 'includes' | 'domains'> {
+interface StageRequest extends Pick<GroupChange, 'includes' | 'domains'> {
   readonly groupId: number
   /** At least one; all of them are needed. */
   readonly tags: readonly Reference[]

@@ -15,7 +15,7 @@ import { scopeOf, type StateService } from '../service.js'
 import { isGone } from './switch-wait.js'
 import { watchAgents } from '../agents/watch-agents.js'
 
-export interface UndeployRequest extends VerbRequest {
+interface UndeployRequest extends VerbRequest {
   /** What goes with it, in the same decision. */
   readonly alsoWrite?: (queries: Queries) => Promise<unknown>
 }

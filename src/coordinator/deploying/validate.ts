@@ -17,9 +17,9 @@ import { readNamesOf } from '../placement/replacing.js'
 import { describeShortages } from '../placement/shortage.js'
 
 /** `one`: the first that a deploy would use. `all`: every running agent that fits one of the deployments. */
-export type ValidatedAgents = 'one' | 'all'
+type ValidatedAgents = 'one' | 'all'
 
-export interface ValidateRequest {
+interface ValidateRequest {
   readonly groupId: number
   readonly agents: ValidatedAgents
   /** Also run vcl_init. */

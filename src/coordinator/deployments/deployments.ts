@@ -150,7 +150,7 @@ function viewOf(deployment: DeploymentRecord, situation: Situation): DeploymentV
 }
 
 /** As a body has it: a key that is left out keeps its value, null resets it. */
-export interface DeploymentChange {
+interface DeploymentChange {
   readonly name?: string | undefined
   readonly min?: number | null | undefined
   readonly max?: number | null | undefined
@@ -158,7 +158,7 @@ export interface DeploymentChange {
   readonly managedBy?: string | null | undefined
 }
 
-export interface NewDeployment extends DeploymentChange {
+interface NewDeployment extends DeploymentChange {
   readonly name: string
   readonly tags: readonly { readonly id: number }[]
   readonly organization?: OwnerReference

@@ -17,7 +17,7 @@ export interface DomainRecord {
 }
 
 /** What a caller may write. */
-export type DomainFields = Pick<DomainRecord, 'fqdn' | 'managedBy'>
+type DomainFields = Pick<DomainRecord, 'fqdn' | 'managedBy'>
 
 export function selectDomains(queries: Queries, scope: Scope) {
   return queries

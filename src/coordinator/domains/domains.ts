@@ -52,12 +52,12 @@ export async function findDomain(
 }
 
 /** As a body has it: a key that is left out keeps its value. */
-export interface DomainChange {
+interface DomainChange {
   readonly fqdn?: string | undefined
   readonly managedBy?: string | null | undefined
 }
 
-export interface NewDomain extends DomainChange {
+interface NewDomain extends DomainChange {
   readonly fqdn: string
   readonly organization?: OwnerReference
 }

@@ -39,7 +39,7 @@ const settingsLimit = 1000
 /** What the cache said: a refusal, in its own words, or how it is now. */
 export type SettingAnswer<Value> = Refused | { readonly value: Value }
 
-export interface HealthNow {
+interface HealthNow {
   /** As it was given: `default`, or `12.default`. */
   readonly name: string
   readonly health: BackendHealth
@@ -79,7 +79,7 @@ async function findCommonParam(
   return new Map(Object.entries(common)).get(name) ?? null
 }
 
-export interface HealthRequest {
+interface HealthRequest {
   readonly name: string
   readonly health: string
 }

@@ -19,7 +19,7 @@ export interface Caller {
   readonly agent: AgentRecord
 }
 
-export interface SettingCommand {
+interface SettingCommand {
   readonly name: string
   readonly words: readonly string[]
 }

@@ -26,7 +26,7 @@ export interface DeploymentEvent {
   readonly group: GroupProgress | null
 }
 
-export interface GroupProgress {
+interface GroupProgress {
   readonly id: number
   readonly name: string
   readonly deployed: boolean
@@ -37,7 +37,7 @@ export interface GroupProgress {
   readonly places: Readonly<Record<PlacementState, number>>
 }
 
-export interface Touched {
+interface Touched {
   readonly groupIds: readonly number[]
   readonly deploymentIds: readonly number[]
 }

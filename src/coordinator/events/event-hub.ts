@@ -18,7 +18,7 @@ import { createSampleStreams, type LookedAtAgent } from './sample-streams.js'
 import { startLoop } from '../../runtime/loop.js'
 
 /** Where a listener is written to. */
-export interface ListenerConnection {
+interface ListenerConnection {
   readonly isClosed: boolean
   /** What it was given and has not taken. */
   readonly waitingBytes: number
@@ -48,14 +48,14 @@ export interface EventHub {
   close(): Promise<void>
 }
 
-export interface EventStart {
+interface EventStart {
   /** It has everything up to here. */
   readonly after: number
   /** Why it has not, and begins here all the same. */
   readonly reset: string | null
 }
 
-export interface NewListener {
+interface NewListener {
   readonly actor: Actor
   /** As `requireRoom` answered it. */
   readonly organization: NamedQuotas | undefined
@@ -71,7 +71,7 @@ export interface NewListener {
 /** Chosen by us: of one account, at one coordinator. */
 export const listenersOfAccount = 100
 /** Chosen by us: at one coordinator. */
-export const listenersMost = 5_000
+const listenersMost = 5_000
 /** Chosen by us: who does not take this much is cut off, and resumes by id. Texts are shared, so it costs little. */
 const waitingMostBytes = 1024 * 1024
 /** Chosen by us: who has not taken this much gets no samples until it has. */

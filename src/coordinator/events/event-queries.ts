@@ -1,11 +1,12 @@
 /** Events as rows: numbered under one lock, read once for all who listen, kept for a while. */
 import type { Insertable, Selectable } from 'kysely'
 import type { EventType, FleetEvent, Hearing } from '../../resources/event.js'
-import type { EventsTable } from '../store/schema-events.js'
+import type { Tables } from '../store/schema.js'
 import { visibleEvents } from '../store/scope.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
-export type NewEvent = Readonly<Omit<Insertable<EventsTable>, 'id' | 'type'>> & {
+export type NewEvent = Readonly<Omit<Insertable<Tables['events']>, 'id' | 'type'>> & {
   readonly type: EventType
 }
 
@@ -81,7 +82,7 @@ export async function readEventsFor(
   return rows.map(fromRow)
 }
 
-export interface EventBounds {
+interface EventBounds {
   /** The newest id; 0 before the first. */
   readonly newest: number
   /** The oldest that is kept; null: none is. */
@@ -107,22 +108,20 @@ export async function readLastAbout(
   queries: Queries,
   abouts: readonly string[],
 ): Promise<Map<string, string>> {
-  const told = new Map<string, string>()
-  for (let start = 0; start < abouts.length; start += rowsPerStatement) {
-    const rows = await queries
+  const rows = await inPieces(abouts, (piece) =>
+    queries
       .selectFrom('events')
       .select(['about', 'data'])
       .where('id', 'in', (e) =>
         e
           .selectFrom('events')
           .select((inner) => inner.fn.max('id').as('id'))
-          .where('about', 'in', abouts.slice(start, start + rowsPerStatement))
+          .where('about', 'in', piece)
           .groupBy('about'),
       )
-      .execute()
-    for (const { about, data } of rows) told.set(about ?? '', data)
-  }
-  return told
+      .execute(),
+  )
+  return new Map(rows.map(({ about, data }) => [about ?? '', data]))
 }
 
 /**
@@ -153,7 +152,7 @@ function selectEvents(queries: Queries, after: number, limit: number) {
   return queries.selectFrom('events').selectAll().where('id', '>', after).orderBy('id').limit(limit)
 }
 
-function fromRow(row: Selectable<EventsTable>): FleetEvent {
+function fromRow(row: Selectable<Tables['events']>): FleetEvent {
   return {
     id: row.id,
     type: row.type as EventType, // written by insertEvents only

@@ -19,7 +19,7 @@ import { composeEvents, type EventViews } from './compose-events.js'
 import { startLoop, type Pass } from '../../runtime/loop.js'
 import { pauseFor } from '../../runtime/pause.js'
 
-export interface EventRecorder {
+interface EventRecorder {
   /** What is left stays noted: others tell it, or this coordinator's next start. */
   close(): Promise<void>
 }

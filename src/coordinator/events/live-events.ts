@@ -18,7 +18,7 @@ export interface LiveListener {
   reset(newestId: number): void
 }
 
-export interface LiveEvents {
+interface LiveEvents {
   /** Answers false while the listener lacks events up to `position`; undefined: nobody listens, so anything is. */
   add(listener: LiveListener): boolean
   remove(listener: LiveListener): void

@@ -17,21 +17,21 @@ export interface LookedAtAgent extends AskedCache {
 }
 
 /** Whose quotas count. */
-export interface SampleHolder {
+interface SampleHolder {
   readonly accountId: number
   readonly organizationId: number | null
   /** Undefined: the system administrator, who has none. */
   readonly organization: NamedQuotas | undefined
 }
 
-export interface SampleListener extends SampleHolder {
+interface SampleListener extends SampleHolder {
   readonly agents: readonly LookedAtAgent[]
   /** Asked before each sample: it may still hear it, and takes what it is given. */
   readonly isReady: () => boolean
   readonly write: (text: Buffer) => void
 }
 
-export interface SampleStreams {
+interface SampleStreams {
   /** Throws FleetError 'limited' when the account, its organization or the coordinator looks at too much already. */
   requireRoom(holder: SampleHolder, agents: readonly LookedAtAgent[]): void
   /** Until the answered function is called, once. Throws as `requireRoom`. */

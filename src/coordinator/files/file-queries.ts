@@ -5,7 +5,7 @@
 import type { Selectable } from 'kysely'
 import { toOwner, type NamedReference } from '../store/owner.js'
 import { addFileBytes, forgetFileBytes, holdQuota } from '../store/quotas.js'
-import type { FileVersionsTable } from '../store/schema.js'
+import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -248,7 +248,7 @@ export function fromRow(row: FileRow): FileRecord {
   }
 }
 
-function toVersion(row: Selectable<FileVersionsTable>): FileVersionRecord {
+function toVersion(row: Selectable<Tables['fileVersions']>): FileVersionRecord {
   return {
     version: row.version,
     source: row.source,

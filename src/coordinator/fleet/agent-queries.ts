@@ -42,7 +42,7 @@ export interface AttemptRecord {
   readonly at: number
 }
 
-export type AttemptResult = 'applied' | 'failed' | 'refused'
+type AttemptResult = 'applied' | 'failed' | 'refused'
 
 /** As the agent reported it (choices: 3, Drift). */
 export interface DriftRecord {
@@ -94,9 +94,7 @@ export function selectAgents(queries: Queries, scope: Scope) {
     .where(visibleAgents(scope))
 }
 
-export type AgentRow = Awaited<
-  ReturnType<ReturnType<typeof selectAgents>['executeTakeFirstOrThrow']>
->
+type AgentRow = Awaited<ReturnType<ReturnType<typeof selectAgents>['executeTakeFirstOrThrow']>>
 
 const anyId = 0
 const findAnywhere = prepareQuery((queries) =>

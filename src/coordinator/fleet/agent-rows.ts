@@ -1,11 +1,12 @@
 /** The agents' rows as the link writes and reads them: identity, what hello says, the desired state that is sent. */
 import type { Selectable } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
+import { inPieces } from '../store/in-pieces.js'
 import { holdQuota } from '../store/quotas.js'
-import type { AgentsTable } from '../store/schema.js'
+import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
-export interface AgentIdentity {
+interface AgentIdentity {
   readonly id: number
   readonly organizationId: number | null
   readonly name: string
@@ -46,30 +47,21 @@ function selectIdentity(queries: Queries) {
   return queries.selectFrom('agents').select(['id', 'organizationId', 'name', 'state', 'linkId'])
 }
 
-/** What a hello says of an agent, as the row keeps it. */
-export type DescribedColumns = Pick<
-  Selectable<AgentsTable>,
-  | 'name'
-  | 'agentVersion'
-  | 'capabilities'
-  | 'engineHost'
-  | 'enginePort'
-  | 'engineVersion'
-  | 'engineWorkingDirectory'
-  | 'engineRevision'
-  | 'hostName'
-  | 'held'
->
+type AgentRow = Selectable<Tables['agents']>
 
-export interface RegisteredRow extends DescribedColumns {
-  readonly id: number
-  readonly organizationId: number | null
-  readonly keyDigest: string
-  readonly desiredRevision: number
-  readonly adopting: 0 | 1
-  readonly adoption: string | null
-  readonly state: number
-}
+/** What a hello says of an agent, as the row keeps it. */
+const describedColumns = [
+  ...(['name', 'agentVersion', 'capabilities', 'engineHost', 'enginePort'] as const),
+  ...(['engineVersion', 'engineWorkingDirectory', 'engineRevision', 'hostName', 'held'] as const),
+] as const
+export type DescribedColumns = Pick<AgentRow, (typeof describedColumns)[number]>
+
+const registeredColumns = [
+  ...describedColumns,
+  ...(['id', 'organizationId', 'keyDigest', 'desiredRevision'] as const),
+  ...(['adopting', 'adoption', 'state'] as const),
+] as const
+export type RegisteredRow = Readonly<Pick<AgentRow, (typeof registeredColumns)[number]>>
 
 export async function findRegistered(
   queries: Queries,
@@ -77,36 +69,18 @@ export async function findRegistered(
 ): Promise<RegisteredRow | undefined> {
   return await queries
     .selectFrom('agents')
-    .select([
-      'id',
-      'organizationId',
-      'keyDigest',
-      'name',
-      'agentVersion',
-      'capabilities',
-      'engineHost',
-      'enginePort',
-      'engineVersion',
-      'engineWorkingDirectory',
-      'engineRevision',
-      'hostName',
-      'held',
-      'desiredRevision',
-      'adopting',
-      'adoption',
-      'state',
-    ])
+    .select(registeredColumns)
     .where('id', '=', id)
     .executeTakeFirst()
 }
 
 /** What the row says of a moment: written at registration, then by agent-conditions.ts. */
 export type ConditionColumns = Pick<
-  Selectable<AgentsTable>,
+  AgentRow,
   'state' | 'engineState' | 'engineError' | 'effectiveRevision' | 'lockedBecause' | 'cachePid'
 >
 
-export interface NewAgent extends DescribedColumns, ConditionColumns {
+interface NewAgent extends DescribedColumns, ConditionColumns {
   readonly organizationId: number | null
   readonly keyDigest: string
   readonly desiredRevision: number
@@ -164,10 +138,11 @@ export async function replaceAgent(
   return numUpdatedRows > 0n
 }
 
+/** What is left out stays. */
 export async function describeAgent(
   queries: Queries,
   id: number,
-  description: DescribedColumns,
+  description: Partial<DescribedColumns> | ConsoleColumns,
   now: number,
 ): Promise<void> {
   await queries
@@ -177,36 +152,23 @@ export async function describeAgent(
     .execute()
 }
 
-/** Its placements and tags go with it. */
 /** Of all organizations. */
 export async function readAllAgentIds(queries: Queries): Promise<number[]> {
   const rows = await queries.selectFrom('agents').select('id').execute()
   return rows.map(({ id }) => id)
 }
 
+/** Its placements and tags go with it. */
 export async function deleteAgentRow(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('agentTags').where('agentId', '=', id).execute()
   await queries.deleteFrom('placements').where('agentId', '=', id).execute()
   await queries.deleteFrom('agents').where('id', '=', id).execute()
 }
 
-/** What people write of an agent's cache in the console; what is left out stays. */
-export type ConsoleColumns = Partial<Pick<Selectable<AgentsTable>, 'consoleName' | 'description'>>
+/** What people write of an agent's cache in the console. */
+export type ConsoleColumns = Partial<Pick<AgentRow, 'consoleName' | 'description'>>
 
-export async function describeInConsole(
-  queries: Queries,
-  id: number,
-  columns: ConsoleColumns,
-  now: number,
-): Promise<void> {
-  await queries
-    .updateTable('agents')
-    .set({ ...columns, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
-}
-
-export interface DesiredRow {
+interface DesiredRow {
   readonly id: number
   readonly desiredRevision: number
   /** JSON of DesiredEngine. */
@@ -216,22 +178,16 @@ export interface DesiredRow {
   readonly awaitsPlacement: 0 | 1
 }
 
-/** Ids a statement: far below what either database takes as parameters. */
-const idsPerStatement = 1000
-
 export async function readDesiredRows(
   queries: Queries,
   ids: readonly number[],
 ): Promise<DesiredRow[]> {
-  const rows: DesiredRow[] = []
-  for (let start = 0; start < ids.length; start += idsPerStatement)
-    rows.push(
-      ...(await queries
-        .selectFrom('agents')
-        .select(['id', 'desiredRevision', 'desired', 'recordedRevision'])
-        .select(['state', 'awaitsPlacement'])
-        .where('id', 'in', ids.slice(start, start + idsPerStatement))
-        .execute()),
-    )
-  return rows
+  return inPieces(ids, (piece) =>
+    queries
+      .selectFrom('agents')
+      .select(['id', 'desiredRevision', 'desired', 'recordedRevision'])
+      .select(['state', 'awaitsPlacement'])
+      .where('id', 'in', piece)
+      .execute(),
+  )
 }

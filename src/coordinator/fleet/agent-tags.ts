@@ -1,7 +1,9 @@
 /** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
+import { groupBy } from '../../group-by.js'
 import { isPeoples } from '../store/hidden.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 export interface AgentTag {
@@ -15,26 +17,16 @@ export interface AgentTag {
   readonly updatedAt: number
 }
 
-/** Ids a statement: far below what either database takes as parameters. */
-const idsPerStatement = 1000
-
 /** One query a thousand agents; tags by id. */
 export async function readTagsOfAgents(
   queries: Queries,
   agentIds: readonly number[],
 ): Promise<Map<number, AgentTag[]>> {
-  const byAgent = new Map<number, AgentTag[]>()
-  for (let start = 0; start < agentIds.length; start += idsPerStatement) {
-    const rows = await selectTagsOfAgents(queries)
-      .where('agentTags.agentId', 'in', agentIds.slice(start, start + idsPerStatement))
-      .execute()
-    for (const row of rows) {
-      const list = byAgent.get(row.agentId)
-      if (list) list.push(toAgentTag(row))
-      else byAgent.set(row.agentId, [toAgentTag(row)])
-    }
-  }
-  return byAgent
+  const rows = await inPieces(agentIds, (ids) =>
+    selectTagsOfAgents(queries).where('agentTags.agentId', 'in', ids).execute(),
+  )
+  const byAgent = groupBy(rows, ({ agentId }) => agentId)
+  return new Map([...byAgent].map(([agentId, tags]) => [agentId, tags.map(toAgentTag)]))
 }
 
 const readOne = prepareQuery((queries) =>

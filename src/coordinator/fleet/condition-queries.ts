@@ -4,6 +4,7 @@ import { agentStates } from '../../resources/agent-state.js'
 import type { ConditionColumns } from './agent-rows.js'
 import type { AttemptRecord, DriftRecord } from './agent-queries.js'
 import { listGiven, type GivenType } from '../store/given-rows.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 export interface HeartbeatRow extends ConditionColumns {
@@ -21,9 +22,6 @@ export interface HeardRow {
   /** The time of the heartbeat, when it changed the state. */
   readonly lastStateChangeAt: number
 }
-
-/** Rows a statement: 8 columns each, far below the 32,766 parameters of SQLite. */
-const rowsPerStatement = 1000
 
 /** Agents that are gone are left out of the answer. */
 export async function writeConditions(
@@ -97,12 +95,9 @@ export async function endPlacementWaits(
     .where('state', 'not in', [agentStates.Locked, agentStates.Down])
     .execute()
   const ids = waiting.map(({ id }) => id).filter((id) => !but.has(id))
-  for (let start = 0; start < ids.length; start += rowsPerStatement)
-    await queries
-      .updateTable('agents')
-      .set({ awaitsPlacement: 0 })
-      .where('id', 'in', ids.slice(start, start + rowsPerStatement))
-      .execute()
+  await inPieces(ids, (piece) =>
+    queries.updateTable('agents').set({ awaitsPlacement: 0 }).where('id', 'in', piece).execute(),
+  )
   return ids
 }
 
@@ -221,13 +216,3 @@ export async function writeDrift(
 
 /** Chosen by us: foreign VCLs that a log entry names. */
 const namesShown = 10
-
-async function inPieces<Row, Answer>(
-  rows: readonly Row[],
-  run: (piece: readonly Row[]) => Promise<readonly Answer[]>,
-): Promise<Answer[]> {
-  const answers: Answer[] = []
-  for (let start = 0; start < rows.length; start += rowsPerStatement)
-    answers.push(...(await run(rows.slice(start, start + rowsPerStatement))))
-  return answers
-}

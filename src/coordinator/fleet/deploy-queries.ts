@@ -8,7 +8,7 @@ import type { Selectable } from 'kysely'
 import type { PlaceHolder } from './agent-index.js'
 import { parseSources, type WishedSources } from './vcl-group.js'
 import type { GroupAction } from './history-queries.js'
-import type { DeploysTable } from '../store/schema.js'
+import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
 /** What the two phases are for. */
@@ -65,7 +65,7 @@ export async function readDeploys(
   return (await deploys.execute()).map(fromRow)
 }
 
-function fromRow(row: Selectable<DeploysTable>): DeployRecord {
+function fromRow(row: Selectable<Tables['deploys']>): DeployRecord {
   return {
     id: row.id,
     groupId: row.groupId,

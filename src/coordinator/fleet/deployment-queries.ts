@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import { isPeoples, type HiddenFor } from '../store/hidden.js'
 import { toOwner, type NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
-import type { DeploymentsTable } from '../store/schema.js'
+import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -68,7 +68,7 @@ function selectNamed(queries: Queries) {
     .select('organizations.name as organizationName')
 }
 
-type DeploymentRow = Selectable<DeploymentsTable> & { readonly organizationName: string | null }
+type DeploymentRow = Selectable<Tables['deployments']> & { readonly organizationName: string | null }
 
 export async function withTags(
   queries: Queries,

@@ -14,7 +14,7 @@ export const deploymentStates = {
   Deploying: 6,
 } as const
 
-export type DeploymentStateName = keyof typeof deploymentStates
+type DeploymentStateName = keyof typeof deploymentStates
 export type DeploymentState = (typeof deploymentStates)[DeploymentStateName]
 
 export function deploymentStateName(state: DeploymentState): DeploymentStateName {

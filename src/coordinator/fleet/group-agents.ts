@@ -1,7 +1,7 @@
 /** The agents that a group is placed on, and whose they are. */
 import type { Queries } from '../store/store.js'
 
-export interface GroupAgent {
+interface GroupAgent {
   readonly id: number
   readonly organizationId: number | null
 }

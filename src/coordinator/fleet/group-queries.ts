@@ -4,7 +4,7 @@ import { parseSources, type WishedDomain, type WishedSources } from './vcl-group
 import { groupBy } from '../../group-by.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
-import type { VclGroupsTable } from '../store/schema.js'
+import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -52,7 +52,7 @@ export interface GroupFields {
 }
 
 /** Whose groups, and which of them; without ids all. */
-export interface GroupChoice {
+interface GroupChoice {
   readonly ids?: readonly number[]
   readonly deployed?: boolean
 }
@@ -287,7 +287,7 @@ function toRow(fields: GroupFields) {
 }
 
 function fromRow(
-  row: Selectable<VclGroupsTable> & { mainFileName: string | null },
+  row: Selectable<Tables['vclGroups']> & { mainFileName: string | null },
   references: {
     readonly includes: readonly NamedReference[]
     readonly domains: readonly WishedDomain[]

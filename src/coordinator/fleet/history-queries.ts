@@ -2,7 +2,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { parseSources, type WishedSources } from './vcl-group.js'
 import type { NamedReference } from '../store/owner.js'
-import type { HistoryTable } from '../store/schema.js'
+import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
 /** Chosen by us: entries kept of each group; older ones are forgotten. */
@@ -167,7 +167,7 @@ export function switchedSources(): RawBuilder<string | null> {
     limit 1)`
 }
 
-function fromRow(row: Selectable<HistoryTable>): HistoryEntry {
+function fromRow(row: Selectable<Tables['history']>): HistoryEntry {
   return {
     groupId: row.groupId,
     organizationId: row.organizationId,

@@ -11,9 +11,9 @@ import type { Actor } from '../../resources/permission.js'
 export type ParamValues = Readonly<Record<string, string>>
 
 /** Chosen by us: a release has a hundred and some parameters. */
-export const paramsMost = 200
+const paramsMost = 200
 /** Chosen by us: of all names and values together, so that a list of all sets can be answered at once. */
-export const paramsLengthMost = 16_384
+const paramsLengthMost = 16_384
 
 /** Why this cannot be a set, and what would be right; null when it can. Whether a cache has such a parameter, the cache knows. */
 export function findParamValuesProblem(params: ParamValues): string | null {
@@ -44,7 +44,7 @@ export function composeParams(
 }
 
 /** Whose a set is and where it is in use. */
-export interface ParamSetUse {
+interface ParamSetUse {
   readonly organizationId: number | null
   readonly groupIds: readonly number[]
 }

@@ -5,7 +5,7 @@ import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { stageDeploymentId } from './stage.js'
 import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
-import type { PlacementsTable } from '../store/schema-places.js'
+import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
 export type CandidateState = 'pending' | 'loaded' | 'failed'
@@ -134,7 +134,7 @@ function fqdnsJson(placed: PlacedProgram | null): string | null {
   return placed?.fqdns ? JSON.stringify(placed.fqdns) : null
 }
 
-function fromRow(row: Selectable<PlacementsTable>): PlacementRecord {
+function fromRow(row: Selectable<Tables['placements']>): PlacementRecord {
   return {
     groupId: row.groupId,
     agentId: row.agentId,
@@ -159,7 +159,7 @@ function fromRow(row: Selectable<PlacementsTable>): PlacementRecord {
 
 const noProgram = { name: null, sha: null }
 
-function toRow(placement: PlacementRecord): Insertable<PlacementsTable> {
+function toRow(placement: PlacementRecord): Insertable<Tables['placements']> {
   const current = placement.current ?? noProgram
   const candidate = placement.candidate ?? noProgram
   const previous = placement.previous ?? noProgram

@@ -1,15 +1,13 @@
 /** The generated VCLs that route requests, kept as sources by their hash for as long as an agent's desired state names them. */
 import type { RoutingVcl } from '../../vcl/routing.js'
 import { keepSource } from './sources.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 export interface AgentRoutings {
   readonly agentId: number
   readonly routings: readonly RoutingVcl[]
 }
-
-/** Rows a statement; each has two parameters. */
-const rowsPerStatement = 1000
 
 /** What these agents name from now on. Call under the decision lock. */
 export async function keepRoutings(
@@ -21,17 +19,11 @@ export async function keepRoutings(
     // Nothing asks when it was made, and no position in it is an author's.
     await keepSource(queries, { sha, text, sourceMap: { files: [], segments: [] } }, Date.now())
   const ids = agents.map(({ agentId }) => agentId)
-  for (let start = 0; start < ids.length; start += rowsPerStatement)
-    await queries
-      .deleteFrom('agentRoutings')
-      .where('agentId', 'in', ids.slice(start, start + rowsPerStatement))
-      .execute()
+  await inPieces(ids, (piece) =>
+    queries.deleteFrom('agentRoutings').where('agentId', 'in', piece).execute(),
+  )
   const rows = agents.flatMap(({ agentId, routings }) =>
     routings.map(({ sha }) => ({ agentId, sha })),
   )
-  for (let start = 0; start < rows.length; start += rowsPerStatement)
-    await queries
-      .insertInto('agentRoutings')
-      .values(rows.slice(start, start + rowsPerStatement))
-      .execute()
+  await inPieces(rows, (piece) => queries.insertInto('agentRoutings').values(piece).execute())
 }

@@ -1,7 +1,7 @@
 /** What is staged of groups (choices: 3, Stage), and what it refers to. Write under the decision lock. */
 import type { Selectable } from 'kysely'
 import type { StagedSources } from './stage.js'
-import type { StagesTable } from '../store/schema-places.js'
+import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
 export interface StageRecord {
@@ -80,7 +80,7 @@ export async function readGroupsStagedWithTag(
   return rows.map((row) => row.name)
 }
 
-function fromRow(row: Selectable<StagesTable>): StageRecord {
+function fromRow(row: Selectable<Tables['stages']>): StageRecord {
   const { groupId, organizationId, revision } = row
   // Written by writeStage only.
   return { groupId, organizationId, revision, sources: JSON.parse(row.sources) as StagedSources }

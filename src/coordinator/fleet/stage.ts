@@ -24,7 +24,7 @@ export function stageDeployment(tagIds: readonly number[]): PlacementDeployment 
   return { id: stageDeploymentId, min: 1, max: Number.MAX_SAFE_INTEGER, tagIds }
 }
 
-export interface StageConflict {
+interface StageConflict {
   readonly agentId: number
   readonly reason: string
 }

@@ -93,7 +93,7 @@ export function fqdnsOf(domains: readonly { readonly fqdn: string }[]): readonly
 /** `applied` and `failed` tell how the wanted revision ended on the agent. */
 export type PlacementState = 'wanted' | 'applying' | 'applied' | 'failed'
 
-export interface PlacementCondition {
+interface PlacementCondition {
   readonly deploymentId: number
   readonly state: PlacementState
   readonly agentState: AgentState
@@ -101,7 +101,7 @@ export interface PlacementCondition {
   readonly count?: number
 }
 
-export interface DeploymentOfGroup {
+interface DeploymentOfGroup {
   readonly id: number
   readonly min: number
   /** Whether any agent has all of its tags, in whatever state. */

@@ -24,7 +24,7 @@ export interface GatheredSources extends GatheredFiles {
 export type Gathered = GatheredSources | (GatheredFiles & { readonly error: string })
 
 /** As far as its text depends on it. */
-export type FlattenedGroup = Pick<
+type FlattenedGroup = Pick<
   GroupRecord,
   'id' | 'organizationId' | 'cacheKey' | 'domains' | 'deployments'
 >

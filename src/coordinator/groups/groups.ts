@@ -152,7 +152,7 @@ export interface GroupChange {
   readonly managedBy?: string | null | undefined
 }
 
-export interface NewGroup extends GroupChange {
+interface NewGroup extends GroupChange {
   readonly name: string
   readonly mainVCL: NonNullable<GroupChange['mainVCL']>
   readonly organization?: OwnerReference

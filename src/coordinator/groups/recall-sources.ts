@@ -16,7 +16,7 @@ import { limitToOwn } from './source-places.js'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
 /** Whose rules count. */
-export interface TextOwner {
+interface TextOwner {
   readonly organizationId: number | null
 }
 

@@ -7,14 +7,14 @@ import { countApiTokens, insertSession } from './session-queries.js'
 import type { Identity } from './identity.js'
 import { signAccessToken } from './tokens.js'
 
-export interface WantedApiToken {
+interface WantedApiToken {
   readonly label: string
   /** Seconds since 1970. */
   readonly expire: number
   readonly permissions: readonly Permission[]
 }
 
-export interface ApiToken {
+interface ApiToken {
   readonly id: number
   readonly label: string
   readonly accessToken: string

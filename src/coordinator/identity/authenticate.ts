@@ -17,7 +17,7 @@ export interface Authenticator {
   close(): void
 }
 
-export interface Recognized {
+interface Recognized {
   readonly actor: Actor
   /** Milliseconds since 1970. */
   readonly expiresAtMs: number

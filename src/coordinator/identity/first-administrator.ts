@@ -10,7 +10,7 @@ import { replacePassword } from './login.js'
 import { checkNewPassword, createPasswords } from './passwords.js'
 import type { StateService } from '../service.js'
 
-export interface FirstAdministratorOptions {
+interface FirstAdministratorOptions {
   readonly stateDir: string
   /** CACHEFLEET_ADMIN_USER and _PASSWORD; null: not given. */
   readonly user: string | null

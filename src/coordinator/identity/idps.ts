@@ -55,7 +55,7 @@ export async function findIdp(
 }
 
 /** Null: back to the default; left out: as it is. */
-export interface IdpChange {
+interface IdpChange {
   readonly baseURL?: string
   readonly clientID?: string
   readonly clientSecret?: string | null
@@ -64,7 +64,7 @@ export interface IdpChange {
   readonly roleClaim?: string | null
 }
 
-export interface NewIdp extends IdpChange {
+interface NewIdp extends IdpChange {
   readonly baseURL: string
   readonly clientID: string
   readonly organization?: OwnerReference

@@ -18,7 +18,7 @@ export interface LoginLimits {
 }
 
 /** Chosen by us: agents are counted apart, so that one with a lost key does not keep the people of its host from logging in. */
-export type Knocking = 'people' | 'agents'
+type Knocking = 'people' | 'agents'
 
 const windowMs = 5 * 60 * 1000
 const failuresOfAccount = 10

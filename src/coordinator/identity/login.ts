@@ -16,7 +16,7 @@ import { checkNewPassword } from './passwords.js'
 import { startSession, tellCredentialsChanged, unauthenticated, type Tokens } from './sessions.js'
 import type { StateService } from '../service.js'
 
-export interface LoginAttempt {
+interface LoginAttempt {
   readonly user: string
   readonly password: string
   /** Undefined for the system administrator. */

@@ -17,7 +17,7 @@ import {
   type Membership,
 } from './user-queries.js'
 
-export interface Joining {
+interface Joining {
   /** Gives no more than it holds. Null: whoever decides is no account, as an identity provider is. */
   readonly actor: Actor | null
   /** Left out: administrator for the first of the organization, regular for later ones (choices: 2, Who). */

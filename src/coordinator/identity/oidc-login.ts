@@ -25,9 +25,9 @@ const codeMs = 60_000
 const purpose = 'logins at identity providers'
 
 /** Below the base URL; what has to be registered at the provider. */
-export const callbackPath = '/api/v1/auth/oidc/callback'
+const callbackPath = '/api/v1/auth/oidc/callback'
 
-export interface LoginStart {
+interface LoginStart {
   readonly organization: string
   /** Where the browser goes in the end; undefined: it gets tokens. */
   readonly returnTo: string | undefined
@@ -72,7 +72,7 @@ export async function beginLogin(
   return { location: url, cookie: sealing.seal(JSON.stringify(pending), purpose) }
 }
 
-export interface LoginAnswer {
+interface LoginAnswer {
   /** What the provider put behind the redirect URI. */
   readonly parameters: URLSearchParams
   readonly cookie: string | undefined
@@ -82,7 +82,7 @@ export interface LoginAnswer {
   readonly note: (about: { readonly organization: number }) => void
 }
 
-export type FinishedLogin =
+type FinishedLogin =
   | { readonly kind: 'return'; readonly location: string }
   | { readonly kind: 'tokens'; readonly tokens: Tokens }
 

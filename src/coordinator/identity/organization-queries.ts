@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import type { GivenQuotas } from '../../resources/quota.js'
 import { isPeoples } from '../store/hidden.js'
 import { parseQuotas } from '../store/quotas.js'
-import type { OrganizationsTable } from '../store/schema-identity.js'
+import type { Tables } from '../store/schema.js'
 import { visibleOrganizations, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -124,7 +124,7 @@ export async function countOwned(
   return counts.filter(({ count }) => count > 0)
 }
 
-export function fromRow(row: Selectable<OrganizationsTable>): OrganizationRecord {
+export function fromRow(row: Selectable<Tables['organizations']>): OrganizationRecord {
   const { id, name, accessTtlSeconds, refreshTtlSeconds, createdAt, updatedAt } = row
   const times = { createdAt, updatedAt }
   const quotas = parseQuotas(row.quotas)

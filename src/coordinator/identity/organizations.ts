@@ -63,7 +63,7 @@ export async function findChangeableOrganization(
 }
 
 /** Null: back to the default; left out: as it is, or the default of a new one. */
-export interface OrganizationChange {
+interface OrganizationChange {
   readonly name?: string
   readonly accessTTL?: number | null
   readonly refreshTTL?: number | null

@@ -14,9 +14,9 @@ export interface Passwords {
 }
 
 /** choices: 2, accounts. Characters. */
-export const passwordLeast = 12
+const passwordLeast = 12
 /** Chosen by us. */
-export const passwordMost = 1024
+const passwordMost = 1024
 
 /** argon2id is the library's default. About 12 ms of one core and 19 MiB each. */
 const parameters = {

@@ -45,12 +45,12 @@ export async function findPermission(
 }
 
 /** Null: the default, which is to read and not to write. */
-export interface AccessChange {
+interface AccessChange {
   readonly read?: boolean | null
   readonly write?: boolean | null
 }
 
-export interface NewPermission extends AccessChange {
+interface NewPermission extends AccessChange {
   readonly account: { readonly id: number }
   readonly type: PermissionType
   readonly organization?: OwnerReference

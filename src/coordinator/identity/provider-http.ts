@@ -14,7 +14,7 @@ export class ProviderFault extends Error {
 }
 
 /** As the client library hands it over. */
-export interface ProviderRequest {
+interface ProviderRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: unknown

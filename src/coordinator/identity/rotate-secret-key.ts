@@ -90,7 +90,7 @@ export interface ForgottenSecrets {
   readonly badKeyFile: string | null
 }
 
-export interface ForgottenProvider {
+interface ForgottenProvider {
   readonly id: number
   readonly baseUrl: string
   readonly organizationName: string

@@ -29,7 +29,7 @@ export interface SessionRecord {
   readonly limits: Grants | null
 }
 
-export interface SessionOrganization {
+interface SessionOrganization {
   readonly name: string
   readonly locked: boolean
   readonly accessTtlSeconds: number
@@ -204,7 +204,7 @@ function parseLimits(json: string | null): Grants | null {
   return json === null ? null : (JSON.parse(json) as Grants) // written by insertSession only
 }
 
-export interface NewSession extends SessionTimes {
+interface NewSession extends SessionTimes {
   readonly accountId: number
   readonly organizationId: number | null
   readonly refreshDigest: string

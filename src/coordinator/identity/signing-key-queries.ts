@@ -1,9 +1,9 @@
 /** The key pairs that sign access tokens: the private halves sealed. */
 import type { Selectable } from 'kysely'
-import type { SigningKeysTable } from '../store/schema-identity.js'
+import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
-export type SigningKeyRecord = Readonly<Selectable<SigningKeysTable>>
+export type SigningKeyRecord = Readonly<Selectable<Tables['signingKeys']>>
 
 /** Newest first. */
 export async function listSigningKeys(queries: Queries): Promise<SigningKeyRecord[]> {

@@ -12,7 +12,7 @@ export interface AccessToken {
   readonly expiresAtSeconds: number
 }
 
-export type AccessTokenReading =
+type AccessTokenReading =
   | { readonly kind: 'valid'; readonly token: AccessToken }
   /** Ours, but its time is over. */
   | { readonly kind: 'expired' }

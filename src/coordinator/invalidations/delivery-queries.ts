@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { InvalidationContent } from './invalidation.js'
 import { listGiven } from '../store/given-rows.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 /** An entry as it is delivered. */
@@ -81,7 +82,7 @@ export async function readLogEnd(queries: Queries): Promise<number> {
   return position
 }
 
-export interface CursorRow {
+interface CursorRow {
   readonly agentId: number
   readonly position: number
   readonly movedAt: number
@@ -93,19 +94,10 @@ export async function readCursors(
   queries: Queries,
   agentIds: readonly number[],
 ): Promise<CursorRow[]> {
-  const rows: CursorRow[] = []
-  for (let start = 0; start < agentIds.length; start += rowsPerStatement)
-    rows.push(
-      ...(await queries
-        .selectFrom('invalidationCursors')
-        .selectAll()
-        .where('agentId', 'in', agentIds.slice(start, start + rowsPerStatement))
-        .execute()),
-    )
-  return rows
+  return inPieces(agentIds, (ids) =>
+    queries.selectFrom('invalidationCursors').selectAll().where('agentId', 'in', ids).execute(),
+  )
 }
-
-const rowsPerStatement = 1000
 
 export interface Progress {
   readonly agentId: number

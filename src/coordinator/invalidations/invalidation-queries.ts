@@ -4,7 +4,7 @@ import type { ListFields } from '../../resources/list-query.js'
 import type { Exception, InvalidationContent, InvalidationOutcome } from './invalidation.js'
 import type { ListColumns } from '../store/list-query.js'
 import { toOwner, type NamedReference } from '../store/owner.js'
-import type { InvalidationsTable } from '../store/schema-invalidations.js'
+import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -17,7 +17,7 @@ export interface TargetRecord {
   readonly all?: true
 }
 
-type Row = Readonly<Selectable<InvalidationsTable>>
+type Row = Readonly<Selectable<Tables['invalidations']>>
 
 export interface InvalidationRecord extends Omit<
   Row,
@@ -39,7 +39,7 @@ export interface InvalidationRecord extends Omit<
   readonly exceptions: readonly Exception[]
 }
 
-export type NewInvalidation = Pick<
+type NewInvalidation = Pick<
   InvalidationRecord,
   | 'content'
   | 'target'

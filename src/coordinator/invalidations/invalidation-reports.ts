@@ -13,7 +13,7 @@ import type { StateService } from '../service.js'
 import { tellInvalidationsDone } from './invalidation-hints.js'
 import { createBatcher } from '../../runtime/batcher.js'
 
-export interface ReportedTurn {
+interface ReportedTurn {
   readonly agentId: number
   readonly results: readonly InvalidationResult[]
   readonly trouble: string | null
@@ -21,7 +21,7 @@ export interface ReportedTurn {
   readonly setIds: ReadonlySet<number>
 }
 
-export interface InvalidationRecorder {
+interface InvalidationRecorder {
   /** Never waits; `recorded` is called when it is in the store. */
   record(turn: ReportedTurn): void
   /** Writes what is waiting, once, and starts no timer any more. */

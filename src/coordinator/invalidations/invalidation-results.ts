@@ -89,7 +89,7 @@ export function summarize(
 }
 
 /** What many entries share: all their agents, and those of an attempt with the slowest first. */
-export interface SharedProgress {
+interface SharedProgress {
   readonly memberIds: ReadonlySet<number>
   readonly slowestFirst: readonly MemberProgress[]
 }

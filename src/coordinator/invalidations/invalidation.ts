@@ -13,7 +13,7 @@ export const invalidationStates = {
   Waiting: 5,
   Cancelled: 6,
 } as const
-export type InvalidationStateName = keyof typeof invalidationStates
+type InvalidationStateName = keyof typeof invalidationStates
 export type InvalidationState = (typeof invalidationStates)[InvalidationStateName]
 /** Of an entry that has ended. */
 export type InvalidationOutcome = 2 | 3 | 6

@@ -2,7 +2,7 @@
 import { FleetError } from '../../errors.js'
 import { wildcardBase } from '../../resources/domain-name.js'
 
-export interface PurgeUrl {
+interface PurgeUrl {
   /** As the Host header, with a port where one was given. */
   readonly host: string
   /** Path and query, as given; begins with a slash. */
@@ -10,7 +10,7 @@ export interface PurgeUrl {
 }
 
 /** Chosen by us: caches take request lines of 8 kB (http_req_size is larger). */
-export const urlLimitCharacters = 4096
+const urlLimitCharacters = 4096
 const form = /^https?:\/\/([^/?#]*)([^#]*)(#?)/i
 /** A name, an IPv4 or bracketed IPv6 address, maybe a port. */
 const hostForm = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/

@@ -6,6 +6,7 @@ import type { Reach } from './invalidation.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import type { MemberProgress } from './invalidation-results.js'
 import { visibleAgents, within, type Scope } from '../store/scope.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 import { rememberAnswers } from '../../runtime/bounded-cache.js'
 
@@ -76,7 +77,7 @@ const parseCapabilities = rememberAnswers(
   (json: string): readonly Capability[] => JSON.parse(json) as Capability[], // as registration writes it
 )
 
-export interface GroupOnAgent {
+interface GroupOnAgent {
   readonly agentId: number
   readonly groupId: number
   readonly isRoot: boolean
@@ -213,7 +214,7 @@ export async function readSets(
   return sets
 }
 
-export interface MemberRow extends MemberProgress {
+interface MemberRow extends MemberProgress {
   readonly setId: number
 }
 
@@ -222,10 +223,7 @@ export async function readMembersProgress(
   queries: Queries,
   setIds: readonly number[],
 ): Promise<MemberRow[]> {
-  const members: MemberRow[] = []
-  for (let start = 0; start < setIds.length; start += rowsPerStatement)
-    members.push(...(await readPiece(queries, setIds.slice(start, start + rowsPerStatement))))
-  return members
+  return inPieces(setIds, (piece) => readPiece(queries, piece))
 }
 
 async function readPiece(queries: Queries, setIds: readonly number[]): Promise<MemberRow[]> {

@@ -19,7 +19,7 @@ import { noteOtherHolders, toPlacementInput } from './placing.js'
 import { readNamesOf } from './replacing.js'
 import { scopeOf, type StateService } from '../service.js'
 
-export interface GroupAgentState {
+interface GroupAgentState {
   readonly agent: NamedReference
   readonly state: PlacementState
   /** What serves there; null before the first switch. */

@@ -43,7 +43,7 @@ export interface TextJudge {
   ): Promise<boolean>
 }
 
-export interface FollowedPlacements {
+interface FollowedPlacements {
   /** Agents whose desired state changed, or is to be sent now. */
   readonly agentIds: readonly number[]
   /** Groups whose kept wish can be deployed now: enough agents are there. */

@@ -26,7 +26,7 @@ import { holdsPlace, toPlacementInput, type GroupToPlace } from './placing.js'
 import { readNamesOf, takePlaces } from './replacing.js'
 import { describeShortages } from './shortage.js'
 
-export interface PlannedDeployment {
+interface PlannedDeployment {
   /** Left out: it is to be made. */
   readonly id?: number | undefined
   readonly name: string
@@ -36,7 +36,7 @@ export interface PlannedDeployment {
   readonly tags: readonly { readonly id?: number | undefined }[]
 }
 
-export interface PlannedGroup {
+interface PlannedGroup {
   /** Left out: it is to be made. */
   readonly id?: number | undefined
   readonly name: string
@@ -47,7 +47,7 @@ export interface PlannedGroup {
   readonly replace?: boolean | undefined
 }
 
-export interface PlacementPlan {
+interface PlacementPlan {
   /** In the order of their deploys. */
   readonly groups: readonly PlannedGroup[]
   readonly deployments: readonly PlannedDeployment[]
@@ -66,7 +66,7 @@ export interface PlannedPlace {
   readonly replaces: readonly NamedReference[]
 }
 
-export interface ForeseenGroup {
+interface ForeseenGroup {
   readonly name: string
   readonly agents: readonly PlannedPlace[]
   /** Why a deploy would be refused or wait now; null: it would not. */

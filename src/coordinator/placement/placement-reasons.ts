@@ -6,7 +6,7 @@ import { groupBy } from '../../group-by.js'
 import { unfitReason, type PlacementDecision } from './placement.js'
 import type { HeldPlace, PlacementInput } from '../fleet/placement-input.js'
 
-export interface PlacementRow {
+interface PlacementRow {
   readonly agentId: number
   /** Of a chosen agent its own; otherwise the first that it fits, null for none. */
   readonly deploymentId: number | null
@@ -15,7 +15,7 @@ export interface PlacementRow {
 }
 
 /** How a group's agents are chosen: by the tags of its deployments, or named one by one, as in the console. */
-export type ChosenBy = 'tags' | 'names'
+type ChosenBy = 'tags' | 'names'
 
 interface Words {
   readonly chosen: string

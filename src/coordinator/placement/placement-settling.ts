@@ -5,7 +5,7 @@ import type { PlacementRecord } from '../fleet/placement-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 import { awaitCandidate, failPlacement, nameAsHeld, switchPlacement } from './placing.js'
 
-export interface Settling {
+interface Settling {
   readonly group: Pick<GroupRecord, 'revision' | 'keepOnFailure'>
   /** What the group wants. */
   readonly program: PlacedProgram

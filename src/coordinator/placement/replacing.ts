@@ -21,7 +21,7 @@ export async function isInDeploy(queries: Queries, groupId: number): Promise<boo
   return (await readBeingReplaced(queries, [groupId])).length > 0
 }
 
-export interface JudgedReplacing {
+interface JudgedReplacing {
   readonly group: { readonly id: number; readonly domains: readonly WishedDomain[] }
   readonly decision: PlacementDecision
   /** As the decision was made; it is changed to what the switch makes of it. */
@@ -111,7 +111,7 @@ function nameGroups(groups: readonly Pick<GroupRecord, 'name'>[]): string {
   return `${what} ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-export interface Replacement {
+interface Replacement {
   /** Groups that lost a place. */
   readonly ids: readonly number[]
   readonly by: NamedReference

@@ -14,7 +14,7 @@ type NamedDeployment = Pick<DeploymentRecord, 'id' | 'name'> &
   Partial<Pick<DeploymentRecord, 'groupId'>>
 
 /** What may be named to those who read the message. */
-export interface ShortageNames {
+interface ShortageNames {
   readonly agents: Iterable<{ readonly id: number; readonly name: string }>
   /** A group or a stage, by `holderId`; undefined: it is somebody else's. */
   readonly nameOf?: ((holder: number) => string | undefined) | undefined

@@ -1,7 +1,7 @@
 /** Join tokens: what lets a new agent in. Kept as digests; a use is counted by one conditional statement. */
 import type { Selectable } from 'kysely'
 import { toOwner, type NamedReference } from '../store/owner.js'
-import type { JoinTokensTable } from '../store/schema-identity.js'
+import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -28,7 +28,7 @@ export function selectJoinTokens(queries: Queries, scope: Scope) {
     .where(within(scope, 'joinTokens'))
 }
 
-export type JoinTokenRow = Awaited<
+type JoinTokenRow = Awaited<
   ReturnType<ReturnType<typeof selectJoinTokens>['executeTakeFirstOrThrow']>
 >
 
@@ -72,7 +72,7 @@ export async function toJoinTokenRecords(
   }))
 }
 
-export interface NewJoinToken {
+interface NewJoinToken {
   readonly organizationId: number | null
   readonly label: string
   readonly digest: string
@@ -108,7 +108,7 @@ export async function deleteJoinTokenRow(
   return numDeletedRows > 0n
 }
 
-export interface UsableJoinToken {
+interface UsableJoinToken {
   readonly id: number
   readonly organizationId: number | null
   readonly tagIds: readonly number[]
@@ -146,6 +146,6 @@ export async function countJoinTokenUse(
   return numUpdatedRows > 0n
 }
 
-function tagIdsOf(row: Pick<Selectable<JoinTokensTable>, 'tagIds'>): number[] {
+function tagIdsOf(row: Pick<Selectable<Tables['joinTokens']>, 'tagIds'>): number[] {
   return JSON.parse(row.tagIds) as number[] // written by insertJoinToken only
 }

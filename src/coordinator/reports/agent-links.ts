@@ -53,7 +53,7 @@ export async function releaseAgentLink(
   await releaseLink(service.store.queries, agentId, linkId).catch(() => undefined)
 }
 
-export interface HeldLink {
+interface HeldLink {
   readonly agentId: number
   readonly keyDigest: string | null
   readonly linkId: string

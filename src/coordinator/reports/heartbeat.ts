@@ -31,13 +31,13 @@ export interface HeartbeatRecorder {
   close(): Promise<void>
 }
 
-export interface LiveAgent {
+interface LiveAgent {
   readonly agentId: number
   readonly readOnly: boolean
 }
 
 /** Told after each write. */
-export interface HeartbeatListener {
+interface HeartbeatListener {
   /** What the store says of these agents now. */
   heard(agents: readonly HeardAgent[]): void
   /** These are in the store no longer. */

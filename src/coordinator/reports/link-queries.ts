@@ -2,6 +2,7 @@
  * Which link of an agent counts, when several coordinators share the store: the one that claimed it last, by comparing and
  * setting. Of two that come at once with one credential only one gets it.
  */
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 /** Answers false when another link claimed the agent since `before` was read, or the agent is gone. */
@@ -34,26 +35,20 @@ export async function releaseLink(
     .execute()
 }
 
-export interface LinkRow {
+interface LinkRow {
   readonly id: number
   readonly state: number
   readonly keyDigest: string
   readonly linkId: string | null
 }
 
-/** Ids a statement: far below what either database takes as parameters. */
-const idsPerStatement = 1000
-
 /** Agents that are gone are left out. */
 export async function readLinks(queries: Queries, agentIds: readonly number[]): Promise<LinkRow[]> {
-  const rows: LinkRow[] = []
-  for (let start = 0; start < agentIds.length; start += idsPerStatement)
-    rows.push(
-      ...(await queries
-        .selectFrom('agents')
-        .select(['id', 'state', 'keyDigest', 'linkId'])
-        .where('id', 'in', agentIds.slice(start, start + idsPerStatement))
-        .execute()),
-    )
-  return rows
+  return inPieces(agentIds, (ids) =>
+    queries
+      .selectFrom('agents')
+      .select(['id', 'state', 'keyDigest', 'linkId'])
+      .where('id', 'in', ids)
+      .execute(),
+  )
 }

@@ -9,7 +9,7 @@ import type { AskedCache, Series } from './store/statistics-archive.js'
 import type { StateService } from '../service.js'
 
 /** What is asked, of whom, and in whose words an error is told. */
-export interface SeriesRequest {
+interface SeriesRequest {
   readonly caches: readonly AskedCache[]
   readonly consolidation: Consolidation
   readonly range: TimeRange

@@ -6,7 +6,7 @@ import type { AskedCache } from './store/statistics-archive.js'
 import type { StateService } from '../service.js'
 import { askVisibleCaches } from './asked-caches.js'
 
-export interface NewestValues {
+interface NewestValues {
   /** Seconds since 1970; null: no cache was heard lately. */
   readonly time: number | null
   /** The caches that were heard. */
@@ -27,7 +27,7 @@ export async function readNewestValues(
   }
 }
 
-export interface CacheValues {
+interface CacheValues {
   readonly id: number
   /** Seconds since 1970. */
   readonly time: number

@@ -6,7 +6,7 @@ import type { Samples } from '../../messages/agent-to-coordinator.js'
 import { MalformedMessage } from '../../messages/codec.js'
 import type { StateService } from '../service.js'
 
-export interface SampledAgent {
+interface SampledAgent {
   readonly agentId: number
   /** Whose it is; null: the system administrator's. */
   readonly organizationId: number | null

@@ -21,14 +21,10 @@ export interface DialectSql {
   readonly text: string
   /** Written behind a table's closing parenthesis. */
   readonly tableOptions: string
-  /** 128 random bits as 32 lower-case hexadecimal digits, for each row anew. */
-  readonly randomKey: string
   /** Makes the functions that queries use: `iso_time(ms)`. Repeated at each start. */
   readonly definitions: readonly string[]
   /** Makes a trigger: for each row, after it was written. */
   readonly trigger: (trigger: Trigger) => readonly string[]
-  /** Takes one away, by its name. */
-  readonly dropTrigger: (name: string) => string
 }
 
 export interface Trigger {

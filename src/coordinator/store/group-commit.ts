@@ -18,7 +18,7 @@ export interface GroupConnection<Held> {
   isOpen(): boolean
 }
 
-export interface GroupCommit<Held> {
+interface GroupCommit<Held> {
   /** A transaction of its own, as far as the caller sees. */
   run<T>(transaction: (held: Held) => Promise<T>, durable: boolean): Promise<T>
   /** Resolves when none waits and none runs. */

@@ -1,14 +1,15 @@
-/** Reads what has many ids: PostgreSQL has no empty `in ()`, and both databases have a most of parameters. */
+/** Asks for many rows piece by piece: PostgreSQL has no empty `in ()`, and both databases have a most of parameters. */
 
-/** Ids a statement: far below what either database takes. */
-const idsPerStatement = 1000
+/** Items a statement, of at most 8 parameters each: SQLite takes 32,766. */
+const itemsPerStatement = 1000
 
-export async function inPieces<Row>(
-  ids: readonly number[],
-  read: (ids: number[]) => Promise<Row[]>,
+/** Answers what each piece answers, in order. */
+export async function inPieces<Item, Row>(
+  items: readonly Item[],
+  run: (piece: Item[]) => Promise<readonly Row[]>,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  for (let start = 0; start < ids.length; start += idsPerStatement)
-    rows.push(...(await read(ids.slice(start, start + idsPerStatement))))
+  for (let start = 0; start < items.length; start += itemsPerStatement)
+    rows.push(...(await run(items.slice(start, start + itemsPerStatement))))
   return rows
 }

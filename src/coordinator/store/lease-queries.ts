@@ -12,7 +12,7 @@ export interface Term {
   readonly epoch: number
 }
 
-export interface WantedLease {
+interface WantedLease {
   readonly duty: string
   readonly holder: string
   readonly expiresAt: number

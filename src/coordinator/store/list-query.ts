@@ -25,7 +25,7 @@ export interface PlainColumn {
 }
 
 /** A stored value that is shown as one of a few words: the words, each with its stored value. */
-export interface ChoiceColumn {
+interface ChoiceColumn {
   readonly column: TableColumn | Expression<unknown>
   readonly type: 'choice'
   readonly choices: Readonly<Record<string, number | string>>
@@ -39,7 +39,7 @@ export interface NestedColumn {
   readonly exists: (condition: Expression<SqlBool>) => Expression<SqlBool>
 }
 
-export type ListColumn = PlainColumn | ChoiceColumn | NestedColumn
+type ListColumn = PlainColumn | ChoiceColumn | NestedColumn
 
 /** What a list can be filtered and sorted by: API field (`name`, `tags.name`) → where it is. */
 export type ListColumns = Readonly<Record<string, ListColumn>> & { readonly id: PlainColumn }

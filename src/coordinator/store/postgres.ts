@@ -61,8 +61,6 @@ const dialectSql: DialectSql = {
   integer: 'bigint',
   text: 'text collate "C"',
   tableOptions: '',
-  // A UUID has 122 random bits, drawn for keys.
-  randomKey: 'md5(gen_random_uuid()::text || gen_random_uuid()::text)',
   definitions: [
     `create or replace function iso_time(ms bigint) returns text language sql immutable as
      $$ select to_char(timestamp 'epoch' + ms * interval '1 millisecond',
@@ -74,8 +72,6 @@ const dialectSql: DialectSql = {
     `create trigger "${name}" after ${after} on "${table}" for each row when (${when})
      execute function "${name}"()`,
   ],
-  // The trigger is of its function.
-  dropTrigger: (name) => `drop function "${name}"() cascade`,
 }
 
 type Work<T> = (queries: Transaction<Tables>) => Promise<T>

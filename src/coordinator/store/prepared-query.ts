@@ -2,10 +2,7 @@
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Queries } from './store.js'
 
-export type PreparedQuery<Row> = (
-  queries: Queries,
-  parameters: readonly unknown[],
-) => Promise<Row[]>
+type PreparedQuery<Row> = (queries: Queries, parameters: readonly unknown[]) => Promise<Row[]>
 
 /**
  * `build` is called once for each store or transaction, and gives each parameter some value of its type. `parameters` are the

@@ -31,7 +31,7 @@ import { Turns } from '../../runtime/turns.js'
 import { ConstraintViolation } from './violation.js'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
-export const inMemory = ':memory:'
+const inMemory = ':memory:'
 
 /** How long a start waits for another process; nothing else is done meanwhile. */
 const openTimeoutMs = 5000
@@ -44,12 +44,10 @@ const dialectSql: DialectSql = {
   integer: 'integer',
   text: 'text',
   tableOptions: 'strict',
-  randomKey: 'lower(hex(randomblob(16)))',
   definitions: [],
   trigger: ({ name, table, after, when = 'true', work }) => [
     `create trigger "${name}" after ${after} on "${table}" when ${when} begin ${work}; end`,
   ],
-  dropTrigger: (name) => `drop trigger "${name}"`,
 }
 
 /** Its native part is read from disk at the first use: by then this process may be a user who cannot read it. */

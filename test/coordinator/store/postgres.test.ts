@@ -1,25 +1,26 @@
 /** The store on PostgreSQL: the contract, and what only a server can do: go away, hold locks, serve several coordinators. */
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openStore } from '../../../src/coordinator/store/open-store.js'
-import { openPostgres } from '../../../src/coordinator/store/postgres.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { eventually } from '../../support/eventually.js'
 import { startPostgres } from '../../support/postgres.js'
 import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
-import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
+import { consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
-import { checkBytesAnew, quotasContract } from './quotas.contract.js'
+import { quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
+import { releasedStoresContract } from './released-stores.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
-import { checkTablesAnew, stagesContract } from './stages.contract.js'
+import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 
 const log = pino({ level: 'silent' })
@@ -49,22 +50,23 @@ void t.test('as every store', (t) => {
   t.end()
 })
 
-void t.test('what stood before there were stages stays', async (t) => {
-  const database = openPostgres(await server.url(), log)
-  t.teardown(() => database.close())
-  await checkTablesAnew(t, database)
-})
-
-void t.test('what stood before there were groups of the console stays', async (t) => {
-  const database = openPostgres(await server.url(), log)
-  t.teardown(() => database.close())
-  await checkGroupsAnew(t, database)
-})
-
-void t.test('what files took before there were quotas is counted', async (t) => {
-  const database = openPostgres(await server.url(), log)
-  t.teardown(() => database.close())
-  await checkBytesAnew(t, database)
+void t.test('of a release', (t) => {
+  releasedStoresContract(t, {
+    database: 'postgres',
+    restore: async (_, statements) => {
+      const url = await server.url()
+      const client = new Client({ connectionString: url })
+      await client.connect()
+      await client.query(statements)
+      await client.end()
+      return url
+    },
+    open,
+    openNew: async (t) => open(t, await server.url()),
+    descriptions: `select indexname as name, indexdef as sql from pg_indexes where schemaname = 'public'
+      union all select tgname, pg_get_triggerdef(oid) from pg_trigger where not tgisinternal order by name, sql`,
+  })
+  t.end()
 })
 
 void t.test('between several coordinators', (t) => {

@@ -1,7 +1,5 @@
 /** Quotas are exact, whoever makes objects at the same time; and what versions take in bytes is always their sum. */
-import { CompiledQuery } from 'kysely'
 import type { Test } from 'tap'
-import type { Database } from '../../../src/coordinator/store/database.js'
 import {
   addVersion,
   deleteFile,
@@ -10,10 +8,6 @@ import {
   lockFile,
 } from '../../../src/coordinator/files/file-queries.js'
 import { insertDomain } from '../../../src/coordinator/domains/domain-queries.js'
-import {
-  migrations,
-  runMigrations,
-} from '../../../src/coordinator/store/migrations/run-migrations.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import { addOrganization } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
@@ -85,32 +79,6 @@ export function quotasContract(t: Test, factory: StoreFactory): void {
     t.equal(await readBytes(queries, red), 0)
     await make('second', 'x'.repeat(100))
   })
-}
-
-/** What stood before is counted. */
-export async function checkBytesAnew(t: Test, database: Database): Promise<void> {
-  const { queries } = database
-  await runMigrations(
-    database,
-    migrations.filter(({ name }) => name < '0074'),
-  )
-  const run = (statement: string) => queries.executeQuery(CompiledQuery.raw(statement))
-  for (const name of ['red', 'blue'])
-    await run(
-      `insert into organizations (name, "accessTtlSeconds", "refreshTtlSeconds", locked, "createdAt", "updatedAt") values ('${name}', 1, 1, 0, 1, 1)`,
-    )
-  await run(
-    `insert into files ("organizationId", name, "contentType", encoded, "fileType", version, sha, "createdAt", "updatedAt") values (1, 'main', '', 0, 1, 2, '', 1, 1)`,
-  )
-  for (const [version, source] of ['äöü', 'four'].entries())
-    await run(
-      `insert into "fileVersions" ("fileId", "organizationId", version, source, encoded, "contentType", sha, account, "createdAt") values (1, 1, ${version + 1}, '${source}', 0, '', '', '', 1)`,
-    )
-
-  await runMigrations(database)
-
-  t.equal(await readBytes(queries, 1), 10)
-  t.equal(await readBytes(queries, 2), 0)
 }
 
 async function give(queries: Queries, id: number, quotas: object): Promise<void> {

@@ -1,6 +1,6 @@
 /** Rows that the store's tests put in, with everything set that a test does not care about. */
 import type { Insertable } from 'kysely'
-import type { AgentsTable } from '../../../src/coordinator/store/schema.js'
+import type { Tables } from '../../../src/coordinator/store/schema.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 
 const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
@@ -126,7 +126,7 @@ export async function addPlacement(
 export async function addAgent(
   queries: Queries,
   name: string,
-  changes: Partial<Insertable<AgentsTable>> = {},
+  changes: Partial<Insertable<Tables['agents']>> = {},
 ): Promise<number> {
   const { id } = await queries
     .insertInto('agents')

@@ -15,22 +15,22 @@ import {
   releaseReplaced,
   takeReplaced,
 } from '../../../src/coordinator/fleet/replaced-places.js'
-import { openSqlite } from '../../../src/coordinator/store/sqlite.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { root } from '../../support/root.js'
 import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
-import { checkGroupsAnew, consoleGroupsContract } from './console-groups.contract.js'
+import { consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
 import { invalidationsContract } from './invalidations.contract.js'
 import { listContract } from './list.contract.js'
-import { checkBytesAnew, quotasContract } from './quotas.contract.js'
+import { quotasContract } from './quotas.contract.js'
 import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
+import { releasedStoresContract } from './released-stores.js'
 import { replacedPlacesContract } from './replaced-places.contract.js'
-import { checkTablesAnew, stagesContract } from './stages.contract.js'
+import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 
 const log = pino({ level: 'silent' })
@@ -97,29 +97,40 @@ void t.test('where nobody makes way and nobody waits, no decision passes the fle
   }
 })
 
-void t.test('what stood before there were stages stays', async (t) => {
-  const database = openSqlite(':memory:')
-  t.teardown(() => database.close())
-  await checkTablesAnew(t, database)
-})
-
-void t.test('what stood before there were groups of the console stays', async (t) => {
-  const database = openSqlite(':memory:')
-  t.teardown(() => database.close())
-  await checkGroupsAnew(t, database)
-})
-
-void t.test('what files took before there were quotas is counted', async (t) => {
-  const database = openSqlite(':memory:')
-  t.teardown(() => database.close())
-  await checkBytesAnew(t, database)
-})
-
 void t.test('in a file', (t) => {
   const factory = { open: (t: Test) => open(t, urlIn(folderFor(t))) }
   storeContract(t, factory)
   rowsContract(t, factory)
   t.end()
+})
+
+void t.test('of a release', (t) => {
+  releasedStoresContract(t, {
+    database: 'sqlite',
+    restore: (t, statements) => {
+      const folder = folderFor(t)
+      new BetterSqlite3(join(folder, 'coordinator.db')).exec(statements).close()
+      return Promise.resolve(urlIn(folder))
+    },
+    open,
+    openNew: (t) => open(t, 'sqlite::memory:'),
+    descriptions: `select name, sql from sqlite_master where type in ('index', 'trigger') order by name`,
+  })
+  t.end()
+})
+
+void t.test('refuses a store from before the first release', async (t) => {
+  const folder = folderFor(t)
+  const file = new BetterSqlite3(join(folder, 'coordinator.db'))
+  file.exec(`create table migrations (name text not null primary key, "ranAt" integer not null) strict;
+    insert into migrations values ('0001-initial', 0), ('0085-waiting-rows', 0)`)
+  file.close()
+
+  await t.rejects(openStore(urlIn(folder), log), {
+    kind: 'unavailable',
+    errorKey: 'store',
+    message: /development version .*has made this store: it has 0085-waiting-rows.*a new store/,
+  })
 })
 
 void t.test('keeps rows, ids and tables over a restart', async (t) => {

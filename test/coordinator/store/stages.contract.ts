@@ -1,19 +1,10 @@
-/** Stages, for each database: places beside those of their groups, names that both want, what they refer to; and the tables made anew. */
-import { CompiledQuery } from 'kysely'
+/** Stages, for each database: places beside those of their groups, names that both want, what they refer to. */
 import type { Test } from 'tap'
 import type { PlacedProgram } from '../../../src/vcl/desired-engine.js'
 import { stageDeploymentId, type StagedSources } from '../../../src/coordinator/fleet/stage.js'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
-import type { Database } from '../../../src/coordinator/store/database.js'
 import { readFleet } from '../../../src/coordinator/fleet/fleet.js'
 import { countGroupPlaces, readGroupPlaces } from '../../../src/coordinator/fleet/group-places.js'
-import { initialTables } from '../../../src/coordinator/store/migrations/0001-initial.js'
-import { domainTables } from '../../../src/coordinator/store/migrations/0002-domains.js'
-import { keptPlaces } from '../../../src/coordinator/store/migrations/0003-kept-places.js'
-import { engineSettingTables } from '../../../src/coordinator/store/migrations/0004-engine-settings.js'
-import { coordinatorTables } from '../../../src/coordinator/store/migrations/0005-coordinators.js'
-import { stageTables } from '../../../src/coordinator/store/migrations/0006-stages.js'
-import { runMigrations } from '../../../src/coordinator/store/migrations/run-migrations.js'
 import { readOtherHolders } from '../../../src/coordinator/fleet/placement-domains.js'
 import {
   deletePlacements,
@@ -159,49 +150,4 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     t.equal(await findSource(queries, sources.sha), undefined)
     await queries.deleteFrom('tags').where('id', '=', second).execute()
   })
-}
-
-const migrationsBefore = [
-  initialTables,
-  domainTables,
-  keptPlaces,
-  engineSettingTables,
-  coordinatorTables,
-]
-
-/** Places that stood before there were stages. */
-export async function checkTablesAnew(t: Test, database: Database): Promise<void> {
-  const { queries } = database
-  await runMigrations(database, migrationsBefore)
-  const run = (statement: string) => queries.executeQuery(CompiledQuery.raw(statement))
-  const times = `"createdAt", "updatedAt"`
-  await run(`insert into files (name, "contentType", encoded, "fileType", version, sha, ${times})
-    values ('main', 'text/plain', 0, 1, 1, 'abc', 1, 1)`)
-  await run(`insert into "vclGroups" (name, root, "keepOnFailure", "mainFileId", deployed, revision,
-    "wishPending", ${times}) values ('site', 0, 1, 1, 1, 1, 0, 1, 1)`)
-  await run(`insert into deployments (name, min, max, ${times}) values ('web', 1, 1, 1, 1)`)
-  await run(`insert into agents (name, "keyDigest", state, "engineState", "engineHost", "enginePort",
-    "engineVersion", "agentVersion", capabilities, "lastHeartbeatAt", "lastStateChangeAt",
-    "desiredRevision", desired, ${times})
-    values ('edge', 'x', 1, 'running', 'h', 1, '7.1.1', '0.1.0', '[]', 1, 1, 1, '{}', 1, 1)`)
-  await run(`insert into placements ("groupId", "agentId", "deploymentId", position, state,
-    "wantedRevision", "currentName", "currentSha", "currentFqdns", "keptDown")
-    values (1, 1, 1, 7, 'applied', 1, 'cf-1-x', 'aa', '["a.example"]', 1)`)
-  await run(
-    `insert into "placementDomains" ("agentId", fqdn, "groupId") values (1, 'a.example', 1)`,
-  )
-
-  await runMigrations(database, [...migrationsBefore, stageTables])
-  t.match(await readPlacements(queries, {}), [
-    {
-      ...{ groupId: 1, agentId: 1, deploymentId: 1, position: 7, state: 'applied' },
-      ...{ keptDown: true, stage: false, leaving: false },
-      current: { name: 'cf-1-x', sha: 'aa', fqdns: ['a.example'] },
-    },
-  ])
-  const domains = queries.selectFrom('placementDomains').selectAll()
-  t.strictSame(await domains.execute(), [{ agentId: 1, fqdn: 'a.example', groupId: 1, stage: 0 }])
-  await run('delete from agents')
-  t.strictSame(await domains.execute(), [], 'what an agent held goes with it, as before')
-  await runMigrations(database)
 }

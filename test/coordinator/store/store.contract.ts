@@ -1,9 +1,8 @@
-/** What every store must do, run for each database: schema, memory, transactions. How it keeps rows: `rows.contract.ts`. */
+/** What every store must do, run for each database: memory, transactions. How it keeps rows: `rows.contract.ts`. */
 import type { Test } from 'tap'
 import { FleetError } from '../../../src/errors.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { eventually } from '../../support/eventually.js'
-import { columns } from './columns.js'
 import { addTag } from './rows.js'
 
 export interface StoreFactory {
@@ -12,20 +11,6 @@ export interface StoreFactory {
 }
 
 export function storeContract(t: Test, factory: StoreFactory): void {
-  void t.test('has the tables and columns of the schema, and no others', async (t) => {
-    const { queries } = await factory.open(t)
-
-    const tables = await queries.introspection.getTables()
-
-    const found = Object.fromEntries(
-      tables.map((table) => [table.name, table.columns.map((column) => column.name).toSorted()]),
-    )
-    const wanted = Object.fromEntries(
-      Object.entries(columns).map(([name, names]) => [name, Object.keys(names).toSorted()]),
-    )
-    t.strictSame(found, { ...wanted, migrations: ['name', 'ranAt'] })
-  })
-
   void t.test('says when it cannot be written, and when it can again', async (t) => {
     const store = await factory.open(t)
     const { queries } = store

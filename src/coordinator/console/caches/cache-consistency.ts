@@ -11,7 +11,7 @@ export interface SeenVcl {
   readonly label: string | null
 }
 
-export interface SeenParam extends ShownParam {
+interface SeenParam extends ShownParam {
   readonly description: string
 }
 

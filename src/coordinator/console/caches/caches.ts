@@ -3,7 +3,7 @@ import { seesGroup } from '../../../resources/console-role.js'
 import { findNameProblem } from '../../../resources/names.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
-import { describeInConsole, type ConsoleColumns } from '../../fleet/agent-rows.js'
+import { describeAgent, type ConsoleColumns } from '../../fleet/agent-rows.js'
 import {
   readAgentIds,
   selectAgents,
@@ -59,7 +59,7 @@ export async function findOwnCache(
 }
 
 /** What is left out stays; a name of null is the composed one again. */
-export interface CacheChange {
+interface CacheChange {
   readonly name?: string | null | undefined
   readonly description?: string | undefined
 }
@@ -78,7 +78,7 @@ export async function changeCache(
     ...(description !== undefined && { description }),
   }
   if (Object.keys(columns).length > 0)
-    await describeInConsole(service.store.queries, id, columns, service.now())
+    await describeAgent(service.store.queries, id, columns, service.now())
   const changed = await findCache(service, actor, id)
   if (!changed) throw new FleetError('not-found', 'cache', 'the cache was deleted meanwhile')
   return changed

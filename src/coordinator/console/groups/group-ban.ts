@@ -14,7 +14,7 @@ import type { StateService } from '../../service.js'
 /** choices: 6, an answer after at most 5 s; the rest of them is for making the entry and the answer. */
 const waitMs = 4_500
 
-export type GroupBan = Pick<InvalidationRequest, 'expression' | 'expressions'>
+type GroupBan = Pick<InvalidationRequest, 'expression' | 'expressions'>
 
 export interface GroupBanView extends InvalidationView {
   /** Those that it is for, by id; without those that are gone meanwhile. */

@@ -29,7 +29,7 @@ export interface DeployPlace {
   readonly error: string | null
 }
 
-export interface DeployedCache {
+interface DeployedCache {
   readonly id: number
   /** Its agent and its cache answer. */
   readonly isThere: boolean

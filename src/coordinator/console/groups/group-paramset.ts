@@ -13,7 +13,7 @@ import { requireConsoleGroup } from './groups.js'
 import { findParamSet } from '../paramsets/paramsets.js'
 
 /** Both ids were read from a path. */
-export interface ParamSetRelation {
+interface ParamSetRelation {
   readonly group: ConsoleGroupRecord
   readonly paramSetId: number
 }

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import { insertDeployment } from '../../fleet/deployment-queries.js'
 import { switchedSources } from '../../fleet/history-queries.js'
-import type { VclGroupsTable } from '../../store/schema.js'
+import type { Tables } from '../../store/schema.js'
 import { within, type Scope } from '../../store/scope.js'
 import type { Queries } from '../../store/store.js'
 import { insertTag } from '../../fleet/tag-queries.js'
@@ -124,7 +124,7 @@ export async function touchConsoleGroup(queries: Queries, id: number, now: numbe
   await queries.updateTable('vclGroups').set({ updatedAt: now }).where('id', '=', id).execute()
 }
 
-interface GroupRow extends Selectable<VclGroupsTable> {
+interface GroupRow extends Selectable<Tables['vclGroups']> {
   readonly description: string | null
   readonly overviewGroup: 0 | 1 | null
   readonly paramSetId: number | null

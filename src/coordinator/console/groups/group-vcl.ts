@@ -24,7 +24,7 @@ import { requireConsoleGroup, type ConsoleGroup } from './groups.js'
 import type { BranchRecord } from '../vcls/vcls.js'
 
 /** Both were found for the caller. */
-export interface GroupBranch {
+interface GroupBranch {
   readonly group: ConsoleGroup
   readonly branch: BranchRecord
 }

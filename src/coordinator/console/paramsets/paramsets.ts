@@ -33,14 +33,14 @@ const errorKey = 'paramset'
 const setsMost = 200
 
 /** As a body has it: a key that is left out keeps its value. */
-export interface ParamSetChange {
+interface ParamSetChange {
   readonly name?: string | undefined
   readonly description?: string | undefined
   /** All of them: one that is left out is taken from the set. */
   readonly params?: ParamValues | undefined
 }
 
-export interface NewParamSet extends ParamSetChange {
+interface NewParamSet extends ParamSetChange {
   readonly name: string
 }
 

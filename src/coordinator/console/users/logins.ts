@@ -13,7 +13,7 @@ import { unauthenticated } from '../../identity/sessions.js'
 import { findPlaceByName } from './places.js'
 import { createBoundedCache } from '../../../runtime/bounded-cache.js'
 
-export interface ConsoleCredentials {
+interface ConsoleCredentials {
   /** `account` or `account@organization`. */
   readonly user: string
   readonly password: string

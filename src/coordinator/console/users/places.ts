@@ -6,7 +6,7 @@ import type { Queries } from '../../store/store.js'
 import { readGrants } from '../../identity/user-queries.js'
 import { unauthenticated } from '../../identity/sessions.js'
 
-export interface ConsoleAccount {
+interface ConsoleAccount {
   readonly id: number
   readonly name: string
   readonly systemAdministrator: boolean

@@ -30,7 +30,7 @@ import {
   type ConsoleUser,
 } from './users.js'
 
-export interface ConsoleUserChange {
+interface ConsoleUserChange {
   readonly password?: string
   readonly email?: string
   readonly role?: ConsoleRole

@@ -15,7 +15,7 @@ import { withUniqueName } from '../../api/find-references.js'
 import { scopeOf } from '../../service.js'
 import { findRecord, requireGroups, toConsoleUser, type ConsoleUser } from './users.js'
 
-export interface NewConsoleUser {
+interface NewConsoleUser {
   readonly username: string
   /** Left out: an account of this name is there. */
   readonly password?: string

@@ -138,12 +138,12 @@ function readGroups(queries: Queries, scope: Scope, accountId: number | undefine
 }
 
 /** An account and where it has its role. */
-export interface ConsolePlaceOf {
+interface ConsolePlaceOf {
   readonly accountId: number
   readonly organizationId: number | null
 }
 
-export interface ConsoleRoleChange {
+interface ConsoleRoleChange {
   readonly role: 'User' | 'ReadOnly'
   /** Left out: as they are. */
   readonly groupIds?: readonly number[] | undefined

@@ -31,7 +31,7 @@ export interface PushRequest {
   readonly content?: string | undefined
 }
 
-export interface Pushed {
+interface Pushed {
   readonly head: WholeCommit
   /** Where it was compiled, or why nowhere. */
   readonly message: string

@@ -48,7 +48,7 @@ export async function findBranchIn(
   return branch && seesBranch(actor, branch) ? branch : undefined
 }
 
-export interface NewBranch {
+interface NewBranch {
   readonly name: string
   readonly description?: string | undefined
   readonly content: string
@@ -96,7 +96,7 @@ export function requireMayChange(actor: Actor, branch: BranchRecord): void {
   )
 }
 
-export async function readBranchAgain(
+async function readBranchAgain(
   service: StateService,
   actor: Actor,
   id: number,

@@ -2,7 +2,7 @@
 import { kindOfCounter } from '../../../resources/counters.js'
 import type { Consolidation } from './consolidation.js'
 
-export interface GraphMember {
+interface GraphMember {
   /** As the answer names it. */
   readonly key: string
   /** Its current name. */

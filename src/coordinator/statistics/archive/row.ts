@@ -7,7 +7,7 @@
 const runs = 5
 const bytesPerNumber = 4
 /** What one series takes in one row. */
-export const bytesPerValue = runs * bytesPerNumber
+const bytesPerValue = runs * bytesPerNumber
 
 const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
 

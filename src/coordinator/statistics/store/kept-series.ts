@@ -6,7 +6,7 @@ type CountedCache = Pick<LiveCache, 'organizationId'> & {
   readonly state: Pick<LiveCache['state'], 'series'>
 }
 
-export interface KeptSeries {
+interface KeptSeries {
   total(): number
   /** How many more a cache of this organization may have; null: of the system administrator, who has no share. */
   findRoom(seriesMost: number, organizationId: number | null): number

@@ -85,12 +85,12 @@ export function replaySteps(cache: LiveCache, steps: readonly StoredRow[]): void
       replayRow(cache.state, { archive, endsAt, spanMs, knownUntil, columns: decodeColumns(bytes) })
 }
 
-export interface TakenSample extends Sample {
+interface TakenSample extends Sample {
   readonly names: readonly string[]
 }
 
 /** Where it finds its place, and how much the other caches leave it. */
-export interface Room {
+interface Room {
   readonly layouts: Layouts
   /** How many series it may have. */
   readonly series: number

@@ -58,13 +58,13 @@ export interface LayoutTimes {
   readonly sinceMs: number
 }
 
-export interface WantedSteps {
+interface WantedSteps {
   readonly agentId: number
   /** Those that end later. */
   readonly after: number
 }
 
-export interface WantedRows {
+interface WantedRows {
   /** Some: all their rows are in memory at once. */
   readonly agentIds: readonly number[]
   readonly archive: number

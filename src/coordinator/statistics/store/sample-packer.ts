@@ -2,7 +2,7 @@
 import type { CacheSample } from './statistics-archive.js'
 import { headLength, type SampleBatch } from './thread-messages.js'
 
-export interface SamplePacker {
+interface SamplePacker {
   pack(samples: readonly CacheSample[]): SampleBatch
 }
 

@@ -1,6 +1,6 @@
 /** Adds up the series of several caches, row by row. */
 
-export interface Sums {
+interface Sums {
   add(endsAt: number, value: number): void
   /**
    * In order of time. Of the rows that end after `settledBefore` those are left out that not all caches have: others may

@@ -45,7 +45,7 @@ export type FromArchive =
     }
 
 /** An error as it travels. */
-export interface ArchiveFailure {
+interface ArchiveFailure {
   readonly message: string
   /** Null: a bug. */
   readonly retryAfterSeconds: number | null

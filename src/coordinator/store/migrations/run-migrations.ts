@@ -1,71 +1,20 @@
-/** Brings the tables up to date, forward only; several coordinators may start at once. */
+/** Makes the tables, or brings them up to date, forward only; several coordinators may start at once. */
 import { CompiledQuery, sql, type Transaction } from 'kysely'
 import { FleetError } from '../../../errors.js'
 import type { Database } from '../database.js'
-import type { Tables } from '../schema.js'
-import { initialTables } from './0001-initial.js'
-import { domainTables } from './0002-domains.js'
-import { keptPlaces } from './0003-kept-places.js'
-import { engineSettingTables } from './0004-engine-settings.js'
-import { coordinatorTables } from './0005-coordinators.js'
-import { stageTables } from './0006-stages.js'
-import { adoptionColumns } from './0007-adoption.js'
-import { identityTables } from './0010-identity.js'
-import { identityProviderTables } from './0011-identity-providers.js'
-import { eventTables } from './0020-events.js'
-import { managedByColumns } from './0021-managed-by.js'
-import { invalidationTables } from './0040-invalidations.js'
-import { invalidationEvents } from './0041-invalidation-events.js'
-import { openInvalidations } from './0042-open-invalidations.js'
-import { consoleUserTables } from './0050-console-users.js'
-import { consoleCacheColumns } from './0051-console-caches.js'
-import { consoleGroupTables } from './0052-console-groups.js'
-import { messageIndex } from './0053-message-index.js'
-import { fileDescriptions } from './0055-file-descriptions.js'
-import { apiLogSearch } from './0065-api-log-search.js'
-import { editEvents } from './0066-edit-events.js'
-import { quotaColumns } from './0074-quotas.js'
-import { replacedPlaces } from './0076-replaced-places.js'
-import { endedDeploys } from './0078-ended-deploys.js'
-import { recordedRevisions } from './0079-recorded-revisions.js'
-import { lockedAndAdoptedColumns } from './0084-locked-and-adopted.js'
-import { waitingRows } from './0085-waiting-rows.js'
+import { createSchema, type Tables } from '../schema.js'
 import type { Migration } from './migration.js'
 
-export const migrations: readonly Migration[] = [
-  initialTables,
-  domainTables,
-  keptPlaces,
-  engineSettingTables,
-  coordinatorTables,
-  stageTables,
-  adoptionColumns,
-  identityTables,
-  identityProviderTables,
-  eventTables,
-  managedByColumns,
-  invalidationTables,
-  invalidationEvents,
-  openInvalidations,
-  consoleUserTables,
-  consoleCacheColumns,
-  consoleGroupTables,
-  messageIndex,
-  fileDescriptions,
-  apiLogSearch,
-  editEvents,
-  quotaColumns,
-  replacedPlaces,
-  endedDeploys,
-  recordedRevisions,
-  lockedAndAdoptedColumns,
-  waitingRows,
-]
+/** What the first release made: the oldest store that is opened. */
+const firstTables = '0001-tables'
 
-/** Throws FleetError 'unavailable' for a store that a newer version has written. Nothing is done in part. */
+/** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
+const released: readonly Migration[] = []
+
+/** Throws FleetError 'unavailable' for a store that is newer than this version or older than any. Nothing is done in part. */
 export async function runMigrations(
   database: Database,
-  known: readonly Migration[] = migrations,
+  known: readonly Migration[] = released,
 ): Promise<void> {
   const { dialect } = database
   await database.migrate(async (queries) => {
@@ -75,14 +24,18 @@ export async function runMigrations(
     const { rows } = await sql<{ name: string }>`select name from migrations order by name`.execute(
       queries,
     )
-    const ran = new Set(rows.map((row) => row.name))
-    refuseNewer(ran, known)
+    const ran = rows.map(({ name }) => name)
+    const isNew = ran.length === 0
+    const names = [firstTables, ...known.map(({ name }) => name)]
+    if (!isNew) requireKnown(ran, names)
     await execute(queries, dialect.definitions)
-    for (const migration of known) {
-      if (ran.has(migration.name)) continue
-      await execute(queries, migration.statements(dialect))
-      await sql`insert into migrations values (${migration.name}, ${Date.now()})`.execute(queries)
-    }
+    if (isNew) await execute(queries, createSchema(dialect))
+    else
+      for (const { name, statements } of known)
+        if (!ran.includes(name)) await execute(queries, statements(dialect))
+    for (const name of names)
+      if (!ran.includes(name))
+        await sql`insert into migrations values (${name}, ${Date.now()})`.execute(queries)
   })
 }
 
@@ -90,14 +43,20 @@ async function execute(queries: Transaction<Tables>, statements: readonly string
   for (const statement of statements) await queries.executeQuery(CompiledQuery.raw(statement))
 }
 
-function refuseNewer(ran: ReadonlySet<string>, known: readonly Migration[]): void {
-  const names = known.map((migration) => migration.name)
-  const newer = [...ran].filter((name) => !names.includes(name))
-  if (newer.length > 0)
-    throw new FleetError(
-      'unavailable',
-      'store',
-      `a newer version has written this store: it has ${newer.join(', ')}, this version knows up to ` +
-        `${names.at(-1) ?? 'nothing'}. Start that version, or restore a copy from before the upgrade`,
+function requireKnown(ran: readonly string[], known: readonly string[]): void {
+  if (!ran.includes(firstTables))
+    throw refuse(
+      `a development version from before release 0.1.0 has made this store: it has ${ran.at(-1) ?? ''}, not ${firstTables}, ` +
+        'and cannot be brought up to date. Start that version to save what you need, and this one with a new store',
     )
+  const newer = ran.filter((name) => !known.includes(name))
+  if (newer.length > 0)
+    throw refuse(
+      `a newer version has written this store: it has ${newer.join(', ')}, this version knows up to ` +
+        `${known.at(-1) ?? ''}. Start that version, or restore a copy from before the upgrade`,
+    )
+}
+
+function refuse(message: string): FleetError {
+  return new FleetError('unavailable', 'store', message)
 }

@@ -1,0 +1,136 @@
+/**
+ * What changed is noted by triggers: in the same transaction, whoever writes, and only when something that is shown differs.
+ * How far each agent is with invalidations moves cursors, which all entries share, and is not noted.
+ *
+ * SQLite drops a table's triggers with the table: a migration that makes one of these anew makes its triggers anew.
+ */
+import type { ChangeKind } from '../../../resources/event.js'
+import type { Trigger } from '../database.js'
+
+const shownOfAgents = [
+  ...['name', 'organizationId', 'state', 'engineState', 'engineError', 'engineHost', 'enginePort'],
+  ...['engineVersion', 'agentVersion', 'lockedBecause', 'desiredRevision', 'attemptedRevision'],
+  ...['attemptedResult', 'attemptedError', 'attemptedAt', 'effectiveRevision', 'drift', 'adoption'],
+]
+const shownOfPlaces = ['deploymentId', 'state', 'candidateState', 'appliedRevision']
+const shownOfDeployments = ['name', 'min', 'max']
+/** How far a group's deploys are. */
+const shownOfDeploys = ['name', 'deployed', 'revision', 'wish', 'wishPending']
+/** What a group's deploys are made from; an edit of its includes, domains or deployments moves `updatedAt`. */
+const shownOfGroups = [
+  ...['name', 'organizationId', 'root', 'keepOnFailure', 'mainFileId', 'mainFileVersion'],
+  ...['managedBy', 'updatedAt'],
+]
+const shownOfFiles = [
+  ...['name', 'organizationId', 'contentType', 'encoded', 'fileType', 'version', 'sha'],
+  'managedBy',
+]
+
+export const triggers: readonly Trigger[] = [
+  { ...on('agents', 'insert'), work: note('agent', 'new.id') },
+  { ...onChange('agents', shownOfAgents), work: note('agent', 'new.id') },
+  {
+    ...onChange('agents', ['state'], 'agents_state'),
+    work: noteAll('group', '"groupId"', 'placements where "agentId" = new.id and stage = 0'),
+  },
+  { ...on('agents', 'delete'), work: noteDeleted('agent') },
+
+  { ...on('agentTags', 'insert'), work: note('agent', 'new."agentId"') },
+  { ...onChange('agentTags', ['static']), work: note('agent', 'new."agentId"') },
+  { ...on('agentTags', 'delete'), work: note('agent', 'old."agentId"') },
+
+  // Of a group's hidden tag nobody is told.
+  { ...on('tags', 'insert'), when: isPeoples('new'), work: note('tag', 'new.id') },
+  { ...onChange('tags', ['name', 'managedBy'], 'tags_edit'), work: note('tag', 'new.id') },
+  {
+    ...onChange('tags', ['name']),
+    work: noteAll('agent', '"agentId"', '"agentTags" where "tagId" = new.id'),
+  },
+  {
+    ...onChange('tags', ['name'], 'tags_name'),
+    work: noteAll('deployment', '"deploymentId"', '"deploymentTags" where "tagId" = new.id'),
+  },
+  { ...on('tags', 'delete'), when: isPeoples('old'), work: noteDeleted('tag') },
+
+  // Stages are no deployment's.
+  { ...on('placements', 'insert'), when: 'new.stage = 0', work: note('group', 'new."groupId"') },
+  {
+    ...onChange('placements', shownOfPlaces),
+    when: `new.stage = 0 and (${differ(shownOfPlaces)})`,
+    work: note('group', 'new."groupId"'),
+  },
+  { ...on('placements', 'delete'), when: 'old.stage = 0', work: note('group', 'old."groupId"') },
+  { ...on('deploys', 'insert'), work: note('group', 'new."groupId"') },
+  { ...on('deploys', 'delete'), work: note('group', 'old."groupId"') },
+
+  { ...on('vclGroups', 'insert'), work: note('vclgroup', 'new.id') },
+  { ...onChange('vclGroups', shownOfDeploys), work: note('group', 'new.id') },
+  { ...onChange('vclGroups', shownOfGroups, 'vclGroups_edit'), work: note('vclgroup', 'new.id') },
+  { ...on('vclGroups', 'delete'), work: noteDeleted('vclgroup') },
+  { ...on('stages', 'insert'), work: note('vclgroup', 'new."groupId"') },
+  { ...onChange('stages', ['revision', 'sha']), work: note('vclgroup', 'new."groupId"') },
+  { ...on('stages', 'delete'), work: note('vclgroup', 'old."groupId"') },
+  { ...on('history', 'insert'), work: note('vclgroup', 'new."groupId"') },
+  { ...on('vclGroupDeployments', 'insert'), work: note('group', 'new."groupId"') },
+  { ...on('vclGroupDeployments', 'delete'), work: note('deployment', 'old."deploymentId"') },
+
+  { ...on('deployments', 'insert'), work: note('deployment', 'new.id') },
+  { ...onChange('deployments', shownOfDeployments), work: note('deployment', 'new.id') },
+  { ...on('deployments', 'delete'), when: isPeoples('old'), work: noteDeleted('deployment') },
+  { ...on('deploymentTags', 'insert'), work: note('deployment', 'new."deploymentId"') },
+  { ...on('deploymentTags', 'delete'), work: note('deployment', 'old."deploymentId"') },
+
+  { ...on('files', 'insert'), work: note('file', 'new.id') },
+  { ...onChange('files', shownOfFiles), work: note('file', 'new.id') },
+  { ...on('files', 'delete'), work: noteDeleted('file') },
+
+  { ...on('domains', 'insert'), work: note('domain', 'new.id') },
+  { ...onChange('domains', ['fqdn', 'managedBy']), work: note('domain', 'new.id') },
+  { ...on('domains', 'delete'), work: noteDeleted('domain') },
+
+  { ...on('invalidations', 'insert'), work: note('invalidation', 'new.id') },
+  { ...onChange('invalidations', ['outcome', 'failed']), work: note('invalidation', 'new.id') },
+  { ...on('invalidations', 'delete'), work: noteDeleted('invalidation') },
+
+  { ...on('apiLogs', 'insert'), work: note('apilog', 'new.id') },
+]
+
+function isPeoples(row: 'new' | 'old'): string {
+  return `${row}."groupId" is null`
+}
+
+function on(table: string, after: 'insert' | 'delete'): Omit<Trigger, 'work'> {
+  return { name: `${table}_${after}`, table, after }
+}
+
+/** Only when one of these columns differs. */
+function onChange(
+  table: string,
+  columns: readonly string[],
+  name: string = `${table}_update`,
+): Omit<Trigger, 'work'> {
+  return { name, table, after: `update of ${columns.map(quote).join(', ')}`, when: differ(columns) }
+}
+
+function differ(columns: readonly string[]): string {
+  return columns
+    .map((column) => `new.${quote(column)} is distinct from old.${quote(column)}`)
+    .join(' or ')
+}
+
+function note(kind: ChangeKind, id: string): string {
+  return `insert into changes (kind, "objectId") values ('${kind}', ${id})`
+}
+
+function noteAll(kind: ChangeKind, id: string, from: string): string {
+  return `insert into changes (kind, "objectId") select '${kind}', ${id} from ${from}`
+}
+
+function noteDeleted(kind: ChangeKind): string {
+  return `insert into changes (kind, "objectId", deleted, "organizationId")
+    values ('${kind}', old.id, 1, old."organizationId")`
+}
+
+function quote(column: string): string {
+  return `"${column}"`
+}
