@@ -32,6 +32,11 @@ export function Time({ at, isAgo = false }: TimeProps) {
   )
 }
 
+/** As the API has times. */
+export function toIso(epochSeconds: number): string {
+  return new Date(epochSeconds * 1000).toISOString()
+}
+
 /** The largest unit that fits; clocks that differ a little make no future. */
 export function sayAgo(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1000))

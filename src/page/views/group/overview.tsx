@@ -1,9 +1,9 @@
 /** What a group is, and how it is on its caches. */
-import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import type { Group, HistoryEntry, Pins } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
 import type { PermissionType } from '../../api/whoami.js'
+import { Facts } from '../../parts/facts.js'
 import { Loading } from '../../parts/loading.js'
 import { ReferenceList } from '../../parts/reference-list.js'
 import { Time } from '../../parts/time.js'
@@ -31,7 +31,7 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
           It is wished for on more caches than there are: those that come get it by themselves.
         </p>
       )}
-      <Facts group={group} />
+      <GroupFacts group={group} />
       <section class="panel" aria-label="On its caches">
         <h2>On its caches</h2>
         <Places group={group} last={verbs.last} />
@@ -84,7 +84,7 @@ const isOther = ({ what }: { readonly what: string }): boolean => what !== 'kept
 const fqdnsOf = (all: readonly { readonly fqdn: string }[]) => all.map(({ fqdn }) => fqdn)
 const idsOf = (all: readonly { readonly id: number }[]) => all.map(({ id }) => String(id))
 
-function Facts({ group }: { readonly group: Group }) {
+function GroupFacts({ group }: { readonly group: Group }) {
   const { mainVCL, includes, domains, deployments, keepOnFailure, managedBy, updated } = group
   const nowhere = group.console
     ? 'its caches are named in the console'
@@ -99,52 +99,39 @@ function Facts({ group }: { readonly group: Group }) {
       hrefOf={mayRead(type) ? (id) => `${home}/${id}` : undefined}
     />
   )
-  const main = mainVCL ? [mainVCL] : []
+  const main = list(mainVCL ? [mainVCL] : [], ['file', '/files'], 'None')
   const names = domains.map(({ id, fqdn }) => ({ id, name: fqdn }))
   return (
     <section class="panel" aria-label="What it is">
-      <dl class="facts">
-        <Fact title="Main VCL">
-          {list(main, ['file', '/files'], 'None')}
-          {mainVCL?.version !== undefined && (
-            <span class="quiet">always version {mainVCL.version}</span>
-          )}
-        </Fact>
-        <Fact title="Includes">{list(includes, ['file', '/files'], 'None')}</Fact>
-        <Fact title="Domains">
-          {list(names, ['domain', '/domains'], 'None: its VCL is the whole VCL of its caches')}
-        </Fact>
-        <Fact title="Deployments">
-          {list(deployments, ['deployment', '/deployments'], `None: ${nowhere}`)}
-        </Fact>
-        <Fact title="Where a deploy fails">
-          {keepOnFailure ? 'the old VCL is kept' : 'the cache drops the group'}
-        </Fact>
-        {managedBy !== null && (
-          <Fact title="Managed by">
-            the set {managedBy} of <code>cachefleet apply</code>: what is changed here is changed
-            back there
-          </Fact>
-        )}
-        <Fact title="Changed">
-          <Time at={updated} />
-        </Fact>
-      </dl>
+      <Facts
+        of={[
+          ['Main VCL', mainVCL?.version === undefined ? main : [main, <Pinned {...mainVCL} />]],
+          ['Includes', list(includes, ['file', '/files'], 'None')],
+          [
+            'Domains',
+            list(names, ['domain', '/domains'], 'None: its VCL is the whole VCL of its caches'),
+          ],
+          ['Deployments', list(deployments, ['deployment', '/deployments'], `None: ${nowhere}`)],
+          [
+            'Where a deploy fails',
+            keepOnFailure ? 'the old VCL is kept' : 'the cache drops the group',
+          ],
+          ['Managed by', managedBy !== null && <ManagedBy set={managedBy} />],
+          ['Changed', <Time at={updated} />],
+        ]}
+      />
     </section>
   )
 }
 
-function Fact({
-  title,
-  children,
-}: {
-  readonly title: string
-  readonly children: ComponentChildren
-}) {
+function Pinned({ version }: { readonly version?: number }) {
+  return <span class="quiet">always version {version}</span>
+}
+
+function ManagedBy({ set }: { readonly set: string }) {
   return (
-    <div>
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-    </div>
+    <>
+      the set {set} of <code>cachefleet apply</code>: what is changed here is changed back there
+    </>
   )
 }

@@ -1,6 +1,7 @@
 /** What a deploy would change, before its button; and how it goes, after. */
 import type { Group, Pins, PlacementReason } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
+import { stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
@@ -142,24 +143,13 @@ const tones: Readonly<Record<ForeseenPlace['what'], Tone>> = {
 }
 
 const columns: readonly Column<ForeseenPlace>[] = [
-  { title: 'Cache', show: ({ name }) => name, sortBy: ({ name }) => name },
+  textColumn('Cache', ({ name }) => name),
+  stateColumn('It', ({ what }) => what, { width: '7.5rem', toneOf: ({ what }) => tones[what] }),
+  textColumn('Deployment', ({ deployment }) => deployment ?? '', {
+    ...{ width: '18%', from: 'wide', sortBy: ({ deployment }) => deployment },
+  }),
   {
-    title: 'It',
-    width: '7.5rem',
-    show: ({ what }) => <StateChip state={what} tone={tones[what]} />,
-    sortBy: ({ what }) => what,
-  },
-  {
-    title: 'Deployment',
-    width: '18%',
-    from: 'wide',
-    show: ({ deployment }) => deployment ?? '',
-    sortBy: ({ deployment }) => deployment,
-  },
-  {
-    title: 'Why',
-    width: '40%',
-    from: 'medium',
+    ...{ title: 'Why', width: '40%', from: 'medium' },
     show: ({ reason }) => <span title={reason}>{reason}</span>,
   },
 ]
