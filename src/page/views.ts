@@ -1,6 +1,6 @@
 /** The views, each in its folder and loaded when it is first shown. A new one is a line here. */
 import type { ComponentType } from 'preact'
-import type { PermissionType } from './api/whoami.js'
+import type { PermissionType } from '../resources/permission.js'
 import type { IconName } from './parts/icon.js'
 
 export interface ViewProps {

@@ -1,6 +1,6 @@
 /** What the views of the administration share: the head with the way to the other ones, and columns. */
 import { useLayoutEffect } from 'preact/hooks'
-import type { PermissionType } from '../../api/whoami.js'
+import type { PermissionType } from '../../../resources/permission.js'
 import { stateColumn } from '../../parts/columns.js'
 import { Sections } from '../../parts/sections.js'
 import type { Column } from '../../parts/table.js'

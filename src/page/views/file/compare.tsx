@@ -60,7 +60,7 @@ export function CompareSection({ edited, newest, versions, running }: CompareSec
   const shown = pair.value
   return (
     <>
-      <div class="file-deeds">
+      <div class="row">
         <Side label="From" value={from} onChoose={setFrom} {...sides} />
         <Side label="To" value={to} onChoose={setTo} {...sides} />
         <Button

@@ -98,7 +98,7 @@ function Deeds(props: {
   const chosen = groupId.value ?? String(users[0]?.id ?? '')
   const group = users.find(({ id }) => String(id) === chosen) ?? null
   return (
-    <div class="file-deeds">
+    <div class="row">
       <Button
         kind="main"
         disabled={!edited.isChanged}

@@ -80,10 +80,10 @@ function Upload({ files, known, onClose }: UploadProps) {
 
   return (
     <Dialog title="Upload" onClose={onClose}>
-      <ul class="upload">
+      <ul class="plain-list upload">
         {files.map((file, place) => (
           <li key={place} class="upload-file">
-            <span class="upload-name">{file.name}</span>
+            <span>{file.name}</span>
             <Outcome file={file} known={known} result={results.value[place] ?? null} />
           </li>
         ))}

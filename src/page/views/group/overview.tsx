@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact'
 import type { Group, HistoryEntry, Pins } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
-import type { PermissionType } from '../../api/whoami.js'
+import type { PermissionType } from '../../../resources/permission.js'
 import { Facts } from '../../parts/facts.js'
 import { Loading } from '../../parts/loading.js'
 import { ReferenceList } from '../../parts/reference-list.js'
@@ -27,7 +27,7 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
       {newest && isFailed(newest) && <LastFailure entry={newest} group={group} />}
       <Undeployed group={group} next={next.pins} />
       {group.wish?.pending === true && (
-        <p class="group-warning">
+        <p class="group-note tone-warn">
           It is wished for on more caches than there are: those that come get it by themselves.
         </p>
       )}
@@ -53,7 +53,7 @@ interface LastFailureProps {
 function LastFailure({ entry, group }: LastFailureProps) {
   const { action, at, account, result } = entry
   return (
-    <section class="group-failure" aria-label="The last deploy failed">
+    <section class="group-note tone-bad" aria-label="The last deploy failed">
       <p>
         The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
         {group.deployed && 'What was deployed before serves on.'}
@@ -73,7 +73,7 @@ function Undeployed({ group, next }: { readonly group: Group; readonly next: Pin
     compareNames(idsOf(wish.deployments), idsOf(group.deployments)).filter(isOther).length
   if (changes === 0) return null
   return (
-    <p class="group-hint">
+    <p class="group-note group-hint">
       {changes} {changes === 1 ? 'change is' : 'changes are'} not deployed.{' '}
       <Link href={`/groups/${id}/deploy`}>Look what a deploy would do</Link>
     </p>

@@ -45,7 +45,11 @@ export function Places({ group, last }: { readonly group: Group; readonly last: 
 /** Each distinct text of the compiler once, whole, with its file and line. */
 export function Failures({ places }: { readonly places: readonly Place[] }) {
   return groupFailures(places).map(({ error, agents }) => (
-    <section class="group-failure" key={error} aria-label={`What failed on ${agents[0] ?? ''}`}>
+    <section
+      class="group-note tone-bad"
+      key={error}
+      aria-label={`What failed on ${agents[0] ?? ''}`}
+    >
       <p>{sayNames(agents)}:</p>
       <pre tabIndex={0}>{error}</pre>
     </section>
