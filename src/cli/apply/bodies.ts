@@ -8,6 +8,7 @@ import {
 } from './apply-objects.js'
 import type { Fields } from '../api-shapes.js'
 import type { Source } from '../given-text.js'
+import { readPlainFields } from './plain-fields.js'
 
 export class Ids {
   private readonly byKey = new Map<string, number>()
@@ -56,6 +57,7 @@ export function toBody(
     listOf(fields[field]).map((name) => ({ id: ids.require(of, name) }))
   switch (kind) {
     case 'tag':
+      return readPlainFields(kind, (field) => fields[field])
     case 'domain':
       return {}
     case 'file': {

@@ -3,6 +3,7 @@ import type { ApplyFields, ApplyKind, Pins, PresentObject } from './apply-object
 import type { Api } from '../api.js'
 import { idOf, isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
 import { readGroup } from '../deploy-verdict.js'
+import { readPlainFields } from './plain-fields.js'
 import { nouns } from './wanted.js'
 
 export interface Present {
@@ -61,6 +62,7 @@ function toObject(
 function toFields(kind: ApplyKind, row: Fields): ApplyFields {
   switch (kind) {
     case 'tag':
+      return readPlainFields(kind, (field) => row[field])
     case 'domain':
       return {}
     case 'file':

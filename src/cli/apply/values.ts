@@ -8,6 +8,7 @@ import { isFields } from '../api-shapes.js'
 import { toSource, type Source } from '../given-text.js'
 import type { Field } from '../verb.js'
 import type { Folder } from './folder.js'
+import { readPlainFields } from './plain-fields.js'
 
 /** By field; what the document leaves out, or says null of, is not there. */
 export type Values = Map<string, FieldRead>
@@ -91,7 +92,10 @@ export function readObject(
   const problem = findNameProblem(name)
   if (problem !== null) throw new Error(`name: ${problem}`)
   if (kind === 'file') return readFileObject(name, values)
-  if (kind === 'tag') return { object: { kind, name, fields: {} } }
+  if (kind === 'tag') {
+    const fields = readPlainFields(kind, (field) => values.get(field))
+    return { object: { kind, name, fields } }
+  }
   if (kind === 'deployment') return { object: { kind, name, fields: readDeployment(values) } }
   const deployed = values.get('deployed')
   const wish = typeof deployed === 'boolean' ? { deployed } : {}

@@ -13,6 +13,7 @@ import type { Complaints } from './complaints.js'
 import { messageOf, type FolderDocument } from './documents.js'
 import { isFileFolder, readFileFolder } from './file-folders.js'
 import type { Folder } from './folder.js'
+import { readOnlyKeys } from './plain-fields.js'
 import { readObject, readValue, type Values } from './values.js'
 
 export interface WantedEntry {
@@ -48,7 +49,7 @@ const extraFields: Readonly<Partial<Record<ApplyKind, readonly Field[]>>> = {
 const alwaysIgnored = ['id', 'created', 'updated', 'managedBy']
 /** What a GET answers and nobody writes (choices: 2): the output of `get --json` is a document when a kind is added. */
 export const ignoredKeys: Readonly<Record<ApplyKind, readonly string[]>> = {
-  tag: [...alwaysIgnored, 'static'],
+  tag: readOnlyKeys('tag'),
   file: [...alwaysIgnored, 'sha', 'version'],
   domain: alwaysIgnored,
   deployment: [...alwaysIgnored, 'state', 'stateName', 'agents'],

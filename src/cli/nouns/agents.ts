@@ -1,36 +1,15 @@
 /** `cachefleet agents`: the caches, what they hold, and what may be asked of them. */
-import type { Invocation, Noun, NounParts, Verb } from '../verb.js'
+import { agent as resource } from '../../resources/agent.js'
+import type { Invocation, Noun, Verb } from '../verb.js'
+import { toNounParts } from '../resource-noun.js'
 import { deleteVerb, filterFlag, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import { ofOneCache, statsVerb } from '../stats-verb.js'
-import { tag } from './tags.js'
 
-export const agent = {
-  name: 'agents',
-  aliases: ['agent'],
-  singular: 'agent',
-  path: '/agents',
-  nameField: 'name',
+export const agent = toNounParts(resource, {
   exampleObject: 'edge-1',
   summary: 'caches with their agents: state, what they hold, reading commands',
   example: 'agents list --filter stateName=Down',
-  columns: [
-    { field: 'id' },
-    { field: 'name' },
-    { field: 'stateName', title: 'state' },
-    { field: 'engineState', title: 'cache' },
-    { field: 'engineVersion', title: 'version' },
-    { field: 'tags' },
-    { field: 'lastHeartbeat', title: 'last heartbeat' },
-  ],
-  fields: [
-    {
-      name: 'tags',
-      type: { kind: 'references', of: tag },
-      summary: 'replaces the assigned tags, by id or name; static ones stay',
-      clearable: true,
-    },
-  ],
-} satisfies NounParts
+})
 
 export const agents: Noun = {
   ...agent,

@@ -1,18 +1,13 @@
 /** `cachefleet tags`. */
 import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
-import type { Noun, NounParts } from '../verb.js'
+import { tag as resource } from '../../resources/tag.js'
+import { toNounParts } from '../resource-noun.js'
+import type { Noun } from '../verb.js'
 
-export const tag = {
-  name: 'tags',
-  aliases: ['tag'],
-  singular: 'tag',
-  path: '/tags',
-  nameField: 'name',
+export const tag = toNounParts(resource, {
   summary: 'what agents are labelled with, and deployments choose them by',
   example: 'tags add --name web',
-  columns: [{ field: 'id' }, { field: 'name' }, { field: 'static' }, { field: 'organization' }],
-  fields: [{ name: 'name', type: { kind: 'text' }, summary: 'unique in the organization' }],
-} satisfies NounParts
+})
 
 export const tags: Noun = {
   ...tag,

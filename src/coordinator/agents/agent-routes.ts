@@ -1,49 +1,39 @@
 /** `/agents`: the managed caches, their tags, and that they exist. What their caches hold: agent-engine.ts. */
 import { Type } from 'typebox'
+import { agent } from '../../resources/agent.js'
 import type { Actor } from '../../resources/permission.js'
+import { fieldNames, readOnlyNames } from '../../resources/resource.js'
 import { answerList, route, type Route } from '../http/route.js'
 import { deleteAgent } from './agent-removal.js'
 import {
   agentListFields,
-  assignTags,
   findAgent,
   findOwnAgent,
   listAgents,
   ownsAgent,
+  updateAgent,
   type AgentRecord,
 } from './agents.js'
 import { readAgentDetails, unlockAgent, unlockAgents } from './unlock-agents.js'
 import { mapRows } from '../store/long-list.js'
 import type { StateService } from '../service.js'
 import { editing } from '../api/editing.js'
-import {
-  forceQuery,
-  listQuerySchema,
-  orNull,
-  readOnlyKeys,
-  referencesTo,
-  requireAccess,
-} from '../api/references.js'
+import { forceQuery, listQuerySchema, referencesTo, requireAccess } from '../api/references.js'
+import { editKeys, updateBody } from '../api/resource-schemas.js'
 import { unlockedSchema } from './unlock-views.js'
 import { agentSchema, toAgentView } from './agent-view.js'
-import { tagSchema } from '../tags/tag-view.js'
 
 const errorKey = 'agent'
 const read = { type: 'agent', access: 'read' } as const
 const write = { type: 'agent', access: 'write' } as const
 const closed = { additionalProperties: false }
-const ignoredKeys = [
-  ...readOnlyKeys,
-  ...Object.keys(agentSchema.properties).filter((key) => key !== 'tags'),
-]
-
 export function agentRoutes(service: StateService): readonly Route[] {
   const findReadable = (_: unknown, actor: Actor, id: number) => findAgent(service, actor, id)
   const findChangeable = (_: unknown, actor: Actor, id: number) => findOwnAgent(service, actor, id)
   const edit = editing(service, {
-    keys: ['tags'],
+    keys: editKeys(agent.fields),
     find: findAgent,
-    view: (agent: AgentRecord) => toAgentView(agent, true),
+    view: (record: AgentRecord) => toAgentView(record, true),
   })
   return [
     route({
@@ -58,7 +48,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       handle: async ({ actor, query }) => {
         const found = await listAgents(service, actor, query)
         return answerList(
-          mapRows(found, (agent) => view(actor, agent)),
+          mapRows(found, (record) => view(actor, record)),
           found.total,
         )
       },
@@ -85,17 +75,13 @@ export function agentRoutes(service: StateService): readonly Route[] {
       edit,
       find: findChangeable,
       query: forceQuery('also when a deployed group falls below its min by this'),
-      body: Type.Object(
-        { tags: Type.Optional(orNull(referencesTo(Object.keys(tagSchema.properties)))) },
-        closed,
-      ),
-      ignoredKeys,
+      body: updateBody(agent.fields),
+      ignoredKeys: readOnlyNames(agent.fields),
       answers: { 200: agentSchema },
       handle: async ({ actor, object, body, query }) => {
-        if (body.tags === undefined) return { status: 200, body: await show(actor, object) }
-        requireAccess(actor, 'tag', 'read', errorKey)
-        const assignment = { tags: body.tags ?? [], force: query.force ?? false }
-        const changed = await assignTags(service, actor, object, assignment)
+        if (body.tags !== undefined) requireAccess(actor, 'tag', 'read', errorKey)
+        const change = { body, force: query.force ?? false }
+        const changed = await updateAgent(service, actor, object, change)
         return { status: 200, body: await show(actor, changed) }
       },
     }),
@@ -138,7 +124,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       permission: write,
       body: Type.Object(
         {
-          agents: Type.Optional(referencesTo(Object.keys(agentSchema.properties))),
+          agents: Type.Optional(referencesTo(fieldNames(agent.fields))),
           all: Type.Optional(
             Type.Boolean({ description: 'Every locked agent that you own, in place of agents' }),
           ),
@@ -153,12 +139,12 @@ export function agentRoutes(service: StateService): readonly Route[] {
     }),
   ]
 
-  async function show(actor: Actor, agent: AgentRecord) {
-    const details = await readAgentDetails(service, actor, agent)
-    return toAgentView(agent, ownsAgent(actor, agent), details)
+  async function show(actor: Actor, record: AgentRecord) {
+    const details = await readAgentDetails(service, actor, record)
+    return toAgentView(record, ownsAgent(actor, record), details)
   }
 }
 
-function view(actor: Actor, agent: AgentRecord) {
-  return toAgentView(agent, ownsAgent(actor, agent))
+function view(actor: Actor, record: AgentRecord) {
+  return toAgentView(record, ownsAgent(actor, record))
 }

@@ -1,11 +1,13 @@
 /** Agents as the API lists, reads and changes them; what an agent is asked goes through `instruct.ts`. */
 import { parseListQuery } from '../../resources/list-query.js'
+import { agent } from '../../resources/agent.js'
 import type { Actor } from '../../resources/permission.js'
-import { readTagsOfAgents, replaceAssignedTags } from '../fleet/agent-tags.js'
+import { replaceAssignedTags } from '../fleet/agent-tags.js'
 import {
   findAgent as findAgentRow,
   selectAgents,
   toAgentRecords,
+  updateAgentFields,
   type AgentRecord,
 } from '../fleet/agent-queries.js'
 import { agentColumns, agentColumnsFor } from '../fleet/list-columns.js'
@@ -15,7 +17,10 @@ import { readUsableTagIds } from '../fleet/tag-queries.js'
 import { tellAgentsChanged } from './agent-hints.js'
 import type { ListParameters } from '../store/computed-list.js'
 import { readLongList, type LongListAnswer } from '../store/long-list.js'
+import { isSame, mergeWritten } from '../store/resource-rows.js'
+import type { Queries } from '../store/store.js'
 import { requireAll, requireOwner } from '../api/find-references.js'
+import type { UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import { changeTargets } from '../placement/shortfall.js'
 
@@ -75,48 +80,64 @@ export async function findOwnAgent(
   actor: Actor,
   id: number,
 ): Promise<AgentRecord | undefined> {
-  const agent = await findAgent(service, actor, id)
-  if (agent) requireOwner(actor, agent, 'agent')
-  return agent
+  const found = await findAgent(service, actor, id)
+  if (found) requireOwner(actor, found, 'agent')
+  return found
 }
 
 /** The agent is the caller's own, or the caller sees all: nothing of it is another organization's business. */
-export function ownsAgent(actor: Actor, agent: Pick<AgentRecord, 'organization'>): boolean {
-  return actor.organizationId === null || agent.organization?.id === actor.organizationId
+export function ownsAgent(actor: Actor, one: Pick<AgentRecord, 'organization'>): boolean {
+  return actor.organizationId === null || one.organization?.id === actor.organizationId
 }
 
-export interface TagAssignment {
-  readonly tags: readonly { readonly id: number }[]
+export interface AgentChange {
+  readonly body: UpdateBody<typeof agent.fields>
   /** Also when a deployed group falls below its min by this. */
   readonly force: boolean
 }
 
-/** The list replaces the assigned tags; static ones stay and may be listed (choices: 2, tags). */
-export async function assignTags(
+/** The list of tags replaces the assigned ones; static ones stay and may be listed. */
+export async function updateAgent(
   service: StateService,
   actor: Actor,
-  agent: AgentRecord,
-  { tags, force }: TagAssignment,
+  before: AgentRecord,
+  { body, force }: AgentChange,
 ): Promise<AgentRecord> {
-  const borne = new Set(agent.tags.map(({ id }) => id))
-  const added = tags.filter(({ id }) => !borne.has(id))
+  const { store } = service
+  const written = mergeWritten(agent, body, before)
+  const isPlainSame = isSame(written, before)
+  const writePlain = async (queries: Queries): Promise<void> => {
+    if (!isPlainSame) await updateAgentFields(queries, before.id, written, service.now())
+  }
+  if (body.tags === undefined) {
+    if (isPlainSame) return before
+    await store.transaction(writePlain)
+  } else {
+    const ids = await findAssignable(service, before, body.tags ?? [])
+    await changeTargets(service, {
+      actor,
+      errorKey: 'agent',
+      force,
+      readGroupIds: async (queries) =>
+        (await readPlacements(queries, { agentIds: [before.id] })).map(({ groupId }) => groupId),
+      write: async (queries) => {
+        await replaceAssignedTags(queries, before.id, ids)
+        await writePlain(queries)
+      },
+    })
+  }
+  tellAgentsChanged(service, [before.id])
+  return (await findAgentRow(store.queries, scopeOf(actor), before.id)) ?? before
+}
+
+async function findAssignable(
+  { store }: StateService,
+  { tags: borne, organization }: AgentRecord,
+  tags: readonly { readonly id: number }[],
+): Promise<number[]> {
+  const added = tags.filter(({ id }) => !borne.some((one) => one.id === id))
   await requireAll(added, 'tags', 'agent', (ids) =>
-    readUsableTagIds(service.store.queries, agent.organization?.id ?? null, ids),
+    readUsableTagIds(store.queries, organization?.id ?? null, ids),
   )
-  await changeTargets(service, {
-    actor,
-    errorKey: 'agent',
-    force,
-    readGroupIds: async (queries) =>
-      (await readPlacements(queries, { agentIds: [agent.id] })).map(({ groupId }) => groupId),
-    write: (queries) =>
-      replaceAssignedTags(
-        queries,
-        agent.id,
-        tags.map(({ id }) => id),
-      ),
-  })
-  tellAgentsChanged(service, [agent.id])
-  const changed = await readTagsOfAgents(service.store.queries, [agent.id])
-  return { ...agent, tags: changed.get(agent.id) ?? [] }
+  return tags.map(({ id }) => id)
 }

@@ -1,36 +1,25 @@
 /** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: agent-conditions.ts. */
-import type { AgentState, EngineState } from '../../resources/agent-state.js'
+import type { Updateable } from 'kysely'
+import { agent } from '../../resources/agent.js'
+import type { EngineState } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { HeldCache } from '../../vcl/unlock-difference.js'
 import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
-import { toOwner, type NamedReference } from '../store/owner.js'
+import type { NamedReference } from '../store/owner.js'
 import { prepareQuery } from '../store/prepared-query.js'
+import { rowReader, storedColumns, type StoredRecord } from '../store/resource-rows.js'
+import type { AgentsTable } from '../store/schema.js'
 import { visibleAgents, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface AgentRecord {
-  readonly id: number
-  /** Null: shared by all organizations. */
-  readonly organization: NamedReference | null
-  readonly name: string
-  readonly state: AgentState
+export interface AgentRecord extends StoredRecord<typeof agent.fields> {
   readonly engineState: EngineState
-  readonly engineError: string | null
-  readonly engineHost: string
-  readonly enginePort: number
-  readonly engineVersion: string
   readonly engineWorkingDirectory: string | null
   /** Empty where it is not known. */
   readonly engineRevision: string
   /** Of its machine; empty where it is not known. */
   readonly hostName: string
-  readonly agentVersion: string
   readonly capabilities: readonly Capability[]
-  readonly lockedBecause: string | null
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly lastHeartbeatAt: number
-  readonly lastStateChangeAt: number
   readonly desiredRevision: number
   /** Null: nothing was tried yet. */
   readonly attempted: AttemptRecord | null
@@ -82,26 +71,14 @@ export function selectAgents(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('agents')
     .leftJoin('organizations', 'organizations.id', 'agents.organizationId')
+    .select(storedColumns(agent.fields, 'agents'))
     .select([
-      'agents.id',
       'agents.organizationId',
-      'agents.name',
-      'agents.state',
       'agents.engineState',
-      'agents.engineError',
-      'agents.engineHost',
-      'agents.enginePort',
-      'agents.engineVersion',
       'agents.engineWorkingDirectory',
       'agents.engineRevision',
       'agents.hostName',
-      'agents.agentVersion',
       'agents.capabilities',
-      'agents.lockedBecause',
-      'agents.createdAt',
-      'agents.updatedAt',
-      'agents.lastHeartbeatAt',
-      'agents.lastStateChangeAt',
       'agents.desiredRevision',
       'agents.attemptedRevision',
       'agents.attemptedResult',
@@ -178,27 +155,16 @@ export async function toAgentRecords(
   return rows.map((row) => fromRow(row, tags.get(row.id) ?? []))
 }
 
+const readStored = rowReader(agent.fields)
+
 function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
   return {
-    id: row.id,
-    organization: toOwner(row),
-    name: row.name,
-    state: row.state as AgentState, // written from stateOfLiveAgent and markSilentDown only
+    ...readStored(row),
     engineState: row.engineState as EngineState, // checked by the codec before it is written
-    engineError: row.engineError,
-    engineHost: row.engineHost,
-    enginePort: row.enginePort,
-    engineVersion: row.engineVersion,
     engineWorkingDirectory: row.engineWorkingDirectory,
     engineRevision: row.engineRevision,
     hostName: row.hostName,
-    agentVersion: row.agentVersion,
     capabilities: JSON.parse(row.capabilities) as Capability[], // registration keeps known ones only
-    lockedBecause: row.lockedBecause,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    lastHeartbeatAt: row.lastHeartbeatAt,
-    lastStateChangeAt: row.lastStateChangeAt,
     desiredRevision: row.desiredRevision,
     attempted: toAttempt(row),
     effectiveRevision: row.effectiveRevision,
@@ -245,4 +211,17 @@ function toAttempt(row: AgentRow): AttemptRecord | null {
     error: row.attemptedError,
     at: row.attemptedAt,
   }
+}
+
+export async function updateAgentFields(
+  queries: Queries,
+  id: number,
+  fields: Updateable<AgentsTable>,
+  now: number,
+): Promise<void> {
+  await queries
+    .updateTable('agents')
+    .set({ ...fields, updatedAt: now })
+    .where('id', '=', id)
+    .execute()
 }

@@ -1,27 +1,19 @@
 /** What each list of the API can be filtered and sorted by, and where it stands in the tables (choices: 2, Lists). */
 import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
+import { agent } from '../../resources/agent.js'
+import { tag } from '../../resources/tag.js'
 import { isPeoples } from '../store/hidden.js'
 import type { ListColumns, NestedColumn, PlainColumn } from '../store/list-query.js'
+import { listColumns, ownerColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import { staticTag } from './tag-queries.js'
 import { deployedGroup } from './group-queries.js'
 
-/** Of a table that was joined with `organizations`. */
-const organization = {
-  'organization.id': { column: 'organizations.id', type: 'number', nullable: true },
-  'organization.name': { column: 'organizations.name', type: 'text', nullable: true },
-} as const
-
 export const tagColumns = {
-  id: { column: 'tags.id', type: 'number' },
-  name: { column: 'tags.name', type: 'text' },
+  ...listColumns(tag.fields, 'tags'),
   static: { column: staticTag(), type: 'flag' },
-  ...organization,
-  managedBy: { column: 'tags.managedBy', type: 'text', nullable: true },
-  created: { column: 'tags.createdAt', type: 'time' },
-  updated: { column: 'tags.updatedAt', type: 'time' },
 } satisfies ListColumns
 
 function tagOfAgent(of: PlainColumn): NestedColumn {
@@ -48,24 +40,7 @@ function engineStateWhile(isDown: '=' | '<>') {
   >`case when agents.state ${sql.raw(isDown)} ${sql.lit(agentStates.Down)} then agents."engineState" end`
 }
 
-export const agentColumns = {
-  id: { column: 'agents.id', type: 'number' },
-  name: { column: 'agents.name', type: 'text' },
-  ...organization,
-  state: { column: 'agents.state', type: 'number' },
-  stateName: { column: 'agents.state', type: 'choice', choices: agentStates },
-  lockedBecause: { column: 'agents.lockedBecause', type: 'text', nullable: true },
-  engineState: { column: engineStateWhile('<>'), type: 'text', nullable: true },
-  lastEngineState: { column: engineStateWhile('='), type: 'text', nullable: true },
-  engineError: { column: 'agents.engineError', type: 'text', nullable: true },
-  engineHost: { column: 'agents.engineHost', type: 'text' },
-  enginePort: { column: 'agents.enginePort', type: 'number' },
-  engineVersion: { column: 'agents.engineVersion', type: 'text' },
-  agentVersion: { column: 'agents.agentVersion', type: 'text' },
-  'tags.id': tagOfAgent({ column: 'tags.id', type: 'number' }),
-  'tags.name': tagOfAgent({ column: 'tags.name', type: 'text' }),
-  'tags.static': tagOfAgent({ column: 'agentTags.static', type: 'flag' }),
-  'config.desired.revision': { column: 'agents.desiredRevision', type: 'number' },
+const attemptColumns = {
   'config.lastAttempted.revision': {
     column: 'agents.attemptedRevision',
     type: 'number',
@@ -77,15 +52,23 @@ export const agentColumns = {
     nullable: true,
   },
   'config.lastAttempted.at': { column: 'agents.attemptedAt', type: 'time', nullable: true },
+} as const
+
+export const agentColumns = {
+  ...listColumns(agent.fields, 'agents'),
+  stateName: { column: 'agents.state', type: 'choice', choices: agentStates },
+  engineState: { column: engineStateWhile('<>'), type: 'text', nullable: true },
+  lastEngineState: { column: engineStateWhile('='), type: 'text', nullable: true },
+  'tags.id': tagOfAgent({ column: 'tags.id', type: 'number' }),
+  'tags.name': tagOfAgent({ column: 'tags.name', type: 'text' }),
+  'tags.static': tagOfAgent({ column: 'agentTags.static', type: 'flag' }),
+  'config.desired.revision': { column: 'agents.desiredRevision', type: 'number' },
+  ...attemptColumns,
   'config.effective.revision': {
     column: 'agents.effectiveRevision',
     type: 'number',
     nullable: true,
   },
-  lastHeartbeat: { column: 'agents.lastHeartbeatAt', type: 'time' },
-  lastStateChange: { column: 'agents.lastStateChangeAt', type: 'time' },
-  created: { column: 'agents.createdAt', type: 'time' },
-  updated: { column: 'agents.updatedAt', type: 'time' },
 } satisfies ListColumns
 
 /**
@@ -98,12 +81,10 @@ export function agentColumnsFor(scope: Scope): ListColumns {
     ...attempted,
     column: sql`case when ${within(scope, 'agents')} then ${toExpression(attempted)} end`,
   })
-  return {
-    ...agentColumns,
-    'config.lastAttempted.revision': owned(agentColumns['config.lastAttempted.revision']),
-    'config.lastAttempted.result': owned(agentColumns['config.lastAttempted.result']),
-    'config.lastAttempted.at': owned(agentColumns['config.lastAttempted.at']),
-  }
+  const attempts = Object.entries(attemptColumns).map(
+    ([name, column]) => [name, owned(column)] as const,
+  )
+  return { ...agentColumns, ...Object.fromEntries(attempts) }
 }
 
 function toExpression({ column }: PlainColumn): Expression<unknown> {
@@ -113,7 +94,7 @@ function toExpression({ column }: PlainColumn): Expression<unknown> {
 export const fileColumns = {
   id: { column: 'files.id', type: 'number' },
   name: { column: 'files.name', type: 'text' },
-  ...organization,
+  ...ownerColumns,
   contentType: { column: 'files.contentType', type: 'text' },
   encoded: { column: 'files.encoded', type: 'flag' },
   fileType: { column: 'files.fileType', type: 'number' },
@@ -171,7 +152,7 @@ function agentOfDeployment(of: PlainColumn): NestedColumn {
 export const deploymentColumns = {
   id: { column: 'deployments.id', type: 'number' },
   name: { column: 'deployments.name', type: 'text' },
-  ...organization,
+  ...ownerColumns,
   min: { column: 'deployments.min', type: 'number' },
   max: { column: 'deployments.max', type: 'number' },
   'tags.id': tagOfDeployment({ column: 'tags.id', type: 'number' }),
@@ -221,7 +202,7 @@ const domainOfGroup: Exists = (condition) =>
 export const groupColumns = {
   id: { column: 'vclGroups.id', type: 'number' },
   name: { column: 'vclGroups.name', type: 'text' },
-  ...organization,
+  ...ownerColumns,
   root: { column: 'vclGroups.root', type: 'flag' },
   console: { column: 'vclGroups.console', type: 'flag' },
   keepOnFailure: { column: 'vclGroups.keepOnFailure', type: 'flag' },
@@ -267,7 +248,7 @@ export const groupColumns = {
 export const domainColumns = {
   id: { column: 'domains.id', type: 'number' },
   fqdn: { column: 'domains.fqdn', type: 'text' },
-  ...organization,
+  ...ownerColumns,
   managedBy: { column: 'domains.managedBy', type: 'text', nullable: true },
   created: { column: 'domains.createdAt', type: 'time' },
   updated: { column: 'domains.updatedAt', type: 'time' },
@@ -286,7 +267,7 @@ export const organizationColumns = {
 export const joinTokenColumns = {
   id: { column: 'joinTokens.id', type: 'number' },
   label: { column: 'joinTokens.label', type: 'text' },
-  ...organization,
+  ...ownerColumns,
   expires: {
     column: sql`${sql.ref('joinTokens.expiresAt')} / 1000`,
     type: 'number',

@@ -1,26 +1,21 @@
 /** Tags, and who may see them: those of the organization, and those that a shared agent bears (choices: 2, Who). */
 import { sql, type RawBuilder } from 'kysely'
+import type { Written } from '../../resources/resource.js'
+import { tag } from '../../resources/tag.js'
 import { isPeoples, type HiddenFor } from '../store/hidden.js'
-import { ownedBy, toOwner, type NamedReference } from '../store/owner.js'
+import { ownedBy } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
+import { rowReader, type StoredRecord } from '../store/resource-rows.js'
 import { visibleTags, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface TagRecord {
-  readonly id: number
-  /** Null: the system administrator's own. */
-  readonly organization: NamedReference | null
-  readonly name: string
+export type TagRecord = StoredRecord<typeof tag.fields> & {
   /** An agent sends it now. */
   readonly static: boolean
-  /** The set of `cachefleet apply` that it belongs to; null: none. */
-  readonly managedBy: string | null
-  readonly createdAt: number
-  readonly updatedAt: number
 }
 
 /** What a caller may write. */
-export type TagFields = Pick<TagRecord, 'name' | 'managedBy'>
+export type TagFields = Written<typeof tag.fields>
 
 export async function findTag(
   queries: Queries,
@@ -100,7 +95,7 @@ export async function readTagNames(
 export async function insertTag(
   queries: Queries,
   owner: number | null,
-  fields: TagFields & HiddenFor,
+  fields: Partial<TagFields> & Pick<TagFields, 'name'> & HiddenFor,
   now: number,
 ): Promise<number> {
   const { id } = await queries
@@ -151,14 +146,8 @@ export async function readDeploymentsWithTag(
 
 type TagRow = Awaited<ReturnType<ReturnType<typeof selectTags>['executeTakeFirstOrThrow']>>
 
+const readStored = rowReader(tag.fields)
+
 export function fromRow(row: TagRow): TagRecord {
-  return {
-    id: row.id,
-    organization: toOwner(row),
-    name: row.name,
-    static: row.static === 1,
-    managedBy: row.managedBy,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  }
+  return { ...readStored(row), static: row.static === 1 }
 }

@@ -12,7 +12,7 @@ import {
 import type { Tables } from './schema.js'
 
 /** `agents.name`: a column by its table, which the query must not rename. */
-type TableColumn = {
+export type TableColumn = {
   [T in keyof Tables]: `${T}.${Extract<keyof Tables[T], string>}`
 }[keyof Tables]
 

@@ -1,5 +1,7 @@
 /** `/tags`: what an organization labels its agents with. */
 import { Type } from 'typebox'
+import { readOnlyNames } from '../../resources/resource.js'
+import { tag } from '../../resources/tag.js'
 import { answerList, route, type Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 import { mapRows } from '../store/long-list.js'
@@ -13,22 +15,16 @@ import {
   updateTag,
 } from './tags.js'
 import { editing } from '../api/editing.js'
-import {
-  listQuerySchema,
-  managedBySchema,
-  nameSchema,
-  ownerReference,
-  readOnlyKeys,
-} from '../api/references.js'
+import { listQuerySchema } from '../api/references.js'
+import { createBody, editKeys, updateBody } from '../api/resource-schemas.js'
 import { tagSchema, toTagView } from './tag-view.js'
 
 const errorKey = 'tag'
 const read = { type: 'tag', access: 'read' } as const
 const write = { type: 'tag', access: 'write' } as const
-const closed = { additionalProperties: false }
 
 export function tagRoutes(service: StateService): readonly Route[] {
-  const edit = editing(service, { keys: ['name', 'managedBy'], find: findTag, view: toTagView })
+  const edit = editing(service, { keys: editKeys(tag.fields), find: findTag, view: toTagView })
   return [
     route({
       method: 'GET',
@@ -52,15 +48,8 @@ export function tagRoutes(service: StateService): readonly Route[] {
       errorKey,
       permission: write,
       edit,
-      body: Type.Object(
-        {
-          name: nameSchema,
-          managedBy: Type.Optional(managedBySchema),
-          organization: ownerReference,
-        },
-        closed,
-      ),
-      ignoredKeys: [...readOnlyKeys, 'static'],
+      body: createBody(tag.fields),
+      ignoredKeys: readOnlyNames(tag.fields),
       answers: { 201: tagSchema },
       handle: async ({ actor, body }) => ({
         status: 201,
@@ -88,11 +77,8 @@ export function tagRoutes(service: StateService): readonly Route[] {
       permission: write,
       edit,
       find: (_, actor, id) => findChangeableTag(service, actor, id),
-      body: Type.Object(
-        { name: Type.Optional(nameSchema), managedBy: Type.Optional(managedBySchema) },
-        closed,
-      ),
-      ignoredKeys: [...readOnlyKeys, 'static'],
+      body: updateBody(tag.fields),
+      ignoredKeys: readOnlyNames(tag.fields),
       answers: { 200: tagSchema },
       handle: async ({ actor, object, body }) => ({
         status: 200,

@@ -1,7 +1,7 @@
 /** Tags: what an organization labels its agents with. A tag that an agent sends is static and belongs to the agent. */
 import { parseListQuery } from '../../resources/list-query.js'
-import { parseName } from '../../resources/names.js'
 import type { Actor } from '../../resources/permission.js'
+import { tag } from '../../resources/tag.js'
 import { FleetError } from '../../errors.js'
 import { releaseAdoptedTags } from '../fleet/adoption-queries.js'
 import { tagColumns } from '../fleet/list-columns.js'
@@ -18,16 +18,15 @@ import {
 import { readGroupsStagedWithTag } from '../fleet/stage-queries.js'
 import type { ListParameters } from '../store/computed-list.js'
 import { readLongList, type LongListAnswer } from '../store/long-list.js'
+import { isSame, mergeWritten } from '../store/resource-rows.js'
 import {
   chooseOwner,
   deleteUnused,
-  mergeManagedBy,
   requireOwner,
-  unmanaged,
   usersNamed,
   withUniqueName,
-  type OwnerReference,
 } from '../api/find-references.js'
+import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 
 export type { TagRecord } from '../fleet/tag-queries.js'
@@ -58,33 +57,21 @@ export async function findChangeableTag(
   actor: Actor,
   id: number,
 ): Promise<TagRecord | undefined> {
-  const tag = await findTag(service, actor, id)
-  if (tag) requireOwner(actor, tag, 'tag')
-  return tag
-}
-
-/** As a body has it: a key that is left out keeps its value. */
-export interface TagChange {
-  readonly name?: string | undefined
-  readonly managedBy?: string | null | undefined
-}
-
-export interface NewTag extends TagChange {
-  readonly name: string
-  readonly organization?: OwnerReference
+  const found = await findTag(service, actor, id)
+  if (found) requireOwner(actor, found, 'tag')
+  return found
 }
 
 export async function createTag(
   service: StateService,
   actor: Actor,
-  wanted: NewTag,
+  wanted: CreateBody<typeof tag.fields>,
 ): Promise<TagRecord> {
   const { store } = service
-  const name = parseName(wanted.name, 'tag')
+  const fields = mergeWritten(tag, wanted)
   const owner = await chooseOwner(store.queries, actor, wanted.organization, 'tag')
-  const managedBy = mergeManagedBy(unmanaged, wanted.managedBy, 'tag')
-  const id = await withUniqueName(name, 'tag', () =>
-    store.transaction((queries) => insertTag(queries, owner, { name, managedBy }, service.now())),
+  const id = await withUniqueName(fields.name, 'tag', () =>
+    store.transaction((queries) => insertTag(queries, owner, fields, service.now())),
   )
   return readAgain(service, actor, id)
 }
@@ -93,55 +80,52 @@ export async function createTag(
 export async function updateTag(
   service: StateService,
   actor: Actor,
-  tag: TagRecord,
-  change: TagChange,
+  before: TagRecord,
+  change: UpdateBody<typeof tag.fields>,
 ): Promise<TagRecord> {
-  const name = change.name === undefined ? tag.name : parseName(change.name, 'tag')
-  const managedBy = mergeManagedBy(tag, change.managedBy, 'tag')
-  if (name === tag.name && managedBy === tag.managedBy) return tag
-  if (name !== tag.name) refuseStatic(tag)
-  await withUniqueName(name, 'tag', () =>
-    service.store.transaction((queries) =>
-      updateTagRow(queries, tag.id, { name, managedBy }, service.now()),
-    ),
+  const fields = mergeWritten(tag, change, before)
+  if (isSame(fields, before)) return before
+  if (fields.name !== before.name) refuseStatic(before)
+  await withUniqueName(fields.name, 'tag', () =>
+    service.store.transaction((queries) => updateTagRow(queries, before.id, fields, service.now())),
   )
-  return readAgain(service, actor, tag.id)
+  return readAgain(service, actor, before.id)
 }
 
-export async function deleteTag(service: StateService, tag: TagRecord): Promise<void> {
+export async function deleteTag(service: StateService, found: TagRecord): Promise<void> {
   const { store } = service
   await deleteUnused(
     'the stage of VCL group',
     'tag',
-    () => readGroupsStagedWithTag(store.queries, tag.id, usersNamed),
+    () => readGroupsStagedWithTag(store.queries, found.id, usersNamed),
     () =>
       deleteUnused(
         'deployment',
         'tag',
-        () => readDeploymentsWithTag(store.queries, tag.id, usersNamed),
+        () => readDeploymentsWithTag(store.queries, found.id, usersNamed),
         () =>
           store.transaction(async (queries) => {
             // What nothing asks for any more, adopted agents need not bear.
-            await releaseAdoptedTags(queries, [tag.id])
-            const left = await findTagRow(queries, { kind: 'all' }, tag.id)
+            await releaseAdoptedTags(queries, [found.id])
+            const left = await findTagRow(queries, { kind: 'all' }, found.id)
             if (left) refuseStatic(left)
-            await deleteTagRow(queries, tag.id)
+            await deleteTagRow(queries, found.id)
           }),
       ),
   )
 }
 
-function refuseStatic(tag: TagRecord): void {
-  if (tag.static)
+function refuseStatic(found: TagRecord): void {
+  if (found.static)
     throw new FleetError(
       'conflict',
       'tag',
-      `${JSON.stringify(tag.name)} is static: an agent sends it (--tags), so change it there; or it came with the VCL that an agent adopted, and a deployment asks for it`,
+      `${JSON.stringify(found.name)} is static: an agent sends it (--tags), so change it there; or it came with the VCL that an agent adopted, and a deployment asks for it`,
     )
 }
 
 async function readAgain(service: StateService, actor: Actor, id: number): Promise<TagRecord> {
-  const tag = await findTag(service, actor, id)
-  if (!tag) throw new FleetError('not-found', 'tag', `${id} was not found`)
-  return tag
+  const found = await findTag(service, actor, id)
+  if (!found) throw new FleetError('not-found', 'tag', `${id} was not found`)
+  return found
 }

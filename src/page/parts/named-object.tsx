@@ -1,15 +1,18 @@
-/** The view of an object that is known by one word and has nothing else to change: tags, domains. */
+/** The view of an object that is known by one word and has only plain fields to change: tags, domains. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'wouter-preact'
+import type { EventType } from '../../resources/event.js'
+import { plainFields, type Resource } from '../../resources/resource.js'
 import { call } from '../api/call.js'
-import { useDeed } from '../api/deed.js'
+import { useDeed, type Deed } from '../api/deed.js'
 import { useObject } from '../api/object.js'
-import type { EventType } from '../api/live-event.js'
-import type { PermissionType } from '../../resources/permission.js'
 import { mayWrite } from '../session/rights.js'
-import { NameDialog } from './name-dialog.js'
+import { Dialog } from './dialog.js'
+import { Facts } from './facts.js'
+import { Form } from './form.js'
 import { ObjectDeeds } from './object-deeds.js'
+import { listPlainFacts, PlainInputs, usePlainForm, type PlainForm } from './plain-fields.js'
 import { saveChange } from './save-change.js'
 import { Troubles } from './troubles.js'
 import { useDelete } from './use-delete.js'
@@ -17,17 +20,13 @@ import { ViewHead } from './view-head.js'
 
 /** What is the same of all objects of one kind. */
 export interface NamedKind {
-  /** As "tag": its permission and its events too; `title` is its list's. */
-  readonly noun: PermissionType & EventType
+  readonly resource: Resource & { readonly event: EventType }
+  /** Of its list. */
   readonly title: string
-  /** Of the list, in the API and in the page. */
-  readonly path: string
-  /** The API's name of the word. */
-  readonly field: string
   readonly hint: string
 }
 
-export interface NamedObjectProps<T> {
+export interface NamedObjectProps<T extends object> {
   readonly kind: NamedKind
   readonly id: string
   readonly wordOf: (object: T) => string
@@ -38,38 +37,35 @@ export interface NamedObjectProps<T> {
   readonly children: (object: T) => ComponentChildren
 }
 
-export function NamedObject<T>(props: NamedObjectProps<T>) {
+export function NamedObject<T extends object>(props: NamedObjectProps<T>) {
   const { kind, id, wordOf, isOpen, loss, children } = props
-  const path = `${kind.path}/${id}`
-  const shown = useObject<T>(path, { follow: kind.noun, id: Number(id) })
+  const { noun, permission, event, path: home } = kind.resource
+  const path = `${home}/${id}`
+  const shown = useObject<T>(path, { follow: event, id: Number(id) })
   const begun = useSignal<Begun | null>(null)
   const deletion = useDelete()
   const { value } = shown
   return (
     <>
-      <ViewHead
-        title={value ? wordOf(value) : kind.noun}
-        back={{ href: kind.path, title: kind.title }}
-      >
-        {value && mayWrite(kind.noun) && isOpen(value) && (
+      <ViewHead title={value ? wordOf(value) : noun} back={{ href: home, title: kind.title }}>
+        {value && mayWrite(permission) && isOpen(value) && (
           <ObjectDeeds
-            verb="Rename"
+            verb={verbOf(kind)}
             isDeleting={deletion.isBusy}
             onEdit={() => {
-              begun.value = { word: wordOf(value), etag: shown.etag }
+              begun.value = { object: value, etag: shown.etag }
             }}
             onDelete={() =>
-              void deletion.ask({
-                ...{ path, noun: kind.noun, name: wordOf(value), text: loss, home: kind.path },
-              })
+              void deletion.ask({ path, noun, name: wordOf(value), text: loss, home })
             }
           />
         )}
       </ViewHead>
       <Troubles of={shown} deed={deletion} />
+      {value && !hasNameOnly(kind) && <Facts of={listPlainFacts(value, kind.resource)} />}
       {value && children(value)}
       {begun.value && (
-        <Rename
+        <Change
           {...{ kind, path }}
           begun={begun.value}
           onSaved={shown.reload}
@@ -84,11 +80,11 @@ export function NamedObject<T>(props: NamedObjectProps<T>) {
 
 /** As it was when the dialog was opened: what others save meanwhile is not written over. */
 interface Begun {
-  readonly word: string
+  readonly object: object
   readonly etag: string | null
 }
 
-interface RenameProps {
+interface ChangeProps {
   readonly kind: NamedKind
   readonly path: string
   readonly begun: Begun
@@ -96,45 +92,72 @@ interface RenameProps {
   readonly onClose: () => void
 }
 
-function Rename({ kind, path, begun: { word, etag }, onSaved, onClose }: RenameProps) {
-  const { noun, field, hint } = kind
+function Change({ kind, path, begun: { object, etag }, onSaved, onClose }: ChangeProps) {
   const deed = useDeed()
-  const save = (next: string): void => {
-    const fields = { before: { [field]: word }, after: { [field]: next } }
+  const form = usePlainForm(kind.resource, object)
+  const before = form.read()
+  const save = (): void => {
+    const fields = { before, after: form.read() }
     void saveChange(deed, { path, ...fields, etag, then: onSaved, close: onClose })
   }
+  const title = `${verbOf(kind)} the ${kind.resource.noun}`
   return (
-    <NameDialog
-      {...{ title: `Rename the ${noun}`, verb: 'Save', label: 'Name', field, hint, deed, onClose }}
-      start={word}
-      onSave={save}
-    />
+    <FormDialog {...{ title, verb: 'Save', hint: kind.hint, form, deed, onClose }} onSave={save} />
   )
 }
 
-/** Asks for the word, makes the object and goes to it. */
+/** Asks for its fields, makes the object and goes to it. */
 export function NewNamed({
-  kind,
+  kind: { resource, hint },
   onClose,
 }: {
   readonly kind: NamedKind
   readonly onClose: () => void
 }) {
-  const { noun, path, field, hint } = kind
+  const { noun, path } = resource
   const deed = useDeed()
+  const form = usePlainForm(resource, null)
   const [, go] = useLocation()
-  const make = (word: string): void => {
+  const make = (): void => {
     void deed.run(
-      () => call<{ readonly id: number }>('POST', path, { body: { [field]: word } }),
+      () => call<{ readonly id: number }>('POST', path, { body: form.read() }),
       ({ id }) => {
         go(`${path}/${id}`)
       },
     )
   }
   return (
-    <NameDialog
-      {...{ title: `New ${noun}`, verb: 'Make', label: 'Name', field, hint, deed, onClose }}
+    <FormDialog
+      {...{ title: `New ${noun}`, verb: 'Make', hint, form, deed, onClose }}
       onSave={make}
     />
   )
+}
+
+interface FormDialogProps {
+  readonly title: string
+  readonly verb: string
+  readonly hint: string
+  readonly form: PlainForm
+  readonly deed: Deed
+  readonly onSave: () => void
+  readonly onClose: () => void
+}
+
+function FormDialog({ title, verb, hint, form, deed, onSave, onClose }: FormDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form {...{ deed, verb }} names={form.names} onCancel={onClose} onSubmit={onSave}>
+        <PlainInputs {...{ form, hint }} error={deed.error} />
+      </Form>
+    </Dialog>
+  )
+}
+
+function verbOf(kind: NamedKind): string {
+  return hasNameOnly(kind) ? 'Rename' : 'Change'
+}
+
+function hasNameOnly({ resource: { fields } }: NamedKind): boolean {
+  return plainFields(fields).length === 1
 }

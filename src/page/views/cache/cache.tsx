@@ -1,6 +1,6 @@
 /** One cache: how it is, what it holds, and what can be done to it. */
 import type { ComponentType } from 'preact'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { useObject } from '../../api/object.js'
 import { LinkButton } from '../../parts/button.js'
 import { Sections } from '../../parts/sections.js'

@@ -1,5 +1,5 @@
 /** What a cache should hold, what was tried last, what it holds; and the last change from outside that was undone. */
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { Facts } from '../../parts/facts.js'
 import { unknown } from '../../parts/quantity.js'
 import { StateChip } from '../../parts/state-chip.js'

@@ -1,6 +1,6 @@
 /** What can be done to a cache as a whole: its tags, its lock, its end. */
 import { useSignal } from '@preact/signals'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import { Button } from '../../parts/button.js'

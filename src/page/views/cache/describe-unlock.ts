@@ -1,5 +1,5 @@
 /** What an unlock would change, in sentences. */
-import type { UnlockDifference } from '../../api/agent.js'
+import type { UnlockDifference } from '../../../resources/agent.js'
 
 /** Names in one sentence. */
 const namesShown = 10

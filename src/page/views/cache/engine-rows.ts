@@ -1,5 +1,5 @@
 /** What the answers of a cache mean to people: values in, values out. */
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import type { Backend, Health, Parameter } from '../../api/engine.js'
 import type { Whoami } from '../../api/whoami.js'
 

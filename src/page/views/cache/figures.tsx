@@ -1,6 +1,6 @@
 /** What a cache does now, each second. */
 import { useSamples } from '../../api/samples.js'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { sayBytes, sayCount, sayRate, sayShare } from '../../parts/quantity.js'
 
 export function FiguresPanel({ agent }: { readonly agent: Agent }) {

@@ -1,5 +1,5 @@
 /** What the child of a cache said when it panicked last. */
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { useObject } from '../../api/object.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'

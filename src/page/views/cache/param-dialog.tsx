@@ -1,6 +1,6 @@
 /** One parameter: what it means, its value, and the way back to its default. */
 import { useSignal } from '@preact/signals'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import { Button } from '../../parts/button.js'

@@ -1,6 +1,6 @@
 /** The VCL groups that are placed on a cache, and how far each is. */
 import { Link } from 'wouter-preact'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { useList } from '../../api/list.js'
 import type { PlacedGroup } from '../../api/placed-group.js'
 import { ErrorNote } from '../../parts/error-note.js'

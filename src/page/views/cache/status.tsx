@@ -1,7 +1,8 @@
 /** How a cache is: itself, its configuration in three parts, what is placed on it, its last panic. */
-import type { Agent } from '../../api/agent.js'
+import { agent as agentResource, type Agent } from '../../../resources/agent.js'
 import { Labels } from '../../parts/state-chip.js'
 import { Facts } from '../../parts/facts.js'
+import { listPlainFacts } from '../../parts/plain-fields.js'
 import { unknown } from '../../parts/quantity.js'
 import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
@@ -51,6 +52,7 @@ function CachePanel({ agent }: { readonly agent: Agent }) {
           ['Known since', <Time at={agent.created} />],
           ['Belongs to', organization?.name ?? 'all organizations'],
           ['Tags', tags.length === 0 ? unknown : <Tags tags={tags} />],
+          ...listPlainFacts(agent, agentResource),
         ]}
       />
     </section>

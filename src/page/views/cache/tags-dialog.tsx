@@ -1,7 +1,7 @@
 /** The tags that are assigned to a cache; those that it sends itself stay. */
 import { useSignal } from '@preact/signals'
 import { Link } from 'wouter-preact'
-import type { Agent } from '../../api/agent.js'
+import { agent as agentResource, type Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import { useList } from '../../api/list.js'
@@ -10,6 +10,7 @@ import { Dialog } from '../../parts/dialog.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Form } from '../../parts/form.js'
 import { PickField } from '../../parts/pick-field.js'
+import { PlainInputs, usePlainForm } from '../../parts/plain-fields.js'
 import { tellOutcome } from '../../parts/tell-error.js'
 import { toast } from '../../parts/toasts.js'
 
@@ -27,10 +28,12 @@ export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
   const chosen = useSignal<readonly number[]>(before)
   const options = rows.filter(({ id }) => !sent.some((tag) => tag.id === id))
 
-  const save = (ids: readonly number[]) =>
-    call('PUT', `/agents/${agent.id}`, { body: { tags: ids.map((id) => ({ id })) } })
+  const form = usePlainForm(agentResource, agent)
+  const plain = form.read()
+  const save = (ids: readonly number[], fields: object) =>
+    call('PUT', `/agents/${agent.id}`, { body: { ...fields, tags: ids.map((id) => ({ id })) } })
   const undo = async (): Promise<void> => {
-    const outcome = await save(before)
+    const outcome = await save(before, plain)
     tellOutcome(outcome, 'The tags are as they were.')
     onChange()
   }
@@ -40,10 +43,11 @@ export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
       <Form
         deed={deed}
         verb="Save"
+        names={form.names}
         onCancel={onClose}
         onSubmit={() =>
           void deed.run(
-            () => save(chosen.value),
+            () => save(chosen.value, form.read()),
             () => {
               toast('The tags are saved.', { undo: () => void undo() })
               onChange()
@@ -58,6 +62,7 @@ export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
             There are no other tags yet: <Link href="/tags">make one</Link>.
           </p>
         )}
+        <PlainInputs form={form} error={deed.error} />
         <PickField label="Assigned" options={options} value={chosen} />
         {sent.length > 0 && (
           <p class="quiet">Sent by the cache: {sent.map(({ name }) => name).join(', ')}</p>

@@ -1,5 +1,5 @@
 /** What an unlock would change, in the question whether to. */
-import type { UnlockDifference } from '../../api/agent.js'
+import type { UnlockDifference } from '../../../resources/agent.js'
 import { describeUnlock } from './describe-unlock.js'
 
 export function UnlockText({ difference }: { readonly difference: UnlockDifference | null }) {

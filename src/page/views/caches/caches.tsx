@@ -1,6 +1,6 @@
 /** The fleet: every cache that the person may see, as it is now. */
 import { useMemo } from 'preact/hooks'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { useList } from '../../api/list.js'
 import { LinkButton } from '../../parts/button.js'
 import { Empty } from '../../parts/empty.js'

@@ -1,6 +1,7 @@
 /** The columns of the list of caches. */
-import type { Agent } from '../../api/agent.js'
+import { agent, type Agent } from '../../../resources/agent.js'
 import { sayRate, sayShare } from '../../parts/quantity.js'
+import { plainColumns } from '../../parts/plain-fields.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { CacheName } from './cache-name.js'
@@ -53,7 +54,7 @@ const described: readonly Column<Agent>[] = [
     title: 'Config',
     width: '7.75rem',
     from: 'medium',
-    show: (agent) => <ConfigChip agent={agent} />,
+    show: (one) => <ConfigChip agent={one} />,
     sortBy: rankConfig,
   },
   {
@@ -73,6 +74,7 @@ const described: readonly Column<Agent>[] = [
     show: ({ engineVersion }) => engineVersion,
     sortBy: ({ engineVersion }) => engineVersion,
   },
+  ...plainColumns<Agent>(agent),
 ]
 
 /** For who may not read statistics. */

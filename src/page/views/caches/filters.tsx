@@ -1,6 +1,6 @@
 /** Which caches are shown: by state, tag, configuration and version; the choice lives in the address. */
 import { useMemo } from 'preact/hooks'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import { Choices } from '../../parts/choices.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import {

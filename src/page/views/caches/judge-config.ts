@@ -1,5 +1,5 @@
 /** Whether a cache holds what it should, in a word: values in, values out. */
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 
 export interface Judgement {
   readonly word: 'In sync' | 'Healed' | 'Drifted' | 'Applying' | 'Waiting' | 'Failed' | 'Unknown'

@@ -1,10 +1,11 @@
 /** Which caches the filters of the address show: values in, values out. */
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
+import type { Tag } from '../../../resources/tag.js'
 import { judgeConfig, type Judged } from './judge-config.js'
 
 /** Of each filter that offers words: those that a cache has. */
 export const facets = {
-  tag: ({ tags }: Pick<Agent, 'tags'>) => tags.map(({ name }) => name),
+  tag: ({ tags }: Pick<Filtered, 'tags'>) => tags.map(({ name }) => name),
   config: (agent: Judged): readonly string[] => [judgeConfig(agent).word],
   version: ({ engineVersion }: Pick<Agent, 'engineVersion'>) => [engineVersion],
 } as const
@@ -17,7 +18,8 @@ export interface AgentFilter extends Readonly<Record<Facet, string>> {
   readonly state: string
 }
 
-type Filtered = Pick<Agent, 'name' | 'stateName' | 'tags' | 'engineHost' | 'engineVersion'> & Judged
+type Filtered = Pick<Agent, 'name' | 'stateName' | 'engineHost' | 'engineVersion'> &
+  Judged & { readonly tags: readonly Pick<Tag, 'name'>[] }
 
 export function pickAgents<T extends Filtered>(
   agents: readonly T[],

@@ -1,6 +1,6 @@
 /** By what the list of caches is sorted: kept in the address, by rates once they are read. */
 import { useMemo, useRef } from 'preact/hooks'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import type { CallError } from '../../api/http.js'
 import type { Sorting } from '../../parts/rows-in-sight.js'
 import type { Column } from '../../parts/table.js'

@@ -1,7 +1,9 @@
 /** What is the same of all domains. */
+import { domain } from '../../../resources/domain.js'
 import type { NamedKind } from '../../parts/named-object.js'
 
 export const domainKind: NamedKind = {
-  ...{ noun: 'domain', title: 'Domains', path: '/domains', field: 'fqdn' },
+  resource: domain,
+  title: 'Domains',
   hint: 'As www.example.com; *.example.com for all names below',
 }

@@ -1,5 +1,5 @@
 /** One domain, and the groups that answer for it. */
-import type { Domain } from '../../api/domain.js'
+import type { Domain } from '../../../resources/domain.js'
 import { NamedObject } from '../../parts/named-object.js'
 import { UsedBy } from '../../parts/used-by.js'
 import { mayRead } from '../../session/rights.js'

@@ -1,5 +1,5 @@
 /** Domains: the names that groups answer for. */
-import type { Domain } from '../../api/domain.js'
+import type { Domain } from '../../../resources/domain.js'
 import { useList } from '../../api/list.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'

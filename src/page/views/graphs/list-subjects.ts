@@ -1,5 +1,5 @@
 /** What has graphs, and why one may have none: values in, values out. */
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import type { Reference } from '../../api/whoami.js'
 
 export type SubjectKind = 'agents' | 'vclgroups'

@@ -1,7 +1,7 @@
 /** Whose graphs are shown: a cache or a group, by its name, kept in the address. */
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useId, useMemo } from 'preact/hooks'
-import type { Agent } from '../../api/agent.js'
+import type { Agent } from '../../../resources/agent.js'
 import type { CallError } from '../../api/http.js'
 import { useObject, type Shown } from '../../api/object.js'
 import type { PermissionType } from '../../../resources/permission.js'

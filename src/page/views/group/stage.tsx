@@ -2,7 +2,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { Group, GroupFile, Staged } from '../../api/group.js'
 import { useList } from '../../api/list.js'
-import type { Tag } from '../../api/tag.js'
+import type { Tag } from '../../../resources/tag.js'
 import { Button } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { Facts } from '../../parts/facts.js'

@@ -1,7 +1,5 @@
 /** What is the same of all tags. */
+import { tag } from '../../../resources/tag.js'
 import type { NamedKind } from '../../parts/named-object.js'
 
-export const tagKind: NamedKind = {
-  ...{ noun: 'tag', title: 'Tags', path: '/tags', field: 'name' },
-  hint: 'As eu, video or canary',
-}
+export const tagKind: NamedKind = { resource: tag, title: 'Tags', hint: 'As eu, video or canary' }

@@ -1,5 +1,5 @@
 /** One tag: the caches that bear it and the deployments that ask for it. */
-import type { Tag } from '../../api/tag.js'
+import type { Tag } from '../../../resources/tag.js'
 import { NamedObject } from '../../parts/named-object.js'
 import { UsedBy } from '../../parts/used-by.js'
 import { mayRead } from '../../session/rights.js'

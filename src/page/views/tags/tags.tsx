@@ -1,10 +1,11 @@
 /** Tags: the words that deployments choose caches by. */
 import { useList } from '../../api/list.js'
-import type { Tag } from '../../api/tag.js'
+import { tag, type Tag } from '../../../resources/tag.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
 import { NewNamed } from '../../parts/named-object.js'
+import { plainColumns } from '../../parts/plain-fields.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
 import { tagKind } from './tag-kind.js'
@@ -30,9 +31,10 @@ const columns: readonly Column<Tag>[] = [
   {
     title: 'Sent by a cache',
     width: '9rem',
-    show: (tag) => (tag.static ? 'yes' : 'no'),
-    sortBy: (tag) => Number(tag.static),
+    show: (one) => (one.static ? 'yes' : 'no'),
+    sortBy: (one) => Number(one.static),
   },
+  ...plainColumns<Tag>(tag),
   agoColumn('Made', ({ created }) => created, { from: 'medium' }),
 ]
 

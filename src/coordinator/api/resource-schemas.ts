@@ -1,0 +1,124 @@
+/** From a resource's fields to what its routes need: schemas of answers and bodies, read-only keys, the keys of an edit. */
+import { Type, type TObject, type TSchema, type TUnsafe } from 'typebox'
+import {
+  fieldNames,
+  writtenFields,
+  type Field,
+  type Fields,
+  type ValueOf,
+  type WrittenKey,
+} from '../../resources/resource.js'
+import {
+  idSchema,
+  orNull,
+  ownerReference,
+  organizationSchema,
+  referenceSchema,
+  referencesTo,
+  timeSchema,
+} from './references.js'
+import type { OwnerReference } from './find-references.js'
+
+const closed = { additionalProperties: false }
+
+/** An answer's schema keeps its properties readable: others answer parts of it. */
+export type AnswerSchema<F extends Fields> = TObject<{
+  [K in keyof F]: TUnsafe<ValueOf<F[K]>>
+}>
+
+export function answerSchema<F extends Fields>(fields: F, options: object = {}): AnswerSchema<F> {
+  const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])
+  // Each property is made of the field whose value its type is.
+  return Type.Object(Object.fromEntries(properties) as Record<string, TSchema>, {
+    ...closed,
+    ...options,
+  }) as unknown as AnswerSchema<F>
+}
+
+/** Of the value itself: what may be null says so around it. */
+function fieldSchema(field: Field): TSchema {
+  const schema = shapeSchema(field)
+  return field.nullable === true ? orNull(schema) : schema
+}
+
+type Maker = (field: never, options: { readonly description?: string }) => TSchema
+
+/** One for each kind; each is called with fields of its own kind only. */
+const schemaMakers = {
+  id: () => idSchema,
+  name: (_, options) => Type.String(options),
+  text: ({ limitCharacters }: FieldOf<'text'>, options) =>
+    Type.String({ ...options, ...(limitCharacters && { maxLength: limitCharacters }) }),
+  integer: (_, options) => Type.Integer(options),
+  flag: (_, options) => Type.Boolean(options),
+  time: () => timeSchema,
+  words: ({ of }: FieldOf<'words'>, options) => Type.Enum([...of], options),
+  reference: () => referenceSchema,
+  owner: () => organizationSchema,
+  references: ({ fields }: FieldOf<'references'>, options) =>
+    Type.Array(answerSchema(fields), options),
+  object: ({ fields }: FieldOf<'object'>, options) => answerSchema(fields, options),
+  list: ({ of }: FieldOf<'list'>, options) => Type.Array(fieldSchema(of), options),
+} satisfies Record<Field['kind'], Maker>
+
+type FieldOf<Kind extends Field['kind']> = Extract<Field, { readonly kind: Kind }>
+
+function shapeSchema(field: Field): TSchema {
+  const { description } = field
+  const make: Maker = schemaMakers[field.kind]
+  return make(field as never, description === undefined ? {} : { description })
+}
+
+type BodyValue<F extends Field> =
+  | (F extends { kind: 'references' } ? readonly { readonly id: number }[] : ValueOf<F>)
+  | (F extends { write: { nullable: true } } ? null : never)
+
+type RequiredKey<F extends Fields> = {
+  [K in keyof F]: F[K] extends { write: { required: true } } ? K : never
+}[keyof F]
+
+/** What the body of a PUT has: a key that is left out keeps its value. */
+export type UpdateBody<F extends Fields> = {
+  readonly [K in Exclude<WrittenKey<F>, CreateOnly<F>>]?: BodyValue<F[K]> | undefined
+}
+
+type CreateOnly<F extends Fields> = {
+  [K in keyof F]: F[K] extends { write: { on: 'create' } } ? K : never
+}[keyof F]
+
+export type CreateBody<F extends Fields> = {
+  readonly [K in Extract<WrittenKey<F>, RequiredKey<F>>]: BodyValue<F[K]>
+} & {
+  readonly [K in Exclude<WrittenKey<F>, RequiredKey<F>>]?: BodyValue<F[K]> | undefined
+} & { readonly organization?: OwnerReference }
+
+export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> {
+  const properties = writtenFields(fields, 'create').map(([name, field]) => {
+    const schema = bodySchema(field)
+    return [name, field.write.required === true ? schema : Type.Optional(schema)] as const
+  })
+  const schema = Type.Object(
+    { ...Object.fromEntries(properties), organization: ownerReference },
+    closed,
+  )
+  return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
+}
+
+export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> {
+  const properties = writtenFields(fields, 'update').map(
+    ([name, field]) => [name, Type.Optional(bodySchema(field))] as const,
+  )
+  const schema = Type.Object(Object.fromEntries(properties), closed)
+  return schema as unknown as TUnsafe<UpdateBody<F>> // made of the same fields
+}
+
+function bodySchema(field: ReturnType<typeof writtenFields>[number][1]): TSchema {
+  const schema =
+    field.kind === 'references' ? referencesTo(fieldNames(field.to.fields)) : shapeSchema(field)
+  return field.write.nullable === true || field.nullable === true ? orNull(schema) : schema
+}
+
+/** What a PUT changes, by the keys of the answer. */
+export function editKeys(fields: Fields): string[] {
+  return writtenFields(fields, 'update').map(([name]) => name)
+}

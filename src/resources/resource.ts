@@ -1,0 +1,150 @@
+/**
+ * What the API's objects of one noun are made of, as plain data: the server derives its schemas, list fields and columns
+ * from it, the CLI its flags and tables, the page its types and forms. No schema library here: the page bundles these files.
+ */
+import type { ErrorKey } from '../errors.js'
+import type { EventType } from './event.js'
+import type { PermissionType } from './permission.js'
+
+export interface Resource {
+  /** Of its errors and its documents for `apply`: `tag`. */
+  readonly noun: ErrorKey
+  readonly permission: PermissionType
+  /** Of its events; left out: it has none. */
+  readonly event?: EventType
+  /** Of its list, in the API. */
+  readonly path: `/${string}`
+  /** What people call one by. */
+  readonly nameField: string
+  /** What lists show, in this order. */
+  readonly columns: readonly string[]
+  readonly fields: Fields
+}
+
+/** In the order in which they are answered. */
+export type Fields = Readonly<Record<string, Field>>
+
+export type Field = Shape & {
+  readonly nullable?: true
+  readonly description?: string
+  /** Above a column and beside an input; the name unless given. */
+  readonly title?: string
+  /** In the table; the field's name unless given. */
+  readonly column?: string
+  /** No column of the table: its noun's own code finds its value. */
+  readonly computed?: true
+  /** Left out: nobody writes it. */
+  readonly write?: Write
+}
+
+export type Shape =
+  /** An object's name, or another's: see `findNameProblem`. */
+  | { readonly kind: 'name' }
+  | { readonly kind: 'text'; readonly limitCharacters?: number }
+  | { readonly kind: 'words'; readonly of: readonly (string | number)[] }
+  | { readonly kind: 'id' | 'integer' | 'flag' | 'time' }
+  /** `{id, name}`. */
+  | { readonly kind: 'reference' }
+  /** Whose it is; null: the system administrator's own, or shared. */
+  | { readonly kind: 'owner' }
+  /** Written by id, answered with these fields. */
+  | { readonly kind: 'references'; readonly to: Resource; readonly fields: Fields }
+  | { readonly kind: 'object'; readonly fields: Fields }
+  | { readonly kind: 'list'; readonly of: Field }
+
+export interface Write {
+  /** Left out: both. */
+  readonly on?: 'create' | 'update'
+  /** By a create; what else is left out gets its default. */
+  readonly required?: true
+  /** Null: as its default. */
+  readonly nullable?: true
+  /** Null unless given. */
+  readonly default?: string | number | boolean
+  /** For people: the flag of the CLI, the input of the page. Left out: only programs write it. */
+  readonly summary?: string
+}
+
+/** What the API answers of it. */
+export type Answer<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> }
+
+export type ValueOf<F extends Field> = ShapeValue<F> | (F extends { nullable: true } ? null : never)
+
+export interface Reference {
+  readonly id: number
+  readonly name: string
+}
+
+type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'time' }
+  ? string
+  : S extends { kind: 'id' | 'integer' }
+    ? number
+    : S extends { kind: 'flag' }
+      ? boolean
+      : S extends { kind: 'words'; of: readonly (infer W)[] }
+        ? W
+        : S extends { kind: 'reference' }
+          ? Reference
+          : S extends { kind: 'owner' }
+            ? Reference | null
+            : S extends { kind: 'references'; fields: infer F extends Fields }
+              ? readonly Answer<F>[]
+              : S extends { kind: 'object'; fields: infer F extends Fields }
+                ? Answer<F>
+                : S extends { kind: 'list'; of: infer F extends Field }
+                  ? readonly ValueOf<F>[]
+                  : never
+
+export type WrittenKey<F extends Fields> = {
+  [K in keyof F]: F[K] extends { write: Write } ? K : never
+}[keyof F] &
+  string
+
+/** Written, and a column of the table. */
+export type WrittenColumn<F extends Fields> = {
+  [K in WrittenKey<F>]: F[K] extends { computed: true } ? never : K
+}[WrittenKey<F>]
+
+/** What a row keeps of what may be written. */
+export type Written<F extends Fields> = { readonly [K in WrittenColumn<F>]: ValueOf<F[K]> }
+
+export function fieldNames(fields: Fields): string[] {
+  return Object.keys(fields)
+}
+
+/** The fields that a body may have, of a create, an update or either. */
+export function writtenFields(
+  fields: Fields,
+  verb?: 'create' | 'update',
+): (readonly [name: string, field: Field & { readonly write: Write }])[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const { write } = field
+    if (!write || (verb !== undefined && write.on !== undefined && write.on !== verb)) return []
+    return [[name, { ...field, write }] as const]
+  })
+}
+
+/** Those of them that people write, and that are one value: inputs and flags can be made of them. */
+export function plainFields(
+  fields: Fields,
+): (readonly [name: string, field: Field & { readonly write: Write }])[] {
+  return writtenFields(fields).filter(
+    ([, { kind, write }]) =>
+      write.summary !== undefined && ['name', 'text', 'integer', 'flag'].includes(kind),
+  )
+}
+
+/** What a GET answers and nobody writes: bodies and documents may have it, so that what was read can be sent back. */
+export function readOnlyNames(fields: Fields): string[] {
+  return fieldNames(fields).filter((name) => fields[name]?.write === undefined)
+}
+
+/** `Last heartbeat`. */
+export function titleOf(name: string, { title = name }: Pick<Field, 'title'>): string {
+  return title.charAt(0).toUpperCase() + title.slice(1)
+}
+
+/** Of a body: what it leaves out. */
+export function defaultOf({ write }: Pick<Field, 'write'>): string | number | boolean | null {
+  return write?.default ?? null
+}
