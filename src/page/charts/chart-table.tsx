@@ -4,7 +4,7 @@ import { Time, toIso } from '../parts/time.js'
 import type { Columns } from './align-series.js'
 import { sayValue, type Unit } from './say-value.js'
 
-export interface ChartTableProps {
+interface ChartTableProps {
   readonly title: string
   readonly unit: Unit
   readonly labels: readonly string[]

@@ -3,7 +3,7 @@ import type { CallError } from '../api/http.js'
 import { Button } from './button.js'
 import { Trace } from './trace.js'
 
-export interface ErrorNoteProps {
+interface ErrorNoteProps {
   readonly error: CallError
   readonly onRetry?: () => void
   /** What trying again is called here. */

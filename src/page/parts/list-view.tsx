@@ -44,7 +44,7 @@ export interface RowDeeds<T> {
   readonly removeElsewhere?: (row: T) => boolean
 }
 
-export interface ListViewProps<T extends { readonly id: number }> extends Pick<
+interface ListViewProps<T extends { readonly id: number }> extends Pick<
   TableProps<T>,
   'columns' | 'linkOf' | 'sorting'
 > {

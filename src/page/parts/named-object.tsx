@@ -26,7 +26,7 @@ export interface NamedKind {
   readonly hint: string
 }
 
-export interface NamedObjectProps<T extends object> {
+interface NamedObjectProps<T extends object> {
   readonly kind: NamedKind
   readonly id: string
   readonly wordOf: (object: T) => string

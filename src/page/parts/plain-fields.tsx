@@ -46,7 +46,7 @@ function readInput({ field: { kind, nullable }, text, flag }: Input): unknown {
   return kind === 'integer' ? Number(text.value) : text.value
 }
 
-export interface PlainInputsProps {
+interface PlainInputsProps {
   readonly form: PlainForm
   readonly error: CallError | null
   /** Of the first input, which is the name of most. */

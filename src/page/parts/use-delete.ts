@@ -10,7 +10,7 @@ export interface Deletion extends Deed {
   readonly ask: (object: Deletable) => Promise<void>
 }
 
-export interface Deletable extends Partial<Pick<Question, 'title' | 'verb'>> {
+interface Deletable extends Partial<Pick<Question, 'title' | 'verb'>> {
   /** Of the API. */
   readonly path: string
   /** What it is, as "tag"; left out: its name says it. */

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.js'
 import { copyText } from '../../parts/copy.js'
 import { Dialog, type DialogProps } from '../../parts/dialog.js'
 
-export interface CopyBoxProps {
+interface CopyBoxProps {
   readonly title: string
   readonly text: string
   readonly hint?: string

@@ -27,7 +27,7 @@ export interface Edit<T> {
   readonly onClose: () => void
 }
 
-export interface EditDialogProps<T> extends Asked<T> {
+interface EditDialogProps<T> extends Asked<T> {
   readonly title: string
   readonly path: string
   readonly children: (edit: Edit<T>) => ComponentChildren
@@ -50,7 +50,7 @@ export function EditDialog<T extends { readonly id: number }>(props: EditDialogP
   )
 }
 
-export interface EditFormProps<T, Name extends string> extends Omit<
+interface EditFormProps<T, Name extends string> extends Omit<
   TextInputsProps<Name>,
   'of' | 'error'
 > {

@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals'
 import type { PermissionType } from '../../../resources/permission.js'
 import { grantTypes, turnGrant, type Access, type Grants } from './grants.js'
 
-export interface GrantGridProps {
+interface GrantGridProps {
   readonly label: string
   readonly value: Signal<Grants>
   /** Why this cannot be given; null: it can. */

@@ -6,7 +6,7 @@ import { SelectField } from '../../parts/field.js'
 import { PickField } from '../../parts/pick-field.js'
 import { readWho } from '../../session/rights.js'
 
-export interface OwnerFieldProps {
+interface OwnerFieldProps {
   /** The id; empty: none. */
   readonly value: Signal<string>
   /** What it means to choose none. */

@@ -9,7 +9,7 @@ export function problemsOf({ outcome, files }: Checked): readonly Problem[] {
   return outcome.ok ? [] : readProblems(outcome.error.errorMsg, new Set(files.keys()))
 }
 
-export interface CheckResultProps {
+interface CheckResultProps {
   readonly checked: Checked
   readonly file: FleetFile
   readonly onLine: (line: number) => void

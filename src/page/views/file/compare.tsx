@@ -11,7 +11,7 @@ import type { EditedFile } from './edited-file.js'
 import type { Versions } from './read-versions.js'
 import { sayWhere, type RunningVersion } from './running-versions.js'
 
-export interface CompareSectionProps {
+interface CompareSectionProps {
   readonly edited: EditedFile
   readonly newest: number
   readonly versions: Versions

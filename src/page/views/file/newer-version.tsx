@@ -3,7 +3,7 @@ import { Button, LinkButton } from '../../parts/button.js'
 import type { EditedFile } from './edited-file.js'
 import type { Versions } from './read-versions.js'
 
-export interface NewerVersionProps {
+interface NewerVersionProps {
   readonly edited: EditedFile
   readonly versions: Versions
 }

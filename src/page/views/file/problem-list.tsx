@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact'
 import type { Problem } from './read-problems.js'
 
-export interface ProblemListProps {
+interface ProblemListProps {
   readonly problems: readonly Problem[]
   /** By name. */
   readonly files: ReadonlyMap<string, number>

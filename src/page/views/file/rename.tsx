@@ -6,7 +6,7 @@ import { TextInputs, useDraft } from '../../parts/inputs.js'
 import { toast } from '../../parts/toasts.js'
 import type { EditedFile } from './edited-file.js'
 
-export interface RenameProps {
+interface RenameProps {
   readonly edited: EditedFile
   /** As it is called now. */
   readonly before: string

@@ -16,7 +16,7 @@ import { NewerVersion } from './newer-version.js'
 import type { Versions } from './read-versions.js'
 import { UsedBy } from './used-by.js'
 
-export interface TextSectionProps {
+interface TextSectionProps {
   readonly edited: EditedFile
   readonly file: WholeFile
   readonly users: readonly FileUser[]

@@ -15,7 +15,7 @@ type Result = { readonly words: string } | { readonly error: CallError } | null
 /** Chosen by us: base64 of more is over the API's 10 MiB. */
 const bytesMost = 7_500_000
 
-export interface UploadButtonProps {
+interface UploadButtonProps {
   /** Whose names are taken; null: not read yet. */
   readonly known: readonly FleetFile[] | null
   readonly onMade: () => void

@@ -8,7 +8,7 @@ import { Icon } from '../../parts/icon.js'
 import { mayRead } from '../../session/rights.js'
 import { compareFiles, isChanged, type FileChange } from './compare-pins.js'
 
-export interface FileChangesProps {
+interface FileChangesProps {
   /** Null: nothing was there. */
   readonly before: Pins | null
   readonly after: Pins

@@ -5,7 +5,7 @@ const signs = { added: '+', removed: '−', kept: '' } as const
 const tones = { added: 'tone-good', removed: 'tone-bad', kept: 'quiet' } as const
 const words = { added: 'is added', removed: 'is taken away', kept: 'stays' } as const
 
-export interface NameChangesProps {
+interface NameChangesProps {
   readonly label: string
   readonly before: readonly string[]
   readonly after: readonly string[]

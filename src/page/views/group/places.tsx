@@ -43,7 +43,7 @@ export function Places({ group, last }: { readonly group: Group; readonly last: 
 }
 
 /** Each distinct text of the compiler once, whole, with its file and line. */
-export function Failures({ places }: { readonly places: readonly Place[] }) {
+function Failures({ places }: { readonly places: readonly Place[] }) {
   return groupFailures(places).map(({ error, agents }) => (
     <section
       class="group-note tone-bad"

@@ -33,7 +33,7 @@ export function firstKind(): TargetKind {
   return listKinds()[0]?.value ?? 'all'
 }
 
-export interface TargetFieldsProps {
+interface TargetFieldsProps {
   readonly kind: Signal<TargetKind>
   readonly ids: Signal<readonly number[]>
 }
