@@ -1,6 +1,6 @@
 /** The views, each in its folder and loaded when it is first shown. A new one is a line here. */
 import type { ComponentType } from 'preact'
-import type { PermissionType } from './api/whoami.js'
+import type { PermissionType } from '../resources/permission.js'
 import type { IconName } from './parts/icon.js'
 
 export interface ViewProps {
@@ -22,151 +22,95 @@ export interface ViewEntry {
 
 export const views: readonly ViewEntry[] = [
   // Fleet
-  {
-    path: '/caches',
-    needs: 'agent',
-    load: () => import('./views/caches/caches.js'),
+  view('/caches', 'agent', () => import('./views/caches/caches.js'), {
     menu: { title: 'Caches', icon: 'cache' },
     search: 'Search caches',
-  },
-  {
-    path: '/caches/:id/:section?',
-    needs: 'agent',
-    load: () => import('./views/cache/cache.js'),
-  },
+  }),
+  view('/caches/:id/:section?', 'agent', () => import('./views/cache/cache.js')),
   // What is deployed
-  {
-    path: '/groups',
-    needs: 'vclgroup',
-    load: () => import('./views/groups/groups.js'),
+  view('/groups', 'vclgroup', () => import('./views/groups/groups.js'), {
     menu: { title: 'Groups', icon: 'group' },
     search: 'Search groups',
-  },
-  {
-    path: '/groups/:id/:section?',
-    needs: 'vclgroup',
-    load: () => import('./views/group/group.js'),
-  },
-  {
-    path: '/deployments',
-    needs: 'deployment',
-    load: () => import('./views/deployments/deployments.js'),
+  }),
+  view('/groups/:id/:section?', 'vclgroup', () => import('./views/group/group.js')),
+  view('/deployments', 'deployment', () => import('./views/deployments/deployments.js'), {
     menu: { title: 'Deployments', icon: 'deployment' },
     search: 'Search deployments',
-  },
-  {
-    path: '/deployments/:id',
-    needs: 'deployment',
-    load: () => import('./views/deployments/deployment.js'),
-  },
-  {
-    path: '/domains',
-    needs: 'domain',
-    load: () => import('./views/domains/domains.js'),
+  }),
+  view('/deployments/:id', 'deployment', () => import('./views/deployments/deployment.js')),
+  view('/domains', 'domain', () => import('./views/domains/domains.js'), {
     menu: { title: 'Domains', icon: 'domain' },
     search: 'Search domains',
-  },
-  { path: '/domains/:id', needs: 'domain', load: () => import('./views/domains/domain.js') },
-  {
-    path: '/tags',
-    needs: 'tag',
-    load: () => import('./views/tags/tags.js'),
+  }),
+  view('/domains/:id', 'domain', () => import('./views/domains/domain.js')),
+  view('/tags', 'tag', () => import('./views/tags/tags.js'), {
     menu: { title: 'Tags', icon: 'tag' },
     search: 'Search tags',
-  },
-  { path: '/tags/:id', needs: 'tag', load: () => import('./views/tags/tag.js') },
+  }),
+  view('/tags/:id', 'tag', () => import('./views/tags/tag.js')),
   // VCL
-  {
-    path: '/files',
-    needs: 'file',
-    load: () => import('./views/files/files.js'),
+  view('/files', 'file', () => import('./views/files/files.js'), {
     menu: { title: 'VCL', icon: 'file' },
     search: 'Search files',
-  },
-  { path: '/files/:id/:section?', needs: 'file', load: () => import('./views/file/file.js') },
+  }),
+  view('/files/:id/:section?', 'file', () => import('./views/file/file.js')),
   // Invalidations
-  {
-    path: '/invalidations',
-    needs: 'invalidation',
-    load: () => import('./views/invalidations/invalidations.js'),
+  view('/invalidations', 'invalidation', () => import('./views/invalidations/invalidations.js'), {
     menu: { title: 'Invalidations', icon: 'invalidation' },
     search: 'Search invalidations',
-  },
-  {
-    path: '/invalidations/new',
-    needs: 'invalidation',
-    load: () => import('./views/invalidations/new-invalidation.js'),
-  },
-  {
-    path: '/invalidations/:id',
-    needs: 'invalidation',
-    load: () => import('./views/invalidation/invalidation.js'),
-  },
+  }),
+  view(
+    '/invalidations/new',
+    'invalidation',
+    () => import('./views/invalidations/new-invalidation.js'),
+  ),
+  view('/invalidations/:id', 'invalidation', () => import('./views/invalidation/invalidation.js')),
   // Graphs
-  {
-    path: '/graphs',
-    needs: 'stats',
-    load: () => import('./views/graphs/graphs.js'),
+  view('/graphs', 'stats', () => import('./views/graphs/graphs.js'), {
     menu: { title: 'Graphs', icon: 'graph' },
-  },
+  }),
   // Administration
-  {
-    path: '/administration',
-    needs: null,
-    load: () => import('./views/administration/own-account.js'),
+  view('/administration', null, () => import('./views/administration/own-account.js'), {
     menu: { title: 'Administration', icon: 'administration' },
-  },
-  {
-    path: '/administration/organizations',
-    needs: 'org',
-    load: () => import('./views/administration/organizations.js'),
-    search: 'Search organizations',
-  },
-  {
-    path: '/administration/accounts',
-    needs: 'account',
-    load: () => import('./views/administration/accounts.js'),
+  }),
+  view(
+    '/administration/organizations',
+    'org',
+    () => import('./views/administration/organizations.js'),
+    { search: 'Search organizations' },
+  ),
+  view('/administration/accounts', 'account', () => import('./views/administration/accounts.js'), {
     search: 'Search accounts',
-  },
-  {
-    path: '/administration/users',
-    needs: 'account',
-    load: () => import('./views/administration/users.js'),
+  }),
+  view('/administration/users', 'account', () => import('./views/administration/users.js'), {
     search: 'Search users',
-  },
-  {
-    path: '/administration/users/:id',
-    needs: 'account',
-    load: () => import('./views/administration/user.js'),
-  },
-  {
-    path: '/administration/sessions',
-    needs: 'session',
-    load: () => import('./views/administration/sessions.js'),
+  }),
+  view('/administration/users/:id', 'account', () => import('./views/administration/user.js')),
+  view('/administration/sessions', 'session', () => import('./views/administration/sessions.js'), {
     search: 'Search sessions',
-  },
-  {
-    path: '/administration/tokens',
-    needs: 'session',
-    load: () => import('./views/administration/tokens.js'),
+  }),
+  view('/administration/tokens', 'session', () => import('./views/administration/tokens.js'), {
     search: 'Search API tokens',
-  },
-  {
-    path: '/administration/providers',
-    needs: 'idp',
-    load: () => import('./views/administration/providers.js'),
+  }),
+  view('/administration/providers', 'idp', () => import('./views/administration/providers.js'), {
     search: 'Search identity providers',
-  },
-  {
-    path: '/administration/join-tokens',
-    needs: 'agent',
-    load: () => import('./views/administration/join-tokens.js'),
-    search: 'Search join tokens',
-  },
-  {
-    path: '/administration/api-log',
-    needs: 'apilog',
-    load: () => import('./views/administration/api-log.js'),
+  }),
+  view(
+    '/administration/join-tokens',
+    'agent',
+    () => import('./views/administration/join-tokens.js'),
+    { search: 'Search join tokens' },
+  ),
+  view('/administration/api-log', 'apilog', () => import('./views/administration/api-log.js'), {
     search: 'Search calls, accounts, trace ids',
-  },
+  }),
 ]
+
+function view(
+  path: string,
+  needs: ViewEntry['needs'],
+  load: ViewEntry['load'],
+  rest: Pick<ViewEntry, 'menu' | 'search'> = {},
+): ViewEntry {
+  return { path, needs, load, ...rest }
+}

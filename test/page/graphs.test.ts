@@ -76,7 +76,7 @@ async function showTraffic({ page }: Stand): Promise<void> {
 const inked = `((name) => {
   const figure = [...document.querySelectorAll('figure')].find((one) => one.textContent.startsWith(name))
   const canvas = figure.querySelector('canvas')
-  const ink = getComputedStyle(figure.querySelector('.chart-line-1')).color.match(/\\d+/g).map(Number)
+  const ink = getComputedStyle(figure.querySelector('.chart-line')).color.match(/\\d+/g).map(Number)
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
   for (let at = 0; at < data.length; at += 4)
     if (data[at + 3] > 200 && ink.every((part, place) => Math.abs(data[at + place] - part) < 24)) return true

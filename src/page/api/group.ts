@@ -6,7 +6,7 @@ export interface Pin extends Reference {
   readonly version: number
 }
 
-export interface DomainReference {
+interface DomainReference {
   readonly id: number
   readonly fqdn: string
 }

@@ -1,6 +1,6 @@
 /** What the stream of events tells; the second four only to who asks for them. */
 export type EventType = 'agent' | 'deployment' | 'invalidation' | 'apilog' | AskedEventType
-export type AskedEventType = (typeof askedEventTypes)[number]
+type AskedEventType = (typeof askedEventTypes)[number]
 export const askedEventTypes = ['file', 'vclgroup', 'domain', 'tag'] as const
 
 export interface LiveEvent {

@@ -9,7 +9,7 @@ import { send } from './call.js'
 import { askedEventTypes, type EventType, type LiveEvent, type Sample } from './live-event.js'
 
 /** The API's limit. */
-export const sampledMost = 100
+const sampledMost = 100
 
 /** `idle`: nobody listens. */
 export const liveState = signal<'idle' | 'live' | 'broken'>('idle')

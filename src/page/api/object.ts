@@ -15,7 +15,7 @@ export interface Shown<T> {
   readonly reload: () => void
 }
 
-export interface ObjectOptions {
+interface ObjectOptions {
   /** Events after which it is read again: of the object with `id`, or any of these types without. */
   readonly follow?: EventType | readonly EventType[]
   readonly id?: number

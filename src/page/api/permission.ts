@@ -1,5 +1,6 @@
 /** `/permissions`: what one regular user may, a type at a time. */
-import type { PermissionType, Reference } from './whoami.js'
+import type { PermissionType } from '../../resources/permission.js'
+import type { Reference } from './whoami.js'
 
 export interface Permission {
   readonly id: number

@@ -1,20 +1,5 @@
 /** `/auth/whoami`: who is logged in, and what they may. */
-export type PermissionType =
-  | 'vclgroup'
-  | 'deployment'
-  | 'file'
-  | 'domain'
-  | 'tag'
-  | 'agent'
-  | 'invalidation'
-  | 'stats'
-  | 'command'
-  | 'org'
-  | 'account'
-  | 'perm'
-  | 'session'
-  | 'idp'
-  | 'apilog'
+import type { Permission } from '../../resources/permission.js'
 
 export interface Reference {
   readonly id: number
@@ -26,11 +11,7 @@ export interface Whoami {
   /** Null: the system administrator. */
   readonly organization: Reference | null
   readonly role: 'system' | 'administrator' | 'regular'
-  readonly permissions: readonly {
-    readonly type: PermissionType
-    readonly read: boolean
-    readonly write: boolean
-  }[]
+  readonly permissions: readonly Permission[]
   /** The login that this browser has. */
   readonly session: { readonly id: number }
 }

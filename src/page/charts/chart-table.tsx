@@ -1,11 +1,10 @@
 /** The values of a chart for who does not see lines, made when it is opened. */
 import { useSignal } from '@preact/signals'
-import { Time } from '../parts/time.js'
+import { Time, toIso } from '../parts/time.js'
 import type { Columns } from './align-series.js'
-import { toIso } from './say-moment.js'
 import { sayValue, type Unit } from './say-value.js'
 
-export interface ChartTableProps {
+interface ChartTableProps {
   readonly title: string
   readonly unit: Unit
   readonly labels: readonly string[]

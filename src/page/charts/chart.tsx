@@ -4,12 +4,11 @@
  */
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { Time } from '../parts/time.js'
+import { Time, toIso } from '../parts/time.js'
 import { theme } from '../shell/theme.js'
 import type { Columns } from './align-series.js'
 import { ChartTable } from './chart-table.js'
 import { drawPlot, type Plot } from './plot.js'
-import { toIso } from './say-moment.js'
 import { sayValue, type Unit } from './say-value.js'
 
 export interface ChartProps {
@@ -71,7 +70,7 @@ export function Chart(props: ChartProps) {
       <ul class="chart-legend">
         {labels.map((label, at) => (
           <li key={label}>
-            <span class={`chart-line chart-line-${at + 1}`} />
+            <span class="chart-line" style={{ color: `var(--line-${at + 1})` }} />
             {label}
             <b class="chart-value">{sayValue(unit, columns.values[at]?.[row])}</b>
           </li>

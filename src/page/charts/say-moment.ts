@@ -11,8 +11,3 @@ export function sayMoment(seconds: number, stepSeconds: number): string {
   if (stepSeconds >= 86_400 || (isMidnight && stepSeconds >= 3_600)) return day.format(moment)
   return (stepSeconds >= 60 ? minute : second).format(moment)
 }
-
-/** `seconds`: since 1970. */
-export function toIso(seconds: number): string {
-  return new Date(seconds * 1000).toISOString()
-}

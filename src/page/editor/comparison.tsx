@@ -17,7 +17,7 @@ export interface ComparedText {
   readonly text: string
 }
 
-export interface ComparisonProps {
+interface ComparisonProps {
   readonly left: ComparedText
   readonly right: ComparedText
   /** The right one is edited: told of each change. */

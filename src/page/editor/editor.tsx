@@ -16,7 +16,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { look } from './look.js'
 import { vcl } from './vcl-language.js'
 
-export interface EditedState {
+interface EditedState {
   readonly text: string
   /** What it is, for who does not see it. */
   readonly label: string
@@ -49,7 +49,7 @@ export function makeState({ text, label, isReadOnly, onSave }: EditedState): Edi
   })
 }
 
-export interface EditorProps {
+interface EditorProps {
   /** Of `makeState`. What it is first is shown; another text needs another `key`. */
   readonly state: EditorState
   /** Each time that it is another. */

@@ -3,7 +3,7 @@ import { setDiagnostics, type Diagnostic } from '@codemirror/lint'
 import type { EditorView } from '@codemirror/view'
 import { columnAt } from './column-at.js'
 
-export interface LineProblem {
+interface LineProblem {
   /** From 1. */
   readonly line: number
   readonly position: number

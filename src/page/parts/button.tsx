@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import { Icon, type IconName } from './icon.js'
 
-export interface ButtonProps {
+interface ButtonProps {
   readonly children?: ComponentChildren
   /** `main`: what this place is for, once; `danger`: destroys something; `quiet`: without a border. */
   readonly kind?: 'main' | 'danger' | 'plain' | 'quiet'

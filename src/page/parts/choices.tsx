@@ -1,14 +1,14 @@
 /** A few ways to look at the same: one is chosen. */
 import type { ComponentChildren } from 'preact'
 
-export interface Choice {
+interface Choice {
   readonly value: string
   readonly title: ComponentChildren
   /** How many it would show. */
   readonly count?: number
 }
 
-export interface ChoicesProps {
+interface ChoicesProps {
   readonly label: string
   readonly choices: readonly Choice[]
   readonly value: string

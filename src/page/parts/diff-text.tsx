@@ -19,6 +19,6 @@ export function DiffText({ text, label }: { readonly text: string; readonly labe
 
 function classOf(line: string): string {
   if (/^(?:\+\+\+|---|@@|\\)/.test(line)) return 'diff-line diff-place'
-  if (line.startsWith('+')) return 'diff-line diff-added'
-  return line.startsWith('-') ? 'diff-line diff-removed' : 'diff-line'
+  if (line.startsWith('+')) return 'diff-line tone-good'
+  return line.startsWith('-') ? 'diff-line tone-bad' : 'diff-line'
 }

@@ -2,7 +2,7 @@
 import type { Deed } from '../api/deed.js'
 import { ErrorNote } from './error-note.js'
 
-export interface EditErrorProps {
+interface EditErrorProps {
   readonly deed: Pick<Deed, 'error'>
   /** Shows the object as it is now, and this no more; left out: there is another way to it. */
   readonly onReadAgain?: (() => void) | undefined

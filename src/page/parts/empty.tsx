@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.js'
 
-export interface EmptyProps {
+interface EmptyProps {
   readonly icon: IconName
   readonly title: string
   /** What to do next. */

@@ -3,7 +3,7 @@ import type { CallError } from '../api/http.js'
 import { Button } from './button.js'
 import { Trace } from './trace.js'
 
-export interface ErrorNoteProps {
+interface ErrorNoteProps {
   readonly error: CallError
   readonly onRetry?: () => void
   /** What trying again is called here. */
@@ -13,7 +13,7 @@ export interface ErrorNoteProps {
 export function ErrorNote({ error, onRetry, retryTitle = 'Try again' }: ErrorNoteProps) {
   const { errorMsg, traceId, retryAfterSeconds } = error
   return (
-    <div class="error-note" role="alert">
+    <div class="error-note tone-bad" role="alert">
       <p class={`error-note-text${errorMsg.includes('\n') ? ' error-note-lines' : ''}`}>
         {errorMsg}
         {retryAfterSeconds !== null && ` (again in ${retryAfterSeconds} s)`}

@@ -72,7 +72,7 @@ export function TextField(props: TextFieldProps) {
   )
 }
 
-export interface SelectFieldProps extends FieldProps<string> {
+interface SelectFieldProps extends FieldProps<string> {
   readonly options: readonly { readonly value: string; readonly title: string }[]
 }
 

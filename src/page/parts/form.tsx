@@ -7,7 +7,7 @@ import { EditError } from './edit-error.js'
 import { isAbout } from './is-about.js'
 import { Trace } from './trace.js'
 
-export interface FormProps {
+interface FormProps {
   readonly deed: Deed
   /** The verb on its button: "Save". */
   readonly verb: string

@@ -5,7 +5,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Mark } from './mark.js'
 
-export interface MarkedAreaProps {
+interface MarkedAreaProps {
   readonly text: string
   readonly lines: number
   readonly mark: Mark | null

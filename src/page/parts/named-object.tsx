@@ -9,9 +9,10 @@ import { useDeed, type Deed } from '../api/deed.js'
 import { useObject } from '../api/object.js'
 import { mayWrite } from '../session/rights.js'
 import { Dialog } from './dialog.js'
+import { Facts } from './facts.js'
 import { Form } from './form.js'
 import { ObjectDeeds } from './object-deeds.js'
-import { PlainFacts, PlainInputs, usePlainForm, type PlainForm } from './plain-fields.js'
+import { listPlainFacts, PlainInputs, usePlainForm, type PlainForm } from './plain-fields.js'
 import { saveChange } from './save-change.js'
 import { Troubles } from './troubles.js'
 import { useDelete } from './use-delete.js'
@@ -25,7 +26,7 @@ export interface NamedKind {
   readonly hint: string
 }
 
-export interface NamedObjectProps<T extends object> {
+interface NamedObjectProps<T extends object> {
   readonly kind: NamedKind
   readonly id: string
   readonly wordOf: (object: T) => string
@@ -55,19 +56,13 @@ export function NamedObject<T extends object>(props: NamedObjectProps<T>) {
               begun.value = { object: value, etag: shown.etag }
             }}
             onDelete={() =>
-              void deletion.ask({
-                ...{ path, noun, name: wordOf(value), text: loss, home },
-              })
+              void deletion.ask({ path, noun, name: wordOf(value), text: loss, home })
             }
           />
         )}
       </ViewHead>
       <Troubles of={shown} deed={deletion} />
-      {value && !hasNameOnly(kind) && (
-        <dl class="facts">
-          <PlainFacts of={value} resource={kind.resource} />
-        </dl>
-      )}
+      {value && !hasNameOnly(kind) && <Facts of={listPlainFacts(value, kind.resource)} />}
       {value && children(value)}
       {begun.value && (
         <Change

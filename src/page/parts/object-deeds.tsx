@@ -1,7 +1,7 @@
 /** The buttons of one object: change it, delete it. */
 import { Button } from './button.js'
 
-export interface ObjectDeedsProps {
+interface ObjectDeedsProps {
   /** "Edit", "Rename". */
   readonly verb: string
   readonly onEdit: () => void

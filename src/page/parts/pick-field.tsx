@@ -2,7 +2,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 
-export interface PickFieldProps {
+interface PickFieldProps {
   readonly label: string
   readonly options: readonly { readonly id: number; readonly name: string }[]
   /** The ids that are chosen. */

@@ -1,7 +1,7 @@
 /** Which objects one of this owner may refer to: the system administrator sees those of all organizations. */
 import type { Reference } from '../api/whoami.js'
 
-export interface Owned {
+interface Owned {
   readonly organization: Reference | null
 }
 

@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks'
 import { plainFields, titleOf, type Resource } from '../../resources/resource.js'
 import type { CallError } from '../api/http.js'
 import { CheckField, TextField } from './field.js'
+import type { Fact } from './facts.js'
 import type { Column } from './table.js'
 
 interface Input {
@@ -45,7 +46,7 @@ function readInput({ field: { kind, nullable }, text, flag }: Input): unknown {
   return kind === 'integer' ? Number(text.value) : text.value
 }
 
-export interface PlainInputsProps {
+interface PlainInputsProps {
   readonly form: PlainForm
   readonly error: CallError | null
   /** Of the first input, which is the name of most. */
@@ -75,21 +76,11 @@ export function PlainInputs({ form, error, hint }: PlainInputsProps) {
 }
 
 /** The plain fields beside the name that have a value. */
-export function PlainFacts({ of, resource }: { readonly of: object; readonly resource: Resource }) {
-  return (
-    <>
-      {listOthers(resource).flatMap(([name, field]) => {
-        const value = toFact(Reflect.get(of, name))
-        if (value === '') return []
-        return [
-          <div key={name}>
-            <dt>{titleOf(name, field)}</dt>
-            <dd>{value}</dd>
-          </div>,
-        ]
-      })}
-    </>
-  )
+export function listPlainFacts(of: object, resource: Resource): readonly Fact[] {
+  return listOthers(resource).map(([name, field]) => {
+    const value = toFact(Reflect.get(of, name))
+    return [titleOf(name, field), value !== '' && value]
+  })
 }
 
 /** Of the plain fields beside the name, those that lists show. */

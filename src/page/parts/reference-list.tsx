@@ -1,7 +1,7 @@
 /** Other objects that belong to one, each a link to it: where it is used. */
 import { Link } from 'wouter-preact'
 
-export interface ReferenceListProps {
+interface ReferenceListProps {
   readonly items: readonly { readonly id: number; readonly name: string }[]
   /** Left out: this person may not see them. */
   readonly hrefOf?: ((id: number) => string) | undefined

@@ -16,7 +16,7 @@ const toneOf = new Map(
 
 export function StateChip({ state, tone }: { readonly state: string; readonly tone?: Tone }) {
   return (
-    <span class={`chip chip-${tone ?? toneOf.get(state.toLowerCase()) ?? 'calm'}`}>{state}</span>
+    <span class={`chip tone-${tone ?? toneOf.get(state.toLowerCase()) ?? 'calm'}`}>{state}</span>
   )
 }
 

@@ -35,8 +35,8 @@ export interface TableProps<T> {
   readonly rows: readonly T[]
   readonly columns: readonly Column<T>[]
   /** Where a row leads; the first column is the link. */
-  readonly linkOf?: (row: T) => string
-  readonly sorting?: Sorting
+  readonly linkOf?: ((row: T) => string) | undefined
+  readonly sorting?: Sorting | undefined
   /** The view keeps by what it is sorted, and gives it as `sorting`; else the table does. */
   readonly onSort?: (sorting: Sorting) => void
   /** Takes what is left of the window's height; else as high as its rows, at most 70 % of it. */

@@ -1,7 +1,7 @@
 /** A moment: how long ago or when, in this machine's zone; in UTC when the pointer rests on it. */
 import { signal } from '@preact/signals'
 
-export interface TimeProps {
+interface TimeProps {
   /** ISO 8601, as the API has it. */
   readonly at: string
   /** "3 minutes ago" instead of the date. */
@@ -32,8 +32,13 @@ export function Time({ at, isAgo = false }: TimeProps) {
   )
 }
 
+/** As the API has times. */
+export function toIso(epochSeconds: number): string {
+  return new Date(epochSeconds * 1000).toISOString()
+}
+
 /** The largest unit that fits; clocks that differ a little make no future. */
-export function sayAgo(at: number, now: number): string {
+function sayAgo(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1000))
   const [unit, length] = units.find(([, length]) => seconds >= length) ?? units[3]
   return ago.format(-Math.floor(seconds / length), unit)

@@ -9,7 +9,7 @@ interface Toast {
   readonly deed: ToastDeed | null
 }
 
-export interface ToastDeed {
+interface ToastDeed {
   readonly title: string
   readonly act: () => void
 }

@@ -4,7 +4,7 @@ import type { Shown } from '../api/object.js'
 import { ErrorNote } from './error-note.js'
 import { Loading } from './loading.js'
 
-export interface TroublesProps {
+interface TroublesProps {
   readonly of: Shown<unknown>
   /** Null: it is told elsewhere. */
   readonly deed: Pick<Deed, 'error'> | null

@@ -2,25 +2,30 @@
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/call.js'
 import { useDeed, type Deed } from '../api/deed.js'
-import { confirmDestruction } from './confirm.js'
+import type { Outcome } from '../api/http.js'
+import { confirmDestruction, type Question } from './confirm.js'
 import { toast } from './toasts.js'
 
 export interface Deletion extends Deed {
   readonly ask: (object: Deletable) => Promise<void>
 }
 
-export interface Deletable {
+interface Deletable extends Partial<Pick<Question, 'title' | 'verb'>> {
   /** Of the API. */
   readonly path: string
-  /** What it is, as "tag". */
-  readonly noun: string
+  /** What it is, as "tag"; left out: its name says it. */
+  readonly noun?: string
   readonly name: string
   /** What will be gone with it. */
   readonly text: string
+  /** Said when it is gone. */
+  readonly done?: string
   /** Where to go then. */
   readonly home: string
   /** Of what was read: 412 when somebody changed it since; left out: deleted as it is. */
   readonly etag?: string | null
+  /** Where one call is not all. */
+  readonly remove?: () => Promise<Outcome<unknown>>
   /** Before the list is shown. */
   readonly then?: () => void
 }
@@ -28,25 +33,15 @@ export interface Deletable {
 export function useDelete(): Deletion {
   const deed = useDeed()
   const [, go] = useLocation()
-  const ask = async ({
-    path,
-    noun,
-    name,
-    text,
-    home,
-    etag = null,
-    then,
-  }: Deletable): Promise<void> => {
-    const question = { title: `Delete the ${noun} ${name}?`, text, verb: 'Delete', name }
-    if (!(await confirmDestruction(question))) return
-    await deed.run(
-      () => call('DELETE', path, { ifMatch: etag }),
-      () => {
-        then?.()
-        toast(`${name} is deleted.`)
-        go(home)
-      },
-    )
+  const ask = async (object: Deletable): Promise<void> => {
+    const { path, noun, name, text, home, verb = 'Delete', etag = null, then } = object
+    const { title = `Delete ${noun === undefined ? '' : `the ${noun} `}${name}?` } = object
+    if (!(await confirmDestruction({ title, text, verb, name }))) return
+    await deed.run(object.remove ?? (() => call('DELETE', path, { ifMatch: etag })), () => {
+      then?.()
+      toast(object.done ?? `${name} is deleted.`)
+      go(home)
+    })
   }
   return { ...deed, ask }
 }

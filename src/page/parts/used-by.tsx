@@ -5,7 +5,7 @@ import type { Reference } from '../api/whoami.js'
 import { ErrorNote } from './error-note.js'
 import { ReferenceList } from './reference-list.js'
 
-export interface UsedByProps {
+interface UsedByProps {
   readonly title: string
   /** Of the API's list, and its filter. */
   readonly path: string

@@ -1,18 +1,14 @@
-/** The head of each view of the administration: its title, its buttons, and the way to the other ones. */
-import type { ComponentChildren } from 'preact'
+/** What the views of the administration share: the head with the way to the other ones, and columns. */
 import { useLayoutEffect } from 'preact/hooks'
-import type { PermissionType } from '../../api/whoami.js'
+import type { PermissionType } from '../../../resources/permission.js'
+import { stateColumn } from '../../parts/columns.js'
 import { Sections } from '../../parts/sections.js'
-import { ViewHead } from '../../parts/view-head.js'
+import type { Column } from '../../parts/table.js'
+import { Time, toIso } from '../../parts/time.js'
+import { ViewHead, type ViewHeadProps } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 
-export interface AdministrationHeadProps {
-  readonly title: string
-  readonly beside?: ComponentChildren
-  readonly children?: ComponentChildren
-}
-
-export function AdministrationHead({ title, beside, children }: AdministrationHeadProps) {
+export function AdministrationHead(props: ViewHeadProps) {
   // On a narrow screen they scroll sideways, and each view draws them anew.
   useLayoutEffect(() => {
     document
@@ -21,7 +17,7 @@ export function AdministrationHead({ title, beside, children }: AdministrationHe
   }, [])
   return (
     <>
-      <ViewHead title={title} {...{ beside, children }} />
+      <ViewHead {...props} />
       <Sections label="Administration" items={sections.filter(({ needs }) => isOpen(needs))} />
     </>
   )
@@ -43,7 +39,30 @@ const sections: readonly {
   { href: '/administration/api-log', title: 'API log', needs: 'apilog' },
 ]
 
-/** Join tokens are listed for those only who may make them (choices: 2, Who). */
+/** Join tokens are listed for those only who may make them. */
 function isOpen(needs: PermissionType | null): boolean {
   return needs === null || (needs === 'agent' ? mayWrite(needs) : mayRead(needs))
+}
+
+/** Of accounts and organizations. */
+export function lockedColumn<T extends { readonly locked: boolean }>(): Column<T> {
+  return stateColumn('State', ({ locked }) => (locked ? 'Locked' : 'Open'), {
+    toneOf: ({ locked }) => (locked ? 'warn' : 'good'),
+    ...{ width: '7.5rem', sortBy: ({ locked }) => Number(locked) },
+  })
+}
+
+/** Seconds since 1970; null: never. */
+export function endColumn<T>(
+  title: string,
+  endOf: (row: T) => number | null,
+  shape: Pick<Column<T>, 'from'>,
+): Column<T> {
+  return {
+    ...{ title, width: '15rem', sortBy: (row) => endOf(row) ?? Infinity, ...shape },
+    show: (row) => {
+      const end = endOf(row)
+      return end === null ? 'Never' : <Time at={toIso(end)} />
+    },
+  }
 }

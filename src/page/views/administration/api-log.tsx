@@ -7,6 +7,9 @@ import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Empty } from '../../parts/empty.js'
+import { textColumn } from '../../parts/columns.js'
+import { Facts } from '../../parts/facts.js'
+import { ListView } from '../../parts/list-view.js'
 import { sayCount } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
@@ -14,8 +17,6 @@ import { Time } from '../../parts/time.js'
 import { Trace } from '../../parts/trace.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
-import { Fact } from './fact.js'
-import { ObjectList } from '../../parts/object-list.js'
 import { useEntry, useTraced } from './look-up-entries.js'
 import { countSeverities, joinEntries, pickEntries, sayCall, sayStatus } from './pick-entries.js'
 
@@ -43,38 +44,42 @@ export function View() {
   }
   return (
     <>
-      <AdministrationHead title="API log" />
-      {list.rows.length > 0 && (
-        <div class="row">
-          <Choices
-            label="Calls"
-            value={calls}
-            onChoose={setCalls}
-            choices={[
-              { value: '', title: 'Changes', count: changes.length },
-              { value: 'all', title: 'All calls', count: all.length },
-            ]}
-          />
-          <Choices
-            label="Severity"
-            value={severity}
-            onChoose={setSeverity}
-            choices={[{ value: '', title: 'All', count: found.length }, ...countSeverities(found)]}
-          />
-        </div>
-      )}
-      {newest.total > newest.rows.length && newest.phase === 'ready' && <OlderNote {...newest} />}
-      <ObjectList
-        {...{ list, columns }}
-        label="API log"
-        rows={shown}
+      <ListView
+        {...{ list, columns, shown }}
+        title="API log"
+        Head={AdministrationHead}
         sorting={{ title: 'Time', isDescending: true }}
         linkOf={({ id }) => `${path}?${withEntry(search, id)}`}
+        empty={
+          <Empty icon="file" title="Nothing is in the log yet">
+            <p>Each call that changes something, and each login that fails, will be here.</p>
+          </Empty>
+        }
       >
-        <Empty icon="file" title="Nothing is in the log yet">
-          <p>Each call that changes something, and each login that fails, will be here.</p>
-        </Empty>
-      </ObjectList>
+        {rows.length > 0 && (
+          <div class="row">
+            <Choices
+              label="Calls"
+              value={calls}
+              onChoose={setCalls}
+              choices={[
+                { value: '', title: 'Changes', count: changes.length },
+                { value: 'all', title: 'All calls', count: all.length },
+              ]}
+            />
+            <Choices
+              label="Severity"
+              value={severity}
+              onChoose={setSeverity}
+              choices={[
+                { value: '', title: 'All', count: found.length },
+                ...countSeverities(found),
+              ]}
+            />
+          </div>
+        )}
+        {newest.total > newest.rows.length && newest.phase === 'ready' && <OlderNote {...newest} />}
+      </ListView>
       {opened && (
         <EntryDialog
           entry={opened}
@@ -113,32 +118,18 @@ function StatusChip({ entry }: { readonly entry: ApiLogEntry }) {
 }
 
 const columns: readonly Column<ApiLogEntry>[] = [
+  textColumn('Call', sayCall, { sortBy: ({ path }) => path }),
   {
-    title: 'Call',
-    show: sayCall,
-    sortBy: ({ path }) => path,
-  },
-  {
-    title: 'Status',
-    width: '6.5rem',
+    ...{ title: 'Status', width: '6.5rem', sortBy: ({ status }) => status },
     show: (entry) => <StatusChip entry={entry} />,
-    sortBy: ({ status }) => status,
   },
   {
-    title: 'Time',
-    width: '15rem',
-    from: 'medium',
+    ...{ title: 'Time', width: '15rem', from: 'medium' },
     show: ({ created }) => <Time at={created} />,
     // Entries of one millisecond in their own order.
     sortBy: ({ id }) => id,
   },
-  {
-    title: 'Account',
-    width: '9rem',
-    from: 'wide',
-    show: ({ account }) => account,
-    sortBy: ({ account }) => account,
-  },
+  textColumn('Account', ({ account }) => account, { width: '9rem', from: 'wide' }),
   { title: 'Message', from: 'wide', show: ({ msg }) => msg },
 ]
 
@@ -154,20 +145,16 @@ function EntryDialog({ entry, onClose, onTrace }: EntryDialogProps) {
   const title = method === '' ? 'Told by an agent' : `${method} ${path}`
   return (
     <Dialog title={title} onClose={onClose}>
-      <dl class="facts">
-        <Fact title="Time">
-          <Time at={created} />
-        </Fact>
-        <Fact title="Status">
-          <StatusChip entry={entry} />
-        </Fact>
-        <Fact title="Message">{msg}</Fact>
-        <Fact title="Account">{account || (method === '' ? 'Nobody' : 'Unknown')}</Fact>
-        <Fact title="About">{keyId === null ? keyType : `${keyType} ${keyId}`}</Fact>
-        <Fact title="Trace">
-          <Trace id={traceId} />
-        </Fact>
-      </dl>
+      <Facts
+        of={[
+          ['Time', <Time at={created} />],
+          ['Status', <StatusChip entry={entry} />],
+          ['Message', msg],
+          ['Account', account || (method === '' ? 'Nobody' : 'Unknown')],
+          ['About', keyId === null ? keyType : `${keyType} ${keyId}`],
+          ['Trace', <Trace id={traceId} />],
+        ]}
+      />
       <div class="dialog-foot">
         <Button icon="search" onClick={onTrace}>
           All of this trace

@@ -1,8 +1,10 @@
-/** A text to be copied: a secret that is shown this once, a command. */
+/** A text to be copied: a command, or a secret that is shown this once. */
+import type { ComponentChildren } from 'preact'
 import { Button } from '../../parts/button.js'
 import { copyText } from '../../parts/copy.js'
+import { Dialog, type DialogProps } from '../../parts/dialog.js'
 
-export interface CopyBoxProps {
+interface CopyBoxProps {
   readonly title: string
   readonly text: string
   readonly hint?: string
@@ -22,5 +24,30 @@ export function CopyBox({ title, text, hint }: CopyBoxProps) {
         {text}
       </pre>
     </section>
+  )
+}
+
+interface SecretDialogProps extends Omit<DialogProps, 'children'> {
+  readonly secret: string
+  /** Above the secret. */
+  readonly first: ComponentChildren
+  readonly children?: ComponentChildren
+}
+
+/** Shows a token after it was made. */
+export function SecretDialog({ secret, first, children, ...dialog }: SecretDialogProps) {
+  return (
+    <Dialog {...dialog}>
+      <div class="stack">
+        {first}
+        <CopyBox title="Token" text={secret} />
+        {children}
+        <div class="dialog-foot">
+          <Button kind="main" onClick={dialog.onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
   )
 }

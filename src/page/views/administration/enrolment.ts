@@ -1,6 +1,6 @@
 /** The commands that enrol a host with a join token: what is pasted there is exactly what was meant. */
 
-export interface Enrolment {
+interface Enrolment {
   /** Of this coordinator, as the browser reached it: `https://fleet.example:8002`. */
   readonly origin: string
   readonly token: string
@@ -65,6 +65,6 @@ export function quoteForShell(word: string): string {
 }
 
 /** systemd.exec(5), EnvironmentFile: in double quotes a backslash keeps `"`, `\`, `` ` `` and `$` as they are. */
-export function quoteForSystemd(value: string): string {
+function quoteForSystemd(value: string): string {
   return /^[\w@%+=:,./-]+$/.test(value) ? value : `"${value.replace(/["\\`$]/g, String.raw`\$&`)}"`
 }

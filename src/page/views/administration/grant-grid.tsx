@@ -1,9 +1,9 @@
 /** What somebody may, as a grid of check boxes: types down, to read and to write across. */
 import type { Signal } from '@preact/signals'
-import type { PermissionType } from '../../api/whoami.js'
+import type { PermissionType } from '../../../resources/permission.js'
 import { grantTypes, turnGrant, type Access, type Grants } from './grants.js'
 
-export interface GrantGridProps {
+interface GrantGridProps {
   readonly label: string
   readonly value: Signal<Grants>
   /** Why this cannot be given; null: it can. */

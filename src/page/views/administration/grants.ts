@@ -1,7 +1,7 @@
 /** Decisions about grants: what a grid of check boxes means, and which calls make a user's permissions be that. */
 import type { Method } from '../../api/http.js'
 import type { Permission } from '../../api/permission.js'
-import type { PermissionType } from '../../api/whoami.js'
+import type { PermissionType } from '../../../resources/permission.js'
 
 export type Access = 'read' | 'write'
 

@@ -1,113 +1,145 @@
-/** Join tokens: what lets new agents in. */
+/** Join tokens: what lets new agents in. One is shown once, with the commands that enrol a host. */
 import { useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
-import type { JoinToken } from '../../api/join-token.js'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
+import type { JoinToken, MadeJoinToken } from '../../api/join-token.js'
 import { useList } from '../../api/list.js'
+import { labelsColumn, textColumn } from '../../parts/columns.js'
+import { Dialog } from '../../parts/dialog.js'
 import { Empty } from '../../parts/empty.js'
-import { Labels } from '../../parts/state-chip.js'
-import { NewButton } from '../../parts/new-button.js'
+import { Form } from '../../parts/form.js'
+import { readDraft, TextInputs, useDraft } from '../../parts/inputs.js'
+import { ListView, type Asked, type RowDeeds } from '../../parts/list-view.js'
 import type { Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
-import { useSearchText } from '../../shell/address.js'
-import { AdministrationHead } from './administration-head.js'
-import { useRemoval } from './change-object.js'
-import { JoinTokenDialog } from './join-token-dialog.js'
-import { toIso } from './lifetime.js'
-import { ObjectList } from '../../parts/object-list.js'
-import { RowDeeds } from './row-deeds.js'
+import { mayRead } from '../../session/rights.js'
+import { AdministrationHead, endColumn } from './administration-head.js'
+import { CopyBox, SecretDialog } from './copy-box.js'
+import { isLoopback, startAgent, startAgentBySystemd, writeTokenFile } from './enrolment.js'
+import { toExpiry } from './lifetime.js'
+import { OwnerField, readOwner } from './owner-field.js'
 
 export function View() {
-  const list = useList<JoinToken>('/jointokens', { follow: ['agent'] })
-  const text = useSearchText()
-  const isMaking = useSignal(false)
-  const { deed, remove } = useRemoval(list.reload)
-  const columns = useMemo(
-    () => [
-      ...facts,
-      deleteColumn((one) => void remove(questionOf(one), `/jointokens/${one.id}`, 'Revoked.')),
-    ],
-    [list.reload],
-  )
-  const makeNew = (): void => {
-    isMaking.value = true
-  }
   return (
-    <>
-      <AdministrationHead title="Join tokens">
-        <NewButton noun="join token" onPress={makeNew} />
-      </AdministrationHead>
-      <ObjectList
-        {...{ columns, list, problem: deed.error }}
-        label="Join tokens"
-        rows={list.rows.filter(({ label }) => label.toLowerCase().includes(text))}
-      >
+    <ListView
+      title="Join tokens"
+      Head={AdministrationHead}
+      list={useList<JoinToken>('/jointokens', { follow: ['agent'] })}
+      textOf={({ label }) => label}
+      columns={columns}
+      noun="join token"
+      deeds={deeds}
+      dialog={(asked) => <JoinTokenDialog {...asked} />}
+      empty={
         <Empty icon="cache" title="No join tokens yet">
           <p>Make one, then start an agent beside a cache with the command that is shown.</p>
         </Empty>
-      </ObjectList>
-      {isMaking.value && (
-        <JoinTokenDialog
-          onMade={list.reload}
-          onClose={() => {
-            isMaking.value = false
-          }}
-        />
-      )}
-    </>
+      }
+    />
   )
 }
 
-const facts: readonly Column<JoinToken>[] = [
-  { title: 'Label', show: ({ label }) => label, sortBy: ({ label }) => label },
+const columns: readonly Column<JoinToken>[] = [
+  textColumn('Label', ({ label }) => label),
   {
-    title: 'Used',
-    width: '7rem',
-    isEnd: true,
+    ...{ title: 'Used', width: '7rem', isEnd: true },
     show: ({ uses, maxUses }) => `${uses} of ${maxUses}`,
     sortBy: ({ uses }) => uses,
   },
-  {
-    title: 'Tags',
-    from: 'medium',
-    show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
-  },
-  {
-    title: 'For',
-    from: 'wide',
-    show: ({ organization }) => organization?.name ?? 'All organizations',
-    sortBy: ({ organization }) => organization?.name ?? '',
-  },
-  {
-    title: 'Ends',
-    width: '15rem',
-    from: 'medium',
-    show: ({ expires }) => (expires === null ? 'Never' : <Time at={toIso(expires)} />),
-    sortBy: ({ expires }) => expires ?? Infinity,
-  },
+  labelsColumn('Tags', ({ tags }) => tags.map(({ name }) => name), { from: 'medium' }),
+  textColumn('For', ({ organization }) => organization?.name ?? 'All organizations', {
+    ...{ from: 'wide', sortBy: ({ organization }) => organization?.name ?? '' },
+  }),
+  endColumn('Ends', ({ expires }) => expires, { from: 'medium' }),
 ]
 
-function deleteColumn(remove: (one: JoinToken) => void): Column<JoinToken> {
-  return {
-    title: 'Revoke',
-    width: '5rem',
-    isEnd: true,
-    show: (one) => (
-      <RowDeeds
-        name={one.label}
-        verb="Revoke"
-        onDelete={() => {
-          remove(one)
-        }}
-      />
-    ),
-  }
-}
-
-function questionOf({ label }: JoinToken) {
-  return {
+const deeds: RowDeeds<JoinToken> = {
+  ...{ path: '/jointokens', verb: 'Revoke', done: 'Revoked.' },
+  nameOf: ({ label }) => label,
+  questionOf: ({ label }) => ({
     title: `Revoke the join token ${label}?`,
     text: 'No host is enrolled with it any more. Agents that it let in stay.',
-    verb: 'Revoke',
     name: label,
+  }),
+}
+
+function JoinTokenDialog({ onSaved, onClose }: Asked<JoinToken>) {
+  const made = useSignal<MadeJoinToken | null>(null)
+  const deed = useDeed()
+  const draft = useDraft({ label: '', maxUses: '1', expires: '', tags: '', owner: '' })
+  if (made.value) return <MadeDialog made={made.value} onClose={onClose} />
+  const submit = (): void => {
+    const { label, maxUses, expires, tags, owner } = readDraft(draft)
+    const names = tags.split(',').flatMap((name) => name.trim() || [])
+    const body = {
+      ...{ label, maxUses: Number(maxUses) },
+      // What is no number of days the API refuses: it must not become a token that never ends.
+      expires: expires === '' ? null : (toExpiry(expires, Date.now()) ?? expires),
+      ...(names.length > 0 ? { tags: names } : {}),
+      ...readOwner(owner),
+    }
+    void deed.run(
+      () => call<MadeJoinToken>('POST', '/jointokens', { body }),
+      (token) => {
+        made.value = token
+        onSaved()
+      },
+    )
   }
+  const names = ['label', 'maxUses', 'expires', 'tags']
+  return (
+    <Dialog title="New join token" onClose={onClose}>
+      <Form {...{ deed, names }} verb="Make" onSubmit={submit} onCancel={onClose}>
+        <TextInputs of={inputs} draft={draft} error={deed.error} />
+        {mayRead('tag') && (
+          <TextInputs of={tagInputs} draft={draft} error={deed.error} isFocused={false} />
+        )}
+        <OwnerField value={draft.owner} none="All organizations share the hosts" />
+      </Form>
+    </Dialog>
+  )
+}
+
+const inputs = {
+  label: { label: 'Label', hint: 'The hosts that it is for', required: true },
+  maxUses: { label: 'Uses', type: 'number', hint: 'How many hosts it lets in', required: true },
+  expires: { label: 'Days until it ends', type: 'number', hint: 'Empty: never' },
+} as const
+
+const tagInputs = {
+  tags: {
+    label: 'Tags',
+    hint: 'Names with commas between them; the agents get them, and a new name makes the tag',
+  },
+} as const
+
+interface MadeDialogProps {
+  readonly made: MadeJoinToken
+  readonly onClose: () => void
+}
+
+function MadeDialog({ made: { token, label, tags }, onClose }: MadeDialogProps) {
+  const { origin, hostname } = location
+  const enrolment = { origin, token, tags: tags.map(({ name }) => name) }
+  const first = (
+    <>
+      <p>This is the only time that it is shown. On each host that is to join, as root:</p>
+      {isLoopback(hostname) && (
+        <p class="quiet">
+          You reach the coordinator by {hostname}, which is another machine there: put its name in
+          the commands.
+        </p>
+      )}
+    </>
+  )
+  return (
+    <SecretDialog {...{ title: `Join token ${label}`, secret: token, first, onClose }} isWide>
+      <CopyBox
+        title="1. Keep the token in a file"
+        hint="Needed once; afterwards the agent has a key of its own."
+        text={writeTokenFile(enrolment)}
+      />
+      <CopyBox title="2. Start the agent by systemd" text={startAgentBySystemd(enrolment)} />
+      <CopyBox title="Or by hand, as user cachefleet" text={startAgent(enrolment)} />
+    </SecretDialog>
+  )
 }

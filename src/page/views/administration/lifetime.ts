@@ -2,11 +2,6 @@
 
 const daySeconds = 86_400
 
-/** ISO 8601, as `<Time>` takes it. */
-export function toIso(epochSeconds: number): string {
-  return new Date(epochSeconds * 1000).toISOString()
-}
-
 /** Null: the text is no number of days. */
 export function toExpiry(days: string, nowMs: number): number | null {
   const length = Number(days)

@@ -2,21 +2,22 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
+import type { Whoami } from '../../api/whoami.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
-import { TextField } from '../../parts/field.js'
+import { Facts } from '../../parts/facts.js'
 import { Form } from '../../parts/form.js'
+import { TextInputs, useDraft } from '../../parts/inputs.js'
 import { Labels } from '../../parts/state-chip.js'
 import { endedBecause, logOut } from '../../session/access.js'
 import { readWho } from '../../session/rights.js'
 import { chooseTheme, theme, themes } from '../../shell/theme.js'
 import { AdministrationHead } from './administration-head.js'
-import { Fact } from './fact.js'
 
 export function View() {
   const who = readWho()
   if (!who) return null
-  const { account, organization, role, permissions } = who
+  const { account, role, permissions } = who
   const written = permissions.filter(({ write }) => write).map(({ type }) => type)
   const onlyRead = permissions.filter(({ write }) => !write).map(({ type }) => type)
   return (
@@ -30,24 +31,14 @@ export function View() {
       <div class="panels">
         <section class="panel">
           <h2>Who you are</h2>
-          <dl class="facts">
-            <Fact title="Name">{account.name}</Fact>
-            <Fact title="Role">
-              {organization
-                ? `${roleTitles[role]} in ${organization.name}`
-                : 'System administrator: may do everything, in all organizations'}
-            </Fact>
-            {role === 'regular' && (
-              <>
-                <Fact title="May change">
-                  {written.length > 0 ? <Labels words={written} /> : 'Nothing'}
-                </Fact>
-                <Fact title="May look at">
-                  {onlyRead.length > 0 ? <Labels words={onlyRead} /> : 'Nothing more'}
-                </Fact>
-              </>
-            )}
-          </dl>
+          <Facts
+            of={[
+              ['Name', account.name],
+              ['Role', describeRole(who)],
+              ['May change', role === 'regular' && listTypes(written, 'Nothing')],
+              ['May look at', role === 'regular' && listTypes(onlyRead, 'Nothing more')],
+            ]}
+          />
           <h2>Theme</h2>
           <Choices
             label="Theme"
@@ -64,6 +55,16 @@ export function View() {
   )
 }
 
+function describeRole({ role, organization }: Whoami): string {
+  return organization
+    ? `${roleTitles[role]} in ${organization.name}`
+    : 'System administrator: may do everything, in all organizations'
+}
+
+function listTypes(types: readonly string[], none: string) {
+  return types.length > 0 ? <Labels words={types} /> : none
+}
+
 const roleTitles = {
   system: 'System administrator',
   administrator: 'Administrator: may do everything',
@@ -73,52 +74,38 @@ const themeTitles = { system: 'As the system', light: 'Light', dark: 'Dark' }
 
 function PasswordPanel() {
   const deed = useDeed()
-  const old = useSignal('')
-  const fresh = useSignal('')
-  const again = useSignal('')
+  const draft = useDraft({ old: '', new: '', again: '' })
   const isDifferent = useSignal(false)
   const submit = (): void => {
-    isDifferent.value = fresh.value !== again.value
+    const [old, fresh] = [draft.old.value, draft.new.value]
+    isDifferent.value = fresh !== draft.again.value
     if (isDifferent.value) return
     void deed.run(
-      () => call('PUT', '/auth/password', { body: { old: old.value, new: fresh.value } }),
+      () => call('PUT', '/auth/password', { body: { old, new: fresh } }),
       () => void leave(), // never rejects
     )
   }
+  const error = isDifferent.value ? unlike : deed.error
   return (
     <section class="panel">
       <h2>Password</h2>
       <Form deed={deed} verb="Change the password" names={['new']} onSubmit={submit}>
-        <TextField
-          label="Password that you have"
-          type="password"
-          autoComplete="current-password"
-          value={old}
-          required
-        />
-        <TextField
-          label="New password"
-          name="new"
-          type="password"
-          autoComplete="new-password"
-          hint="At least 12 characters. All your sessions end, this one too."
-          value={fresh}
-          error={deed.error}
-          required
-        />
-        <TextField
-          label="New password again"
-          name="again"
-          type="password"
-          autoComplete="new-password"
-          value={again}
-          error={isDifferent.value ? unlike : null}
-          required
-        />
+        <TextInputs of={inputs} {...{ draft, error }} isFocused={false} />
       </Form>
     </section>
   )
 }
+
+const password = { type: 'password', required: true } as const
+
+const inputs = {
+  old: { label: 'Password that you have', autoComplete: 'current-password', ...password },
+  new: {
+    ...{ label: 'New password', autoComplete: 'new-password', ...password },
+    hint: 'At least 12 characters. All your sessions end, this one too.',
+  },
+  again: { label: 'New password again', autoComplete: 'new-password', ...password },
+} as const
 
 const unlike = {
   ...{ status: 0, errorKey: '', traceId: '', retryAfterSeconds: null },

@@ -1,13 +1,13 @@
 /** Which entries of the api log are shown, and how many there are of each severity. */
 import type { ApiLogEntry } from '../../api/api-log-entry.js'
 
-export const severities = [
+const severities = [
   { value: '1', title: 'Info' },
   { value: '2', title: 'Warning' },
   { value: '3', title: 'Error' },
 ] as const
 
-export interface EntryFilter {
+interface EntryFilter {
   /** In lower case; also a trace id. */
   readonly text: string
   /** Empty: all. */

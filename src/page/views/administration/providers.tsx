@@ -1,75 +1,122 @@
-/** Identity providers: where the people of an organization log in instead of here. */
-import { useMemo } from 'preact/hooks'
+/** Identity providers: where the people of an organization log in instead of here. A client secret goes in and never comes out. */
 import type { Idp } from '../../api/idp.js'
 import { useList } from '../../api/list.js'
+import { textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { NewButton } from '../../parts/new-button.js'
+import { readDraft, useDraft, type Inputs } from '../../parts/inputs.js'
+import { ListView, type Asked, type RowDeeds } from '../../parts/list-view.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
-import { useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
-import { useEdited, useRemoval } from './change-object.js'
-import { ObjectList } from '../../parts/object-list.js'
-import { ProviderDialog } from './provider-dialog.js'
-import { deedsColumn } from './row-deeds.js'
+import { EditDialog, EditForm, type Edit } from './edit-dialog.js'
+import { OwnerField, readOwner } from './owner-field.js'
 
 export function View() {
-  const list = useList<Idp>('/idps')
-  const text = useSearchText()
-  const { edit, makeNew, asked } = useEdited<Idp>()
-  const { deed, remove } = useRemoval(list.reload)
   const isWriter = mayWrite('idp')
-  const columns = useMemo(() => {
-    if (!isWriter) return facts
-    return [
-      ...facts,
-      deedsColumn(
-        ({ organization }) => `the provider of ${organization.name}`,
-        edit,
-        (one) => void remove(questionOf(one), `/idps/${one.id}`, 'Deleted.'),
-      ),
-    ]
-  }, [isWriter, list.reload])
-  const shown = list.rows.filter(({ organization, baseURL }) =>
-    `${organization.name} ${baseURL}`.toLowerCase().includes(text),
-  )
   return (
-    <>
-      <AdministrationHead title="Identity providers">
-        {isWriter && <NewButton noun="identity provider" onPress={makeNew} />}
-      </AdministrationHead>
-      <ObjectList
-        label="Identity providers"
-        rows={shown}
-        {...{ list, columns, problem: deed.error }}
-      >
+    <ListView
+      title="Identity providers"
+      Head={AdministrationHead}
+      list={useList<Idp>('/idps')}
+      textOf={({ organization, baseURL }) => `${organization.name} ${baseURL}`}
+      columns={columns}
+      noun={isWriter ? 'identity provider' : null}
+      deeds={isWriter ? deeds : null}
+      dialog={(asked) => <ProviderDialog {...asked} />}
+      empty={
         <Empty icon="administration" title="No identity providers yet">
           <p>
             With one the people of an organization log in where they do anyway (OpenID Connect).
           </p>
         </Empty>
-      </ObjectList>
-      {asked && <ProviderDialog {...asked} onSaved={list.reload} />}
-    </>
+      }
+    />
   )
 }
 
-const facts: readonly Column<Idp>[] = [
-  {
-    title: 'Organization',
-    show: ({ organization }) => organization.name,
-    sortBy: ({ organization }) => organization.name,
-  },
-  { title: 'Address', show: ({ baseURL }) => baseURL, sortBy: ({ baseURL }) => baseURL },
+const columns: readonly Column<Idp>[] = [
+  textColumn('Organization', ({ organization }) => organization.name),
+  textColumn('Address', ({ baseURL }) => baseURL),
   { title: 'Client', from: 'medium', show: ({ clientID }) => clientID },
   { title: 'Claim of the role', from: 'wide', show: ({ roleClaim }) => roleClaim || 'None' },
 ]
 
-function questionOf({ organization, baseURL }: Idp) {
-  return {
-    title: `Delete the identity provider of ${organization.name}?`,
+const deeds: RowDeeds<Idp> = {
+  ...{ path: '/idps', verb: 'Delete', done: 'Deleted.', width: '6.5rem', isChangeable: true },
+  nameOf: ({ organization }) => `the provider of ${organization.name}`,
+  questionOf: ({ organization: { name }, baseURL }) => ({
+    title: `Delete the identity provider of ${name}?`,
     text: `Nobody logs in by ${baseURL} any more. Accounts that came in by it stay.`,
-    verb: 'Delete',
-    name: organization.name,
+    name,
+  }),
+}
+
+function ProviderDialog(asked: Asked<Idp>) {
+  const { before } = asked
+  const of = before?.organization.name ?? ''
+  const title = before ? `Identity provider of ${of}` : 'New identity provider'
+  return (
+    <EditDialog {...{ ...asked, title }} path="/idps">
+      {(edit) => <ProviderForm edit={edit} />}
+    </EditDialog>
+  )
+}
+
+function ProviderForm({ edit }: { readonly edit: Edit<Idp> }) {
+  const { baseURL, clientID, roleClaim, scopes } = edit.was?.value ?? blank
+  const start = { baseURL, clientID, clientSecret: '', scopes: scopes.join(' '), roleClaim }
+  const draft = useDraft({ ...start, owner: '' })
+  const toBody = () => {
+    const { clientSecret, owner, ...written } = readDraft(draft)
+    return {
+      ...written,
+      scopes: written.scopes.split(/\s+/).filter((word) => word !== ''),
+      ...(clientSecret === '' ? {} : { clientSecret }),
+      ...readOwner(owner),
+    }
   }
+  // The secret that was is not known, and another address makes the coordinator forget it.
+  const toUndoBody = () => {
+    const isSecretKept = draft.clientSecret.value === '' && draft.baseURL.value === baseURL
+    return isSecretKept ? (edit.was?.value ?? null) : null
+  }
+  const isNew = edit.was === null
+  return (
+    <EditForm
+      {...{ edit, draft, toBody, toUndoBody, isFocused: false, inputs: listInputs(isNew) }}
+      first={isNew && <OwnerField value={draft.owner} none="Choose one" />}
+    >
+      <p class="field-hint">
+        What the provider has to know as redirect URI:{' '}
+        <code>{`${location.origin}/api/v1/auth/oidc/callback`}</code>
+      </p>
+    </EditForm>
+  )
+}
+
+const blank = { baseURL: '', clientID: '', roleClaim: '', scopes: ['openid', 'profile', 'email'] }
+
+function listInputs(isNew: boolean) {
+  return {
+    baseURL: {
+      label: 'Address',
+      type: 'url',
+      required: true,
+      hint: 'Its issuer: https://idp.example.com/realms/web',
+    },
+    clientID: { label: 'Client', required: true },
+    clientSecret: {
+      label: 'Client secret',
+      type: 'password',
+      autoComplete: 'new-password',
+      hint: isNew
+        ? 'Empty: a client without one'
+        : 'Empty: the one it has, none if the address changes',
+    },
+    scopes: { label: 'Scopes', hint: 'With blanks between them; openid is always asked for' },
+    roleClaim: {
+      label: 'Claim of the role',
+      hint: 'Its values administrator, regular, tag:read, tag:write … decide at each login what people may. Empty: nothing is mapped.',
+    },
+  } satisfies Inputs
 }

@@ -2,52 +2,35 @@
 import { useMemo } from 'preact/hooks'
 import { useList } from '../../api/list.js'
 import type { Session } from '../../api/session.js'
+import { agoColumn, textColumn } from '../../parts/columns.js'
 import { confirmDestruction } from '../../parts/confirm.js'
-import { agoColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
+import { ListView, type RowDeeds } from '../../parts/list-view.js'
 import { StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { logOut } from '../../session/access.js'
 import { mayWrite, readWho } from '../../session/rights.js'
-import { useSearchText } from '../../shell/address.js'
-import { AdministrationHead } from './administration-head.js'
-import { useRemoval } from './change-object.js'
-import { toIso } from './lifetime.js'
-import { ObjectList } from '../../parts/object-list.js'
-import { RowDeeds } from './row-deeds.js'
+import { AdministrationHead, endColumn } from './administration-head.js'
 
 export function View() {
   const list = useList<Session>('/sessions')
-  const text = useSearchText()
-  const { deed, remove } = useRemoval(list.reload)
   const isWriter = mayWrite('session')
   const who = readWho()
   const own = { session: who?.session.id, account: who?.account.id }
-  const columns = useMemo(() => {
-    const isOwn = ({ id }: Session): boolean => id === own.session
-    const end = (one: Session): void => {
-      if (isOwn(one)) void leave()
-      else void remove(questionOf(one), `/sessions/${one.id}`, 'Ended.')
-    }
-    return [...listFacts(own), endColumn(end, (one) => isWriter || isOwn(one))]
-  }, [isWriter, own.session, own.account, list.reload])
-  const logins = { ...list, rows: list.rows.filter(({ label }) => label === '') }
-  const shown = logins.rows.filter(({ account, organization }) =>
-    `${account.name} ${organization?.name ?? ''}`.toLowerCase().includes(text),
-  )
+  const columns = useMemo(() => listColumns(own), [own.session, own.account])
+  const deeds = useMemo(() => listDeeds(own, isWriter), [own.session, isWriter])
   return (
-    <>
-      <AdministrationHead title="Sessions" />
-      <ObjectList
-        {...{ columns, list: logins, problem: deed.error }}
-        label="Sessions"
-        rows={shown}
-        sorting={{ title: 'Last used', isDescending: true }}
-      >
-        <Empty icon="administration" title="Nobody is logged in" />
-      </ObjectList>
-    </>
+    <ListView
+      title="Sessions"
+      Head={AdministrationHead}
+      list={{ ...list, rows: list.rows.filter(({ label }) => label === '') }}
+      textOf={({ account, organization }) => `${account.name} ${organization?.name ?? ''}`}
+      columns={columns}
+      deeds={deeds}
+      sorting={{ title: 'Last used', isDescending: true }}
+      empty={<Empty icon="administration" title="Nobody is logged in" />}
+    />
   )
 }
 
@@ -56,7 +39,7 @@ interface Own {
   readonly account: number | undefined
 }
 
-function listFacts(own: Own): readonly Column<Session>[] {
+function listColumns(own: Own): readonly Column<Session>[] {
   return [
     {
       title: 'Account',
@@ -68,62 +51,39 @@ function listFacts(own: Own): readonly Column<Session>[] {
       ),
       sortBy: ({ account }) => account.name,
     },
+    textColumn('Organization', ({ organization }) => organization?.name ?? 'System administrator', {
+      ...{ from: 'medium', sortBy: ({ organization }) => organization?.name ?? '' },
+    }),
     {
-      title: 'Organization',
-      from: 'medium',
-      show: ({ organization }) => organization?.name ?? 'System administrator',
-      sortBy: ({ organization }) => organization?.name ?? '',
-    },
-    {
-      title: 'Last used',
-      width: '9.5rem',
+      ...{ title: 'Last used', width: '9.5rem', sortBy: ({ lastUsed }) => lastUsed },
       // It is used now, to read this list; beside a long name the mark would be out of sight.
       show: ({ id, lastUsed }) =>
         id === own.session ? <StateChip state="This browser" /> : <Time at={lastUsed} isAgo />,
-      sortBy: ({ lastUsed }) => lastUsed,
     },
-    ...times,
+    agoColumn('Began', ({ created }) => created, { from: 'medium' }),
+    endColumn(
+      'Ends unless used',
+      ({ accessExpire, refreshExpire }) => refreshExpire ?? accessExpire,
+      { from: 'wide' },
+    ),
   ]
 }
 
-const times: readonly Column<Session>[] = [
-  agoColumn('Began', ({ created }) => created, { from: 'medium' }),
-  {
-    title: 'Ends unless used',
-    width: '15rem',
-    from: 'wide',
-    show: ({ accessExpire, refreshExpire }) => <Time at={toIso(refreshExpire ?? accessExpire)} />,
-    sortBy: ({ accessExpire, refreshExpire }) => refreshExpire ?? accessExpire,
-  },
-]
-
-function endColumn(
-  end: (one: Session) => void,
-  mayEnd: (one: Session) => boolean,
-): Column<Session> {
+function listDeeds(own: Own, isWriter: boolean): RowDeeds<Session> {
+  const isOwn = ({ id }: Session): boolean => id === own.session
   return {
-    title: 'End',
-    width: '4.5rem',
-    isEnd: true,
-    show: (one) =>
-      mayEnd(one) && (
-        <RowDeeds
-          name={`the session of ${one.account.name}`}
-          verb="End"
-          onDelete={() => {
-            end(one)
-          }}
-        />
-      ),
-  }
-}
-
-/** Without typing the name: whoever it was logs in again. */
-function questionOf({ account }: Session) {
-  return {
-    title: `End the session of ${account.name}?`,
-    text: 'Within 5 seconds its tokens are worth nothing. The account can log in again.',
-    verb: 'End',
+    ...{ path: '/sessions', verb: 'End', done: 'Ended.', width: '4.5rem' },
+    nameOf: ({ account }) => `the session of ${account.name}`,
+    // Without typing the name: whoever it was logs in again.
+    questionOf: ({ account }) => ({
+      title: `End the session of ${account.name}?`,
+      text: 'Within 5 seconds its tokens are worth nothing. The account can log in again.',
+    }),
+    isOffered: (one) => isWriter || isOwn(one),
+    removeElsewhere: (one) => {
+      if (isOwn(one)) void leave() // never rejects
+      return isOwn(one)
+    },
   }
 }
 

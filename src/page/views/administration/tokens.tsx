@@ -1,117 +1,117 @@
 /** API tokens: for programs, with a part of their maker's rights. */
 import { useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { call } from '../../api/call.js'
+import { useDeed } from '../../api/deed.js'
 import { useList } from '../../api/list.js'
-import type { Session } from '../../api/session.js'
-import { agoColumn } from '../../parts/columns.js'
+import type { MadeApiToken, Session } from '../../api/session.js'
+import type { PermissionType } from '../../../resources/permission.js'
+import { agoColumn, labelsColumn, textColumn } from '../../parts/columns.js'
+import { Dialog } from '../../parts/dialog.js'
 import { Empty } from '../../parts/empty.js'
-import { Labels } from '../../parts/state-chip.js'
-import { NewButton } from '../../parts/new-button.js'
+import { Form } from '../../parts/form.js'
+import { TextInputs, useDraft } from '../../parts/inputs.js'
+import { ListView, type Asked, type RowDeeds } from '../../parts/list-view.js'
 import type { Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
-import { mayWrite } from '../../session/rights.js'
-import { useSearchText } from '../../shell/address.js'
-import { AdministrationHead } from './administration-head.js'
-import { useRemoval } from './change-object.js'
-import { toIso } from './lifetime.js'
-import { ObjectList } from '../../parts/object-list.js'
-import { RowDeeds } from './row-deeds.js'
-import { TokenDialog } from './token-dialog.js'
+import { mayRead, mayWrite } from '../../session/rights.js'
+import { AdministrationHead, endColumn } from './administration-head.js'
+import { SecretDialog } from './copy-box.js'
+import { GrantGrid } from './grant-grid.js'
+import { toPermissions, type Access, type Grants } from './grants.js'
+import { toExpiry } from './lifetime.js'
 
 export function View() {
   const list = useList<Session>('/sessions')
-  const text = useSearchText()
-  const isMaking = useSignal(false)
-  const { deed, remove } = useRemoval(list.reload)
   const isWriter = mayWrite('session')
-  const columns = useMemo(() => {
-    if (!isWriter) return facts
-    return [
-      ...facts,
-      deleteColumn((one) => void remove(questionOf(one), `/sessions/${one.id}`, 'Deleted.')),
-    ]
-  }, [isWriter, list.reload])
-  const tokens = { ...list, rows: list.rows.filter(({ label }) => label !== '') }
-  const shown = tokens.rows.filter(({ label, account }) =>
-    `${label} ${account.name}`.toLowerCase().includes(text),
-  )
-  const makeNew = (): void => {
-    isMaking.value = true
-  }
   return (
-    <>
-      <AdministrationHead title="API tokens">
-        {isWriter && <NewButton noun="API token" onPress={makeNew} />}
-      </AdministrationHead>
-      <ObjectList
-        {...{ columns, list: tokens, problem: deed.error }}
-        label="API tokens"
-        rows={shown}
-      >
+    <ListView
+      title="API tokens"
+      Head={AdministrationHead}
+      list={{ ...list, rows: list.rows.filter(({ label }) => label !== '') }}
+      textOf={({ label, account }) => `${label} ${account.name}`}
+      columns={columns}
+      noun={isWriter ? 'API token' : null}
+      deeds={isWriter ? deeds : null}
+      dialog={(asked) => <TokenDialog {...asked} />}
+      empty={
         <Empty icon="administration" title="No API tokens yet">
           <p>Make one for each program that calls the API, with no more rights than it needs.</p>
         </Empty>
-      </ObjectList>
-      {isMaking.value && (
-        <TokenDialog
-          onMade={list.reload}
-          onClose={() => {
-            isMaking.value = false
-          }}
-        />
-      )}
-    </>
+      }
+    />
   )
 }
 
-const facts: readonly Column<Session>[] = [
-  { title: 'Label', show: ({ label }) => label, sortBy: ({ label }) => label },
-  {
-    title: 'Of',
-    from: 'wide',
-    show: ({ account }) => account.name,
-    sortBy: ({ account }) => account.name,
-  },
-  {
-    title: 'May',
-    from: 'medium',
-    show: ({ permissions }) => (
-      <Labels
-        words={(permissions ?? []).map(({ type, write }) => (write ? type : `${type}:read`))}
-      />
-    ),
-  },
+const columns: readonly Column<Session>[] = [
+  textColumn('Label', ({ label }) => label),
+  textColumn('Of', ({ account }) => account.name, { from: 'wide' }),
+  labelsColumn(
+    'May',
+    ({ permissions }) =>
+      (permissions ?? []).map(({ type, write }) => (write ? type : `${type}:read`)),
+    { from: 'medium' },
+  ),
   agoColumn('Last used', ({ lastUsed }) => lastUsed, { from: 'wide' }),
-  {
-    title: 'Ends',
-    width: '15rem',
-    from: 'medium',
-    show: ({ accessExpire }) => <Time at={toIso(accessExpire)} />,
-    sortBy: ({ accessExpire }) => accessExpire,
-  },
+  endColumn('Ends', ({ accessExpire }) => accessExpire, { from: 'medium' }),
 ]
 
-function deleteColumn(remove: (one: Session) => void): Column<Session> {
-  return {
-    title: 'Delete',
-    width: '5rem',
-    isEnd: true,
-    show: (one) => (
-      <RowDeeds
-        name={one.label}
-        onDelete={() => {
-          remove(one)
-        }}
-      />
-    ),
-  }
-}
-
-function questionOf({ label }: Session) {
-  return {
+const deeds: RowDeeds<Session> = {
+  ...{ path: '/sessions', verb: 'Delete', done: 'Deleted.' },
+  nameOf: ({ label }) => label,
+  questionOf: ({ label }) => ({
     title: `Delete the API token ${label}?`,
     text: 'Programs that use it are refused within 5 seconds. It cannot be brought back.',
-    verb: 'Delete',
     name: label,
+  }),
+}
+
+/** Makes a token, and shows it this once. */
+function TokenDialog({ onSaved, onClose }: Asked<Session>) {
+  const made = useSignal<MadeApiToken | null>(null)
+  const deed = useDeed()
+  const draft = useDraft({ label: '', expire: '90' })
+  const grants = useSignal<Grants>({})
+  if (made.value)
+    return (
+      <SecretDialog
+        {...{ onClose, title: `API token ${made.value.label}`, secret: made.value.accessToken }}
+        first={<p>This is the only time that it is shown. Keep it where the program finds it.</p>}
+      />
+    )
+  const submit = (): void => {
+    const body = {
+      label: draft.label.value,
+      // What is no number of days the API refuses in its words.
+      expire: toExpiry(draft.expire.value, Date.now()),
+      permissions: toPermissions(grants.value),
+    }
+    void deed.run(
+      () => call<MadeApiToken>('POST', '/sessions', { body }),
+      (token) => {
+        made.value = token
+        onSaved()
+      },
+    )
   }
+  return (
+    <Dialog title="New API token" onClose={onClose}>
+      <Form
+        {...{ deed, verb: 'Make', names: Object.keys(inputs) }}
+        onSubmit={submit}
+        onCancel={onClose}
+      >
+        <TextInputs of={inputs} draft={draft} error={deed.error} />
+        <GrantGrid label="What it may" value={grants} whyNot={whyNotYours} />
+      </Form>
+    </Dialog>
+  )
+}
+
+const inputs = {
+  label: { label: 'Label', hint: 'The program that it is for', required: true },
+  expire: { label: 'Days until it ends', type: 'number', hint: 'At most a year', required: true },
+} as const
+
+function whyNotYours(type: PermissionType, access: Access): string | null {
+  const isYours = access === 'write' ? mayWrite(type) : mayRead(type)
+  return isYours ? null : `you may not ${access} this yourself`
 }

@@ -1,17 +1,13 @@
 /** One user: role, permissions, and the way out of the organization. */
-import { useLocation } from 'wouter-preact'
-import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import { useObject } from '../../api/object.js'
 import type { User } from '../../api/user.js'
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
-import { confirmDestruction } from '../../parts/confirm.js'
 import { EditError } from '../../parts/edit-error.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
 import { saveChange } from '../../parts/save-change.js'
-import { toast } from '../../parts/toasts.js'
+import { Troubles } from '../../parts/troubles.js'
+import { useDelete } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
@@ -20,25 +16,16 @@ import { roleOptions, roleTitles } from './roles.js'
 
 export function View({ params }: ViewProps) {
   const path = `/users/${encodeURIComponent(params['id'] ?? '')}`
-  const { value: user, etag, error, reload } = useObject<User>(path)
-  const leaving = useDeed()
-  const [, go] = useLocation()
-  const remove = async ({ account, organization }: User): Promise<void> => {
-    const isSure = await confirmDestruction({
+  const shown = useObject<User>(path)
+  const { value: user, etag, reload } = shown
+  const leaving = useDelete()
+  const remove = ({ account, organization }: User): Promise<void> =>
+    leaving.ask({
+      ...{ path, name: account.name, home: '/administration/users', verb: 'Take out' },
       title: `Take ${account.name} out of ${organization.name}?`,
       text: 'Its permissions and sessions there are gone. The account itself stays.',
-      verb: 'Take out',
-      name: account.name,
+      done: `${account.name} is no user of ${organization.name} any more.`,
     })
-    if (!isSure) return
-    await leaving.run(
-      () => call('DELETE', path),
-      () => {
-        toast(`${account.name} is no user of ${organization.name} any more.`)
-        go('/administration/users')
-      },
-    )
-  }
   return (
     <>
       <ViewHead
@@ -52,9 +39,7 @@ export function View({ params }: ViewProps) {
           </Button>
         )}
       </ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {leaving.error && <ErrorNote error={leaving.error} />}
-      {!user && !error && <Loading />}
+      <Troubles of={shown} deed={leaving} />
       {user && <Panels {...{ user, etag, reload }} />}
     </>
   )

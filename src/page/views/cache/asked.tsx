@@ -6,7 +6,7 @@ import { ErrorNote } from '../../parts/error-note.js'
 import type { IconName } from '../../parts/icon.js'
 import { Loading } from '../../parts/loading.js'
 
-export interface AskedProps {
+interface AskedProps {
   readonly value: unknown
   readonly error: CallError | null
   readonly reload: () => void

@@ -4,11 +4,10 @@ import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import type { Backend, Health } from '../../api/engine.js'
 import { useObject } from '../../api/object.js'
+import { agoColumn, codeColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { ErrorNote } from '../../parts/error-note.js'
-import { unknown } from '../../parts/quantity.js'
-import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
+import { toIso } from '../../parts/time.js'
 import { tellOutcome } from '../../parts/tell-error.js'
 import { toast } from '../../parts/toasts.js'
 import { Asked } from './asked.js'
@@ -32,8 +31,7 @@ function toRow(backend: Backend): BackendRow {
 
 export function BackendsSection({ agent, isChangeable }: SectionProps) {
   const asked = useObject<readonly Backend[]>(`/agents/${agent.id}/backends`, {
-    follow: 'agent',
-    id: agent.id,
+    ...{ follow: 'agent', id: agent.id },
   })
   const { reload } = asked
   const deed = useDeed()
@@ -61,8 +59,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
     () => [
       ...shownColumns,
       {
-        title: 'Counts as',
-        width: '8rem',
+        ...{ title: 'Counts as', width: '8rem', sortBy: readHealthSet },
         show: (row) => {
           if (!isChangeable) return sayHealth[readHealthSet(row)]
           return (
@@ -76,7 +73,6 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
             />
           )
         },
-        sortBy: readHealthSet,
       },
     ],
     [isChangeable, agent.id, reload, deed.isBusy],
@@ -100,45 +96,22 @@ const sayHealth: Readonly<Record<Health, string>> = {
 
 const shownColumns: readonly Column<BackendRow>[] = [
   {
-    title: 'Backend',
+    ...{ title: 'Backend', sortBy: ({ own }) => own },
     show: ({ name, own }) => <code title={name}>{own}</code>,
-    sortBy: ({ own }) => own,
   },
+  codeColumn('VCL', ({ vcl }) => vcl, { from: 'medium' }),
+  stateColumn('Health', ({ isHealthy }) => (isHealthy ? 'Healthy' : 'Sick'), {
+    ...{ width: '7rem', sortBy: ({ isHealthy }) => Number(isHealthy) },
+  }),
   {
-    title: 'VCL',
-    from: 'medium',
-    show: ({ vcl }) => <code title={vcl}>{vcl}</code>,
-    sortBy: ({ vcl }) => vcl,
-  },
-  {
-    title: 'Health',
-    width: '7rem',
-    show: ({ isHealthy }) => <StateChip state={isHealthy ? 'Healthy' : 'Sick'} />,
-    sortBy: ({ isHealthy }) => Number(isHealthy),
-  },
-  {
-    title: 'Probes',
-    width: '8rem',
-    from: 'medium',
-    isEnd: true,
+    ...{ title: 'Probes', width: '8rem', from: 'medium', isEnd: true },
     show: ({ good, total }) => (total === 0 ? 'no probe' : `${good} of ${total}`),
     sortBy: ({ good, total }) => (total === 0 ? null : good / total),
   },
-  {
-    title: 'Type',
-    width: '8rem',
-    from: 'wide',
-    show: ({ type }) => type ?? unknown,
-    sortBy: ({ type }) => type,
-  },
-  {
-    title: 'Changed',
-    width: '10rem',
-    from: 'wide',
-    show: ({ lastChangeSeconds: at }) =>
-      at === null ? unknown : <Time at={new Date(at * 1000).toISOString()} isAgo />,
-    sortBy: ({ lastChangeSeconds }) => lastChangeSeconds,
-  },
+  textColumn('Type', ({ type }) => type, { width: '8rem', from: 'wide' }),
+  agoColumn('Changed', ({ lastChangeSeconds: at }) => (at === null ? null : toIso(at)), {
+    ...{ width: '10rem', from: 'wide', sortBy: (row) => row.lastChangeSeconds },
+  }),
 ]
 
 interface HealthSelectProps {

@@ -3,10 +3,9 @@ import { useMemo } from 'preact/hooks'
 import type { Ban } from '../../api/engine.js'
 import { useObject } from '../../api/object.js'
 import { Button } from '../../parts/button.js'
-import { sayCount } from '../../parts/quantity.js'
-import { StateChip } from '../../parts/state-chip.js'
+import { agoColumn, countColumn, stateColumn } from '../../parts/columns.js'
 import { Table, type Column } from '../../parts/table.js'
-import { Time } from '../../parts/time.js'
+import { toIso } from '../../parts/time.js'
 import { Asked } from './asked.js'
 import type { SectionProps } from './cache.js'
 
@@ -41,39 +40,20 @@ export function BansSection({ agent }: SectionProps) {
 
 const columns: readonly Column<BanRow>[] = [
   {
-    title: 'Expression',
+    ...{ title: 'Expression', sortBy: ({ expression }) => expression },
     show: ({ expression }) =>
       expression === '' ? (
         <span class="quiet">the start of the list</span>
       ) : (
         <code title={expression}>{expression}</code>
       ),
-    sortBy: ({ expression }) => expression,
   },
-  {
-    title: 'State',
-    width: '8.5rem',
-    show: ({ isCompleted }) => (
-      <StateChip
-        state={isCompleted ? 'Completed' : 'Active'}
-        tone={isCompleted ? 'calm' : 'good'}
-      />
-    ),
-    sortBy: ({ isCompleted }) => Number(isCompleted),
-  },
-  {
-    title: 'Objects',
-    width: '7rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ references }) => sayCount(references),
-    sortBy: ({ references }) => references,
-  },
-  {
-    title: 'Made',
-    width: '10rem',
-    from: 'medium',
-    show: ({ timeSeconds }) => <Time at={new Date(timeSeconds * 1000).toISOString()} isAgo />,
-    sortBy: ({ timeSeconds }) => timeSeconds,
-  },
+  stateColumn('State', ({ isCompleted }) => (isCompleted ? 'Completed' : 'Active'), {
+    toneOf: ({ isCompleted }) => (isCompleted ? 'calm' : 'good'),
+    ...{ width: '8.5rem', sortBy: ({ isCompleted }) => Number(isCompleted) },
+  }),
+  countColumn('Objects', ({ references }) => references, { width: '7rem', from: 'medium' }),
+  agoColumn('Made', ({ timeSeconds }) => toIso(timeSeconds), {
+    ...{ width: '10rem', from: 'medium', sortBy: ({ timeSeconds }) => timeSeconds },
+  }),
 ]

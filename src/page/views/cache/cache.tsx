@@ -3,10 +3,9 @@ import type { ComponentType } from 'preact'
 import type { Agent } from '../../../resources/agent.js'
 import { useObject } from '../../api/object.js'
 import { LinkButton } from '../../parts/button.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
+import { Troubles } from '../../parts/troubles.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite, readWho } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
@@ -41,10 +40,7 @@ const sections: readonly CacheSection[] = [
   { key: 'backends', title: 'Backends', show: BackendsSection },
   { key: 'params', title: 'Parameters', show: ParamsSection },
   { key: 'bans', title: 'Bans', show: BansSection },
-  {
-    ...{ key: 'counters', title: 'Counters', show: CountersSection },
-    isOffered: () => mayRead('stats'),
-  },
+  { key: 'counters', title: 'Counters', show: CountersSection, isOffered: () => mayRead('stats') },
   {
     ...{ key: 'command', title: 'Command', show: CommandSection },
     isOffered: (agent) => mayWrite('command') && isMine(agent),
@@ -54,14 +50,8 @@ const sections: readonly CacheSection[] = [
 export function View({ params }: ViewProps) {
   const { id = '', section = '' } = params
   const path = `/agents/${encodeURIComponent(id)}`
-  const {
-    value: agent,
-    error,
-    reload,
-  } = useObject<Agent>(path, {
-    follow: 'agent',
-    id: Number(id),
-  })
+  const shown = useObject<Agent>(path, { follow: 'agent', id: Number(id) })
+  const { value: agent, reload } = shown
   return (
     <>
       {agent ? (
@@ -69,8 +59,7 @@ export function View({ params }: ViewProps) {
       ) : (
         <ViewHead title={`Cache ${id}`} back={back} />
       )}
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {!agent && !error && <Loading />}
+      <Troubles of={shown} deed={null} />
       {agent && <CacheSections agent={agent} section={section} />}
     </>
   )

@@ -1,5 +1,6 @@
 /** What a cache should hold, what was tried last, what it holds; and the last change from outside that was undone. */
 import type { Agent } from '../../../resources/agent.js'
+import { Facts } from '../../parts/facts.js'
 import { unknown } from '../../parts/quantity.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { sayRevision } from '../caches/judge-config.js'
@@ -10,28 +11,27 @@ export function ConfigPanel({ agent }: { readonly agent: Agent }) {
   return (
     <section class="panel" aria-label="Configuration">
       <h2>Configuration</h2>
-      <dl class="facts">
-        <div>
-          <dt>Desired</dt>
-          <dd>{sayRevision(desired.revision)}</dd>
-        </div>
-        <div>
-          <dt>Last attempt</dt>
-          <dd class="row">
-            {sayRevision(lastAttempted.revision)}
-            {lastAttempted.result !== null && <StateChip state={lastAttempted.result} />}
-            {lastAttempted.at !== null && <Time at={lastAttempted.at} isAgo />}
-          </dd>
-        </div>
-        <div>
-          <dt>Effective</dt>
-          <dd>{sayRevision(effective.revision)}</dd>
-        </div>
-      </dl>
+      <Facts
+        of={[
+          ['Desired', sayRevision(desired.revision)],
+          ['Last attempt', <Attempt {...lastAttempted} />],
+          ['Effective', sayRevision(effective.revision)],
+        ]}
+      />
       {lastAttempted.error !== null && <pre tabIndex={0}>{lastAttempted.error}</pre>}
       {agent.drift && <Drift drift={agent.drift} />}
       {agent.adoption && <Adoption adoption={agent.adoption} />}
     </section>
+  )
+}
+
+function Attempt({ revision, result, at }: Agent['config']['lastAttempted']) {
+  return (
+    <span class="row">
+      {sayRevision(revision)}
+      {result !== null && <StateChip state={result} />}
+      {at !== null && <Time at={at} isAgo />}
+    </span>
   )
 }
 
@@ -59,28 +59,14 @@ function Drift({ drift }: { readonly drift: NonNullable<Agent['drift']> }) {
   return (
     <>
       <h3>Changed from outside</h3>
-      <dl class="facts">
-        <div>
-          <dt>Seen</dt>
-          <dd>
-            <Time at={at} isAgo />
-          </dd>
-        </div>
-        <div>
-          <dt>What</dt>
-          <dd>{foreign.length === 0 ? unknown : foreign.join(', ')}</dd>
-        </div>
-        {action !== '' && (
-          <div>
-            <dt>Done about it</dt>
-            <dd>{action}</dd>
-          </div>
-        )}
-        <div>
-          <dt>Put right</dt>
-          <dd>{healedAt === null ? 'not yet' : <Time at={healedAt} isAgo />}</dd>
-        </div>
-      </dl>
+      <Facts
+        of={[
+          ['Seen', <Time at={at} isAgo />],
+          ['What', foreign.length === 0 ? unknown : foreign.join(', ')],
+          ['Done about it', action !== '' && action],
+          ['Put right', healedAt === null ? 'not yet' : <Time at={healedAt} isAgo />],
+        ]}
+      />
     </>
   )
 }

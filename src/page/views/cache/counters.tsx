@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks'
 import type { Counter } from '../../api/counter.js'
 import { useObject } from '../../api/object.js'
 import { useSamples } from '../../api/samples.js'
+import { codeColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
@@ -62,19 +63,9 @@ function toRows(
 }
 
 const columns: readonly Column<CounterRow>[] = [
-  { title: 'Name', show: ({ id }) => <code title={id}>{id}</code>, sortBy: ({ id }) => id },
-  {
-    title: 'Now',
-    width: '9rem',
-    isEnd: true,
-    show: sayValue,
-    sortBy: ({ value }) => value,
-  },
-  {
-    title: 'What it counts',
-    from: 'medium',
-    show: ({ description }) => description,
-  },
+  codeColumn('Name', ({ id }) => id),
+  textColumn('Now', sayValue, { width: '9rem', isEnd: true, sortBy: ({ value }) => value }),
+  { title: 'What it counts', from: 'medium', show: ({ description }) => description },
 ]
 
 function sayValue({ id, value, kind }: CounterRow): string {

@@ -1,6 +1,5 @@
 /** What can be done to a cache as a whole: its tags, its lock, its end. */
 import { useSignal } from '@preact/signals'
-import { useLocation } from 'wouter-preact'
 import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
@@ -8,6 +7,7 @@ import { Button } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { toast } from '../../parts/toasts.js'
+import { useDelete } from '../../parts/use-delete.js'
 import { mayRead } from '../../session/rights.js'
 import { TagsDialog } from './tags-dialog.js'
 import { UnlockText } from './unlock-text.js'
@@ -20,7 +20,7 @@ export interface CacheDeedsProps {
 export function CacheDeeds({ agent, onChange }: CacheDeedsProps) {
   const deed = useDeed()
   const isTagging = useSignal(false)
-  const [, go] = useLocation()
+  const deletion = useDelete()
 
   const unlock = async (): Promise<void> => {
     // What it would change moves with what the cache holds and with what is deployed.
@@ -41,22 +41,12 @@ export function CacheDeeds({ agent, onChange }: CacheDeedsProps) {
     )
   }
 
-  const remove = async (): Promise<void> => {
-    const isSure = await confirmDestruction({
-      title: `Delete ${agent.name}?`,
+  const remove = (): Promise<void> =>
+    deletion.ask({
+      ...{ path: `/agents/${agent.id}`, name: agent.name, home: '/caches' },
       text: 'It is forgotten and its key revoked; the cache itself serves on. To come back it needs a join token.',
-      verb: 'Delete',
-      name: agent.name,
+      remove: () => deleteAgent(agent),
     })
-    if (!isSure) return
-    await deed.run(
-      () => deleteAgent(agent),
-      () => {
-        toast(`${agent.name} is deleted.`)
-        go('/caches')
-      },
-    )
-  }
 
   return (
     <>
@@ -75,10 +65,11 @@ export function CacheDeeds({ agent, onChange }: CacheDeedsProps) {
           Unlock
         </Button>
       )}
-      <Button icon="remove" isBusy={deed.isBusy} onClick={() => void remove()}>
+      <Button icon="remove" isBusy={deletion.isBusy} onClick={() => void remove()}>
         Delete
       </Button>
       {deed.error && <ErrorNote error={deed.error} />}
+      {deletion.error && <ErrorNote error={deletion.error} />}
       {isTagging.value && (
         <TagsDialog
           agent={agent}

@@ -11,7 +11,7 @@ import { tellOutcome } from '../../parts/tell-error.js'
 import { toast } from '../../parts/toasts.js'
 import { joinLines, toUndoValue, type ParameterRow } from './engine-rows.js'
 
-export interface ParamDialogProps {
+interface ParamDialogProps {
   readonly agent: Agent
   readonly parameter: ParameterRow
   readonly isChangeable: boolean

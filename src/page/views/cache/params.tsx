@@ -5,6 +5,7 @@ import { useObject } from '../../api/object.js'
 import type { Parameter } from '../../api/engine.js'
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
+import { codeColumn } from '../../parts/columns.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { useAddressField } from '../../shell/address.js'
@@ -16,8 +17,7 @@ import { ParamDialog } from './param-dialog.js'
 
 export function ParamsSection({ agent, isChangeable }: SectionProps) {
   const asked = useObject<Readonly<Record<string, Parameter>>>(`/agents/${agent.id}/params`, {
-    follow: 'agent',
-    id: agent.id,
+    ...{ follow: 'agent', id: agent.id },
   })
   const [text] = useAddressField('find')
   const [only, setOnly] = useAddressField('only')
@@ -85,10 +85,9 @@ export function ParamsSection({ agent, isChangeable }: SectionProps) {
 }
 
 const shownColumns: readonly Column<ParameterRow>[] = [
-  { title: 'Name', show: ({ id }) => <code title={id}>{id}</code>, sortBy: ({ id }) => id },
+  codeColumn('Name', ({ id }) => id),
   {
-    title: 'Value',
-    width: '28%',
+    ...{ title: 'Value', width: '28%', sortBy: ({ value }) => value },
     show: ({ value, unit, isChanged }) => (
       <span class="cache-value" title={`${value} ${unit}`}>
         {isChanged && (
@@ -101,14 +100,10 @@ const shownColumns: readonly Column<ParameterRow>[] = [
         </span>
       </span>
     ),
-    sortBy: ({ value }) => value,
   },
   {
-    title: 'Default',
-    width: '20%',
-    from: 'wide',
+    ...{ title: 'Default', width: '20%', from: 'wide', sortBy: (row) => row.default },
     show: (row) => <span title={row.default}>{row.default}</span>,
-    sortBy: (row) => row.default,
   },
 ]
 

@@ -25,7 +25,7 @@ export function PlacedPanel({ agent }: { readonly agent: Agent }) {
         </p>
       )}
       {placed.length > 0 && (
-        <ul class="cache-placed">
+        <ul class="plain-list cache-placed">
           {placed.map(({ group, place }) => (
             <li key={group.id}>
               <div class="row">

@@ -1,7 +1,8 @@
 /** How a cache is: itself, its configuration in three parts, what is placed on it, its last panic. */
 import { agent as agentResource, type Agent } from '../../../resources/agent.js'
 import { Labels } from '../../parts/state-chip.js'
-import { PlainFacts } from '../../parts/plain-fields.js'
+import { Facts } from '../../parts/facts.js'
+import { listPlainFacts } from '../../parts/plain-fields.js'
 import { unknown } from '../../parts/quantity.js'
 import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
@@ -38,51 +39,30 @@ export function StatusSection({ agent }: SectionProps) {
 }
 
 function CachePanel({ agent }: { readonly agent: Agent }) {
-  const { tags, organization } = agent
+  const { tags, organization, engineState, lastEngineState } = agent
   return (
     <section class="panel" aria-label="Cache">
       <h2>Cache</h2>
-      <dl class="facts">
-        <div>
-          <dt>Serves at</dt>
-          <dd>
-            {agent.engineHost}:{agent.enginePort}
-          </dd>
-        </div>
-        <div>
-          <dt>Engine</dt>
-          <dd>
-            {agent.engineVersion} ({agent.engineState ?? `last seen ${agent.lastEngineState}`})
-          </dd>
-        </div>
-        <div>
-          <dt>Agent</dt>
-          <dd>{agent.agentVersion}</dd>
-        </div>
-        <div>
-          <dt>In this state</dt>
-          <dd>
-            <Time at={agent.lastStateChange} isAgo />
-          </dd>
-        </div>
-        <div>
-          <dt>Known since</dt>
-          <dd>
-            <Time at={agent.created} />
-          </dd>
-        </div>
-        <div>
-          <dt>Belongs to</dt>
-          <dd>{organization?.name ?? 'all organizations'}</dd>
-        </div>
-        <div>
-          <dt>Tags</dt>
-          <dd class="cache-tags">
-            {tags.length === 0 ? unknown : <Labels words={tags.map(({ name }) => name)} />}
-          </dd>
-        </div>
-        <PlainFacts of={agent} resource={agentResource} />
-      </dl>
+      <Facts
+        of={[
+          ['Serves at', `${agent.engineHost}:${agent.enginePort}`],
+          ['Engine', `${agent.engineVersion} (${engineState ?? `last seen ${lastEngineState}`})`],
+          ['Agent', agent.agentVersion],
+          ['In this state', <Time at={agent.lastStateChange} isAgo />],
+          ['Known since', <Time at={agent.created} />],
+          ['Belongs to', organization?.name ?? 'all organizations'],
+          ['Tags', tags.length === 0 ? unknown : <Tags tags={tags} />],
+          ...listPlainFacts(agent, agentResource),
+        ]}
+      />
     </section>
+  )
+}
+
+function Tags({ tags }: Pick<Agent, 'tags'>) {
+  return (
+    <span class="cache-tags">
+      <Labels words={tags.map(({ name }) => name)} />
+    </span>
   )
 }

@@ -14,7 +14,7 @@ import { PlainInputs, usePlainForm } from '../../parts/plain-fields.js'
 import { tellOutcome } from '../../parts/tell-error.js'
 import { toast } from '../../parts/toasts.js'
 
-export interface TagsDialogProps {
+interface TagsDialogProps {
   readonly agent: Agent
   readonly onChange: () => void
   readonly onClose: () => void

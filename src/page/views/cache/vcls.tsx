@@ -2,16 +2,15 @@
 import { useMemo } from 'preact/hooks'
 import type { Vcl } from '../../api/engine.js'
 import { useObject } from '../../api/object.js'
-import { sayCount, unknown } from '../../parts/quantity.js'
-import { StateChip } from '../../parts/state-chip.js'
+import { codeColumn, countColumn, stateColumn, textColumn } from '../../parts/columns.js'
+import { unknown } from '../../parts/quantity.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Asked } from './asked.js'
 import type { SectionProps } from './cache.js'
 
 export function VclsSection({ agent }: SectionProps) {
   const asked = useObject<readonly Vcl[]>(`/agents/${agent.id}/vcls`, {
-    follow: 'agent',
-    id: agent.id,
+    ...{ follow: 'agent', id: agent.id },
   })
   const rows = useMemo(() => asked.value?.map((vcl) => ({ ...vcl, id: vcl.name })), [asked.value])
   return (
@@ -22,36 +21,16 @@ export function VclsSection({ agent }: SectionProps) {
 }
 
 const columns: readonly Column<Vcl>[] = [
+  codeColumn('Name', ({ name }) => name),
+  stateColumn('Status', ({ status }) => status, {
+    ...{ width: '8.5rem', toneOf: ({ status }) => (status === 'active' ? 'good' : 'calm') },
+  }),
   {
-    title: 'Name',
-    show: ({ name }) => <code title={name}>{name}</code>,
-    sortBy: ({ name }) => name,
-  },
-  {
-    title: 'Status',
-    width: '8.5rem',
-    show: ({ status }) => <StateChip state={status} tone={status === 'active' ? 'good' : 'calm'} />,
-    sortBy: ({ status }) => status,
-  },
-  {
-    title: 'Stands for',
-    from: 'medium',
+    ...{ title: 'Stands for', from: 'medium', sortBy: ({ label }) => label },
     show: ({ label }) => (label === null ? unknown : <code title={label}>{label}</code>),
-    sortBy: ({ label }) => label,
   },
-  {
-    title: 'Temperature',
-    width: '9rem',
-    from: 'medium',
-    show: ({ temperature, state }) => temperature ?? state,
-    sortBy: ({ temperature }) => temperature,
-  },
-  {
-    title: 'Busy',
-    width: '6rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ busy }) => sayCount(busy),
-    sortBy: ({ busy }) => busy,
-  },
+  textColumn('Temperature', ({ temperature, state }) => temperature ?? state, {
+    ...{ width: '9rem', from: 'medium', sortBy: ({ temperature }) => temperature },
+  }),
+  countColumn('Busy', ({ busy }) => busy, { width: '6rem', from: 'medium' }),
 ]

@@ -3,8 +3,14 @@ import { useMemo } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
 import { Choices } from '../../parts/choices.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
-import { countStates, countWords, facets, type AgentFilter, type Facet } from './pick-agents.js'
-import { WordFilter } from './word-filter.js'
+import {
+  countStates,
+  countWords,
+  facets,
+  type AgentFilter,
+  type CountedWord,
+  type Facet,
+} from './pick-agents.js'
 
 export interface Filters {
   readonly filter: AgentFilter
@@ -60,4 +66,37 @@ function FacetFilter({ rows, filter, set, facet, label, all }: FacetFilterProps)
   // What all have in common is no choice.
   const isOffered = value !== '' || words.some(({ count }) => count < rows.length)
   return isOffered && <WordFilter {...{ label, all, words, value }} onChoose={set[facet]} />
+}
+
+interface WordFilterProps {
+  readonly label: string
+  /** What choosing none is called. */
+  readonly all: string
+  readonly words: readonly CountedWord[]
+  /** Empty: all. */
+  readonly value: string
+  readonly onChoose: (word: string) => void
+}
+
+function WordFilter({ label, all, words, value, onChoose }: WordFilterProps) {
+  // A link may name a word that no cache has any more.
+  const isKnown = value === '' || words.some(({ word }) => word === value)
+  return (
+    <select
+      class="field-input caches-words"
+      aria-label={label}
+      value={value}
+      onChange={({ currentTarget }) => {
+        onChoose(currentTarget.value)
+      }}
+    >
+      <option value="">{all}</option>
+      {!isKnown && <option value={value}>{value} (0)</option>}
+      {words.map(({ word, count }) => (
+        <option key={word} value={word}>
+          {word} ({count})
+        </option>
+      ))}
+    </select>
+  )
 }

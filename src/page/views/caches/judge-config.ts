@@ -1,7 +1,7 @@
 /** Whether a cache holds what it should, in a word: values in, values out. */
 import type { Agent } from '../../../resources/agent.js'
 
-export interface Judgement {
+interface Judgement {
   readonly word: 'In sync' | 'Healed' | 'Drifted' | 'Applying' | 'Waiting' | 'Failed' | 'Unknown'
   readonly tone: 'good' | 'calm' | 'busy' | 'warn' | 'bad'
   /** More than the word, for who asks. */

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { Deployment } from '../../api/deployment.js'
 import { useObject } from '../../api/object.js'
+import { Facts } from '../../parts/facts.js'
 import { ObjectDeeds } from '../../parts/object-deeds.js'
 import { sayCount } from '../../parts/quantity.js'
 import { ReferenceList } from '../../parts/reference-list.js'
@@ -46,7 +47,7 @@ export function View({ params }: ViewProps) {
         )}
       </ViewHead>
       <Troubles of={shown} deed={deletion} />
-      {deployment && <Facts deployment={deployment} />}
+      {deployment && <Panels deployment={deployment} />}
       {was && (
         <DeploymentForm
           before={was}
@@ -65,28 +66,19 @@ export function View({ params }: ViewProps) {
   )
 }
 
-function Facts({ deployment }: { readonly deployment: Deployment }) {
+function Panels({ deployment }: { readonly deployment: Deployment }) {
   const { id, min, max, tags, agents } = deployment
   return (
     <div class="panels">
       <section class="panel">
         <h2>What it asks for</h2>
-        <dl class="facts">
-          <div>
-            <dt>Tags</dt>
-            <dd>
-              <Labels words={tags.map(({ name }) => name)} />
-            </dd>
-          </div>
-          <div>
-            <dt>Min</dt>
-            <dd>{sayCount(min)}</dd>
-          </div>
-          <div>
-            <dt>Max</dt>
-            <dd>{sayCount(max)}</dd>
-          </div>
-        </dl>
+        <Facts
+          of={[
+            ['Tags', <Labels words={tags.map(({ name }) => name)} />],
+            ['Min', sayCount(min)],
+            ['Max', sayCount(max)],
+          ]}
+        />
       </section>
       {mayRead('vclgroup') && (
         <UsedBy

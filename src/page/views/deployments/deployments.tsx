@@ -1,78 +1,46 @@
 /** Deployments: which caches groups may use, and how many of them. */
-import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import type { Deployment } from '../../api/deployment.js'
 import { useList } from '../../api/list.js'
-import { countColumn, nameColumn } from '../../parts/columns.js'
+import { countColumn, labelsColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { NewButton } from '../../parts/new-button.js'
-import { ObjectList } from '../../parts/object-list.js'
-import { Labels, StateChip } from '../../parts/state-chip.js'
+import { ListView } from '../../parts/list-view.js'
 import type { Column } from '../../parts/table.js'
-import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite, readWho } from '../../session/rights.js'
-import { useSearchText } from '../../shell/address.js'
 import { DeploymentForm } from './deployment-form.js'
 
 export function View() {
-  const list = useList<Deployment>('/deployments', { follow: ['deployment'] })
-  const text = useSearchText()
-  const isMaking = useSignal(false)
   const [, go] = useLocation()
-  const shown = list.rows.filter(({ name, tags }) =>
-    [name, ...tags.map((tag) => tag.name)].some((word) => word.toLowerCase().includes(text)),
-  )
-  const ask = (isAsked: boolean): void => {
-    isMaking.value = isAsked
-  }
   return (
-    <>
-      <ViewHead title="Deployments">
-        {mayWrite('deployment') && (
-          <NewButton
-            noun="deployment"
-            onPress={() => {
-              ask(true)
-            }}
-          />
-        )}
-      </ViewHead>
-      <ObjectList
-        {...{ list, columns, label: 'Deployments', rows: shown }}
-        linkOf={({ id }) => `/deployments/${id}`}
-        sorting={{ title: 'Name', isDescending: false }}
-      >
-        <NoDeployments />
-      </ObjectList>
-      {isMaking.value && (
+    <ListView
+      title="Deployments"
+      list={useList<Deployment>('/deployments', { follow: ['deployment'] })}
+      textOf={({ name, tags }) => [name, ...tags.map((tag) => tag.name)].join('\n')}
+      columns={columns}
+      linkOf={({ id }) => `/deployments/${id}`}
+      sorting={{ title: 'Name', isDescending: false }}
+      noun={mayWrite('deployment') ? 'deployment' : null}
+      dialog={({ onClose }) => (
         <DeploymentForm
           before={null}
           owner={readWho()?.organization ?? null}
           onSaved={({ id }) => {
             go(`/deployments/${id}`)
           }}
-          onClose={() => {
-            ask(false)
-          }}
+          onClose={onClose}
         />
       )}
-    </>
+      empty={<NoDeployments />}
+    />
   )
 }
 
 const columns: readonly Column<Deployment>[] = [
-  nameColumn(({ name }) => name),
-  {
-    title: 'State',
-    width: '8.5rem',
-    show: ({ stateName }) => <StateChip state={stateName} />,
-    sortBy: ({ state }) => state,
-  },
-  {
-    title: 'Tags',
-    from: 'medium',
-    show: ({ tags }) => <Labels words={tags.map(({ name }) => name)} />,
-  },
+  textColumn('Name', ({ name }) => name),
+  stateColumn('State', ({ stateName }) => stateName, {
+    ...{ width: '8.5rem', sortBy: ({ state }) => state },
+  }),
+  labelsColumn('Tags', ({ tags }) => tags.map(({ name }) => name), { from: 'medium' }),
   countColumn('Caches', ({ agents }) => agents.length, { from: 'medium' }),
   countColumn('Min', ({ min }) => min, { from: 'medium' }),
   countColumn('Max', ({ max }) => max, { from: 'medium' }),

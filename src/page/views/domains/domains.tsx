@@ -1,52 +1,32 @@
 /** Domains: the names that groups answer for. */
-import { useSignal } from '@preact/signals'
 import type { Domain } from '../../../resources/domain.js'
 import { useList } from '../../api/list.js'
-import { agoColumn, nameColumn } from '../../parts/columns.js'
+import { agoColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
+import { ListView } from '../../parts/list-view.js'
 import { NewNamed } from '../../parts/named-object.js'
-import { NewButton } from '../../parts/new-button.js'
-import { ObjectList } from '../../parts/object-list.js'
 import type { Column } from '../../parts/table.js'
-import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
-import { useSearchText } from '../../shell/address.js'
 import { domainKind } from './domain-kind.js'
 
 export function View() {
-  const list = useList<Domain>('/domains', { follow: ['domain'] })
-  const text = useSearchText()
-  const isMaking = useSignal(false)
-  const shown = list.rows.filter(({ fqdn }) => fqdn.includes(text))
-  const make = (): void => {
-    isMaking.value = true
-  }
   return (
-    <>
-      <ViewHead title="Domains">
-        {mayWrite('domain') && <NewButton noun="domain" onPress={make} />}
-      </ViewHead>
-      <ObjectList
-        {...{ list, columns, label: 'Domains', rows: shown }}
-        linkOf={({ id }) => `/domains/${id}`}
-        sorting={{ title: 'Name', isDescending: false }}
-      >
-        <NoDomains />
-      </ObjectList>
-      {isMaking.value && (
-        <NewNamed
-          kind={domainKind}
-          onClose={() => {
-            isMaking.value = false
-          }}
-        />
-      )}
-    </>
+    <ListView
+      title="Domains"
+      list={useList<Domain>('/domains', { follow: ['domain'] })}
+      textOf={({ fqdn }) => fqdn}
+      columns={columns}
+      linkOf={({ id }) => `/domains/${id}`}
+      sorting={{ title: 'Name', isDescending: false }}
+      noun={mayWrite('domain') ? 'domain' : null}
+      dialog={({ onClose }) => <NewNamed kind={domainKind} onClose={onClose} />}
+      empty={<NoDomains />}
+    />
   )
 }
 
 const columns: readonly Column<Domain>[] = [
-  nameColumn(({ fqdn }) => fqdn),
+  textColumn('Name', ({ fqdn }) => fqdn),
   {
     title: 'Covers',
     width: '12rem',

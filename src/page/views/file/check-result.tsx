@@ -9,7 +9,7 @@ export function problemsOf({ outcome, files }: Checked): readonly Problem[] {
   return outcome.ok ? [] : readProblems(outcome.error.errorMsg, new Set(files.keys()))
 }
 
-export interface CheckResultProps {
+interface CheckResultProps {
   readonly checked: Checked
   readonly file: FleetFile
   readonly onLine: (line: number) => void
@@ -19,7 +19,7 @@ export function CheckResult({ checked, file: { id }, onLine }: CheckResultProps)
   const { outcome, files } = checked
   if (outcome.ok)
     return (
-      <p class="file-compiles" role="status">
+      <p class="file-compiles tone-good" role="status">
         It compiles on {outcome.value.agents.map(({ name }) => name).join(', ')}.
       </p>
     )

@@ -11,7 +11,7 @@ import type { EditedFile } from './edited-file.js'
 import type { Versions } from './read-versions.js'
 import { sayWhere, type RunningVersion } from './running-versions.js'
 
-export interface CompareSectionProps {
+interface CompareSectionProps {
   readonly edited: EditedFile
   readonly newest: number
   readonly versions: Versions
@@ -60,7 +60,7 @@ export function CompareSection({ edited, newest, versions, running }: CompareSec
   const shown = pair.value
   return (
     <>
-      <div class="file-deeds">
+      <div class="row">
         <Side label="From" value={from} onChoose={setFrom} {...sides} />
         <Side label="To" value={to} onChoose={setTo} {...sides} />
         <Button

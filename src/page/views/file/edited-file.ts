@@ -22,7 +22,7 @@ export interface Newest {
 }
 
 /** What the text was begun from. */
-export interface Base {
+interface Base {
   readonly etag: string | null
   readonly version: number
   /** Null: of a draft it is not known any more. */

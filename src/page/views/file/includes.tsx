@@ -31,7 +31,7 @@ export function Includes({ file, text }: { readonly file: FleetFile; readonly te
       <h2 id="file-includes">Includes</h2>
       {names.length === 0 && <p class="quiet">Nothing.</p>}
       {names.length > 0 && (
-        <ul class="file-list">
+        <ul class="plain-list">
           {names.map((name) => (
             <li key={name}>
               <Included name={name} file={found.value?.get(name)} isKnown={found.value !== null} />

@@ -3,7 +3,7 @@ import { Button, LinkButton } from '../../parts/button.js'
 import type { EditedFile } from './edited-file.js'
 import type { Versions } from './read-versions.js'
 
-export interface NewerVersionProps {
+interface NewerVersionProps {
   readonly edited: EditedFile
   readonly versions: Versions
 }
@@ -14,7 +14,7 @@ export function NewerVersion({ edited, versions }: NewerVersionProps) {
   const { id, version } = newest.file
   const account = versions.rows?.find((row) => row.version === version)?.account
   return (
-    <div class="file-newer" role="status">
+    <div class="file-newer tone-warn" role="status">
       <p>
         Version {version}
         {account !== undefined && ` by ${account}`} is there by now; this was begun from version{' '}

@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact'
 import type { Problem } from './read-problems.js'
 
-export interface ProblemListProps {
+interface ProblemListProps {
   readonly problems: readonly Problem[]
   /** By name. */
   readonly files: ReadonlyMap<string, number>
@@ -13,7 +13,7 @@ export interface ProblemListProps {
 export function ProblemList({ problems, files, open }: ProblemListProps) {
   if (problems.length === 0) return null
   return (
-    <ul class="file-problems" aria-label="Places">
+    <ul class="plain-list" aria-label="Places">
       {problems.map((problem, place) => (
         <li key={place}>
           <Place {...{ problem, open }} id={files.get(problem.file)} /> {problem.message}

@@ -1,10 +1,12 @@
 /** Another name for a file. */
 import { useDeed } from '../../api/deed.js'
-import { NameDialog } from '../../parts/name-dialog.js'
+import { Dialog } from '../../parts/dialog.js'
+import { Form } from '../../parts/form.js'
+import { TextInputs, useDraft } from '../../parts/inputs.js'
 import { toast } from '../../parts/toasts.js'
 import type { EditedFile } from './edited-file.js'
 
-export interface RenameProps {
+interface RenameProps {
   readonly edited: EditedFile
   /** As it is called now. */
   readonly before: string
@@ -13,12 +15,14 @@ export interface RenameProps {
 
 export function Rename({ edited, before, onClose }: RenameProps) {
   const deed = useDeed()
-  const rename = (name: string): void => {
-    const undo = (): void => {
-      void edited.change({ name: before }).then((outcome) => {
-        if (!outcome.ok) edited.tell(outcome.error)
-      })
-    }
+  const draft = useDraft({ name: before })
+  const undo = (): void => {
+    void edited.change({ name: before }).then((outcome) => {
+      if (!outcome.ok) edited.tell(outcome.error)
+    })
+  }
+  const rename = (): void => {
+    const name = draft.name.value
     void deed.run(
       () => edited.change({ name }),
       () => {
@@ -28,18 +32,18 @@ export function Rename({ edited, before, onClose }: RenameProps) {
     )
   }
   return (
-    <NameDialog
-      {...{
-        title: `Rename ${before}`,
-        verb: 'Rename',
-        label: 'Name',
-        field: 'name',
-        deed,
-        onClose,
-      }}
-      hint="Include statements with the old name no longer find it. What is deployed stays."
-      start={before}
-      onSave={rename}
-    />
+    <Dialog title={`Rename ${before}`} onClose={onClose}>
+      <Form {...{ deed, verb: 'Rename', names: ['name'] }} onSubmit={rename} onCancel={onClose}>
+        <TextInputs of={inputs} draft={draft} error={deed.error} />
+      </Form>
+    </Dialog>
   )
 }
+
+const inputs = {
+  name: {
+    label: 'Name',
+    required: true,
+    hint: 'Include statements with the old name no longer find it. What is deployed stays.',
+  },
+} as const

@@ -16,7 +16,7 @@ import { NewerVersion } from './newer-version.js'
 import type { Versions } from './read-versions.js'
 import { UsedBy } from './used-by.js'
 
-export interface TextSectionProps {
+interface TextSectionProps {
   readonly edited: EditedFile
   readonly file: WholeFile
   readonly users: readonly FileUser[]
@@ -98,7 +98,7 @@ function Deeds(props: {
   const chosen = groupId.value ?? String(users[0]?.id ?? '')
   const group = users.find(({ id }) => String(id) === chosen) ?? null
   return (
-    <div class="file-deeds">
+    <div class="row">
       <Button
         kind="main"
         disabled={!edited.isChanged}

@@ -13,7 +13,7 @@ export function UsedBy({ users }: { readonly users: readonly FileUser[] }) {
         <p class="quiet">No group: add it to one, and it can be put on caches.</p>
       )}
       {users.length > 0 && (
-        <ul class="file-list">
+        <ul class="plain-list">
           {users.map(({ id, name, stateName }) => (
             <li key={id} class="file-user">
               <Link href={`/groups/${id}`}>{name}</Link>

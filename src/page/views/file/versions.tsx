@@ -21,7 +21,7 @@ interface Row extends FileVersion {
   readonly where: readonly string[]
 }
 
-export interface VersionsSectionProps {
+interface VersionsSectionProps {
   readonly edited: EditedFile
   readonly file: WholeFile
   readonly versions: Versions

@@ -3,40 +3,50 @@ import { useMemo } from 'preact/hooks'
 import type { FileUser, FleetFile } from '../../api/file.js'
 import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
-import { agoColumn, countColumn, nameColumn } from '../../parts/columns.js'
+import { agoColumn, countColumn, labelsColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { ObjectList } from '../../parts/object-list.js'
-import { Labels } from '../../parts/state-chip.js'
+import { ListView } from '../../parts/list-view.js'
 import type { Column } from '../../parts/table.js'
-import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
-import { MakeFiles } from './make-files.js'
+import { NewFile } from './new-file.js'
 import { countTypes, fileTypeNames, findUsers, pickFiles } from './pick-files.js'
+import { UploadButton } from './upload.js'
 
 interface Row extends FleetFile {
   readonly users: readonly string[]
 }
 
 export function View() {
-  const list = useList<FleetFile>('/files', { follow: ['file'] })
-  const { rows, phase } = list
+  const files = useList<FleetFile>('/files', { follow: ['file'] })
   const text = useSearchText()
   const [type, setType] = useAddressField('type')
   const users = useUsers()
-  const shown = useMemo(
-    () =>
-      pickFiles(rows, { text, type }).map((file) => ({ ...file, users: users.get(file.id) ?? [] })),
-    [rows, text, type, users],
+  const rows = useMemo(
+    () => files.rows.map((file) => ({ ...file, users: users.get(file.id) ?? [] })),
+    [files.rows, users],
   )
-
+  const shown = useMemo(() => pickFiles(rows, { text, type }), [rows, text, type])
+  const isWriter = mayWrite('file')
+  const known = files.phase === 'ready' ? files.rows : null
   return (
-    <>
-      <ViewHead title="VCL">
-        {mayWrite('file') && (
-          <MakeFiles known={phase === 'ready' ? rows : null} onMade={list.reload} />
-        )}
-      </ViewHead>
+    <ListView<Row>
+      list={{ ...files, rows }}
+      title="VCL"
+      label="Files"
+      shown={shown}
+      columns={mayRead('vclgroup') ? columns : columnsAlone}
+      linkOf={({ id }) => `/files/${id}`}
+      sorting={{ title: 'Name', isDescending: false }}
+      buttons={() => isWriter && <UploadButton known={known} onMade={files.reload} />}
+      noun={isWriter ? 'file' : null}
+      dialog={({ onClose }) => <NewFile onClose={onClose} />}
+      empty={
+        <Empty icon="file" title="No files yet">
+          <p>Make one here, or upload the *.vcl of a cache; a VCL group then puts it on caches.</p>
+        </Empty>
+      }
+    >
       {rows.length > 0 && (
         <Choices
           label="Type"
@@ -45,17 +55,7 @@ export function View() {
           choices={[{ value: '', title: 'All', count: rows.length }, ...countTypes(rows)]}
         />
       )}
-      <ObjectList
-        {...{ list, label: 'Files', rows: shown }}
-        columns={mayRead('vclgroup') ? columns : columnsAlone}
-        linkOf={({ id }) => `/files/${id}`}
-        sorting={{ title: 'Name', isDescending: false }}
-      >
-        <Empty icon="file" title="No files yet">
-          <p>Make one here, or upload the *.vcl of a cache; a VCL group then puts it on caches.</p>
-        </Empty>
-      </ObjectList>
-    </>
+    </ListView>
   )
 }
 
@@ -66,20 +66,14 @@ function useUsers(): ReadonlyMap<number, readonly string[]> {
 }
 
 const columns: readonly Column<Row>[] = [
-  nameColumn(({ name }) => name),
-  {
-    title: 'Type',
-    width: '6rem',
-    show: ({ fileType }) => fileTypeNames[fileType],
-    sortBy: ({ fileType }) => fileType,
-  },
+  textColumn('Name', ({ name }) => name),
+  textColumn('Type', ({ fileType }) => fileTypeNames[fileType], {
+    ...{ width: '6rem', sortBy: ({ fileType }) => fileType },
+  }),
   countColumn('Version', ({ version }) => version),
-  {
-    title: 'Used by',
-    from: 'medium',
-    show: ({ users }) => <Labels words={users} />,
-    sortBy: ({ users }) => users.length,
-  },
+  labelsColumn('Used by', ({ users }) => users, {
+    ...{ from: 'medium', sortBy: ({ users }) => users.length },
+  }),
   agoColumn('Changed', ({ updated }) => updated, { from: 'medium' }),
 ]
 const columnsAlone = columns.filter(({ title }) => title !== 'Used by')

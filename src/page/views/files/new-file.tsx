@@ -1,11 +1,12 @@
 /** A new file, with a text to begin from. */
-import { useSignal } from '@preact/signals'
+import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import type { WholeFile } from '../../api/file.js'
 import { Dialog } from '../../parts/dialog.js'
-import { SelectField, TextField } from '../../parts/field.js'
+import { SelectField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
+import { readDraft, TextInputs, useDraft } from '../../parts/inputs.js'
 
 const beginnings: Readonly<Record<string, string>> = {
   1: `vcl 4.1;
@@ -23,46 +24,35 @@ sub vcl_recv {
 `,
 }
 
-export interface NewFileProps {
-  readonly onClose: () => void
-  readonly onMade: (id: number) => void
-}
-
-export function NewFile({ onClose, onMade }: NewFileProps) {
+export function NewFile({ onClose }: { readonly onClose: () => void }) {
   const deed = useDeed()
-  const name = useSignal('')
-  const type = useSignal('1')
+  const [, go] = useLocation()
+  const draft = useDraft({ name: '', type: '1' })
   const submit = (): void => {
-    const source = beginnings[type.value] ?? ''
-    const body = { name: name.value, fileType: Number(type.value), source }
+    const { name, type } = readDraft(draft)
+    const body = { name, fileType: Number(type), source: beginnings[type] ?? '' }
     void deed.run(
       () => call<WholeFile>('POST', '/files', { body }),
       ({ id }) => {
-        onMade(id)
+        go(`/files/${id}`)
       },
     )
   }
   return (
     <Dialog title="New file" onClose={onClose}>
       <Form deed={deed} verb="Make" names={['name']} onSubmit={submit} onCancel={onClose}>
-        <TextField
-          label="Name"
-          name="name"
-          value={name}
-          error={deed.error}
-          hint="What other files include it by: shop.vcl"
-          required
-          autoFocus
-        />
-        <SelectField
-          label="Type"
-          value={type}
-          options={[
-            { value: '1', title: 'Main: the VCL of a group' },
-            { value: '2', title: 'Include: part of others' },
-          ]}
-        />
+        <TextInputs of={inputs} draft={draft} error={deed.error} />
+        <SelectField label="Type" value={draft.type} options={types} />
       </Form>
     </Dialog>
   )
 }
+
+const inputs = {
+  name: { label: 'Name', hint: 'What other files include it by: shop.vcl', required: true },
+} as const
+
+const types = [
+  { value: '1', title: 'Main: the VCL of a group' },
+  { value: '2', title: 'Include: part of others' },
+]

@@ -3,7 +3,7 @@ import type { FileUser, FleetFile } from '../../api/file.js'
 
 export const fileTypeNames = { 1: 'Main', 2: 'Include', 3: 'Other' } as const
 
-export interface FileFilter {
+interface FileFilter {
   /** In lower case: the name holds it. */
   readonly text: string
   /** The number of a type; empty: all. */

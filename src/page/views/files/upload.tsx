@@ -1,6 +1,6 @@
 /** Files of this machine become files of the fleet, or further versions of those with their names. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import type { FleetFile, WholeFile } from '../../api/file.js'
 import type { CallError } from '../../api/http.js'
@@ -10,18 +10,56 @@ import { ErrorNote } from '../../parts/error-note.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { readUpload } from './read-upload.js'
 
-export interface UploadProps {
-  readonly files: readonly File[]
-  readonly known: readonly FleetFile[]
-  readonly onClose: () => void
-}
-
 type Result = { readonly words: string } | { readonly error: CallError } | null
 
 /** Chosen by us: base64 of more is over the API's 10 MiB. */
 const bytesMost = 7_500_000
 
-export function Upload({ files, known, onClose }: UploadProps) {
+interface UploadButtonProps {
+  /** Whose names are taken; null: not read yet. */
+  readonly known: readonly FleetFile[] | null
+  readonly onMade: () => void
+}
+
+export function UploadButton({ known, onMade }: UploadButtonProps) {
+  const place = useRef<HTMLInputElement>(null)
+  const chosen = useSignal<readonly File[]>([])
+  return (
+    <>
+      <input
+        ref={place}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to upload"
+        onChange={({ currentTarget }) => {
+          chosen.value = [...(currentTarget.files ?? [])]
+          // The same ones again are a choice too.
+          currentTarget.value = ''
+        }}
+      />
+      <Button onClick={() => place.current?.click()}>Upload…</Button>
+      {chosen.value.length > 0 && known && (
+        <Upload
+          files={chosen.value}
+          known={known}
+          onClose={() => {
+            chosen.value = []
+            onMade()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface UploadProps {
+  readonly files: readonly File[]
+  readonly known: readonly FleetFile[]
+  readonly onClose: () => void
+}
+
+function Upload({ files, known, onClose }: UploadProps) {
   const results = useSignal<readonly Result[]>(files.map(() => null))
   const isBusy = useSignal(false)
   const isDone = results.value.some((result) => result !== null) && !isBusy.value
@@ -42,10 +80,10 @@ export function Upload({ files, known, onClose }: UploadProps) {
 
   return (
     <Dialog title="Upload" onClose={onClose}>
-      <ul class="upload">
+      <ul class="plain-list upload">
         {files.map((file, place) => (
           <li key={place} class="upload-file">
-            <span class="upload-name">{file.name}</span>
+            <span>{file.name}</span>
             <Outcome file={file} known={known} result={results.value[place] ?? null} />
           </li>
         ))}

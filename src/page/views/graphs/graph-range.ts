@@ -42,7 +42,7 @@ export const rangeKeys = [
   { key: 'ArrowLeft', title: 'Earlier' },
   { key: 'ArrowRight', title: 'Later' },
 ] as const
-export type RangeKey = (typeof rangeKeys)[number]['key']
+type RangeKey = (typeof rangeKeys)[number]['key']
 
 /** Where a key leads from a range, as the address says it; null: no further. */
 export function moveRange(range: GraphRange, key: RangeKey, nowSeconds: number): string | null {

@@ -53,7 +53,7 @@ export function pinGroup(
   return { mainVCL: { id, name, version: mainVersion }, includes: pins }
 }
 
-export interface NameChange {
+interface NameChange {
   readonly name: string
   readonly what: 'added' | 'removed' | 'kept'
 }

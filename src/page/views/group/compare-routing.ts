@@ -1,7 +1,7 @@
 /** How the routing VCL changes, caches with the same change together: values in, values out. */
 import type { AgentRouting } from '../../api/group.js'
 
-export interface RoutingChange {
+interface RoutingChange {
   /** The lines that go, then those that come, with their signs. */
   readonly diff: string
   readonly agents: readonly string[]

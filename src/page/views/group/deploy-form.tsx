@@ -23,6 +23,17 @@ const percents = [
   { value: '50', title: 'half of them have it' },
 ]
 
+const compiles = [
+  {
+    ...{ title: 'Compile on one cache', agents: 'one' },
+    done: 'It compiles on a cache that it would be placed on.',
+  },
+  {
+    ...{ title: 'Compile on all', agents: 'all' },
+    done: 'It compiles on all caches that it would be placed on.',
+  },
+]
+
 export function DeployForm({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const wait = useSignal('60')
   const percent = useSignal('100')
@@ -58,28 +69,17 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
             Deploy
           </Button>
         )}
-        <Button
-          isBusy={isBusy}
-          onClick={() => {
-            verbs.act(group, {
-              ...{ name: 'validate', query: { agents: 'one' } },
-              done: 'It compiles on a cache that it would be placed on.',
-            })
-          }}
-        >
-          Compile on one cache
-        </Button>
-        <Button
-          isBusy={isBusy}
-          onClick={() => {
-            verbs.act(group, {
-              ...{ name: 'validate', query: { agents: 'all' } },
-              done: 'It compiles on all caches that it would be placed on.',
-            })
-          }}
-        >
-          Compile on all
-        </Button>
+        {compiles.map(({ title, agents, done }) => (
+          <Button
+            key={agents}
+            isBusy={isBusy}
+            onClick={() => {
+              verbs.act(group, { name: 'validate', query: { agents }, done })
+            }}
+          >
+            {title}
+          </Button>
+        ))}
       </div>
       {/* Below the buttons, which stay under the pointer. */}
       <div class="group-outcome" ref={outcome}>

@@ -8,7 +8,7 @@ import { Icon } from '../../parts/icon.js'
 import { mayRead } from '../../session/rights.js'
 import { compareFiles, isChanged, type FileChange } from './compare-pins.js'
 
-export interface FileChangesProps {
+interface FileChangesProps {
   /** Null: nothing was there. */
   readonly before: Pins | null
   readonly after: Pins
@@ -16,7 +16,7 @@ export interface FileChangesProps {
 
 export function FileChanges({ before, after }: FileChangesProps) {
   return (
-    <ul class="group-files">
+    <ul class="plain-list">
       {compareFiles(before, after).map((change) => (
         <li key={`${change.isMain ? 'main' : 'include'} ${change.id}`}>
           <OneFile change={change} />
@@ -33,7 +33,7 @@ function OneFile({ change }: { readonly change: FileChange }) {
     <>
       <span class="group-file-name">{name}</span>
       <span class="quiet">{isMain ? 'main VCL' : 'include'}</span>
-      <span class={`group-change group-${what(change)}`}>{sayChange(change)}</span>
+      <span class={`group-change ${toneOf(change)}`}>{sayChange(change)}</span>
     </>
   )
   if (!isChanged(change) || !mayRead('file')) return <p class="group-file">{words}</p>
@@ -58,10 +58,10 @@ function OneFile({ change }: { readonly change: FileChange }) {
   )
 }
 
-function what({ from, to }: FileChange): 'added' | 'removed' | 'changed' | 'kept' {
-  if (from === to) return 'kept'
-  if (from === null) return 'added'
-  return to === null ? 'removed' : 'changed'
+function toneOf({ from, to }: FileChange): string {
+  if (from === to) return 'quiet'
+  if (from === null) return 'tone-good'
+  return to === null ? 'tone-bad' : 'tone-busy'
 }
 
 function sayChange({ from, to }: FileChange): string {

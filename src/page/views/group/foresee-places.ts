@@ -46,7 +46,7 @@ function explain(
   return held ? 'it keeps its place' : `it has all tags of ${deployment ?? 'a deployment'}`
 }
 
-export interface AlikePlaces extends Pick<ForeseenPlace, 'what' | 'reason'> {
+interface AlikePlaces extends Pick<ForeseenPlace, 'what' | 'reason'> {
   readonly count: number
 }
 

@@ -14,7 +14,7 @@ import { GroupForm, listChoosable, type GroupFormProps } from './group-form.js'
 import { mayChangeGroup } from './may-change-group.js'
 import type { Verbs } from './use-verbs.js'
 
-export interface GroupDeedsProps {
+interface GroupDeedsProps {
   readonly group: Group
   readonly etag: string | null
   readonly verbs: Verbs

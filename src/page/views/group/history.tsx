@@ -74,13 +74,11 @@ function listColumns(show: (row: Row) => void): readonly Column<Row>[] {
       ),
     },
     {
-      title: 'Result',
-      width: '7rem',
+      ...{ title: 'Result', width: '7rem' },
       show: ({ result }) => <StateChip state={result === 'ok' ? 'ok' : 'failed'} />,
     },
     {
-      title: 'Main VCL',
-      from: 'wide',
+      ...{ title: 'Main VCL', from: 'wide' },
       show: ({ mainVCL }) => `${mainVCL.name}, version ${mainVCL.version}`,
     },
     { title: 'By', from: 'medium', show: ({ account }) => account || unknown },

@@ -2,9 +2,10 @@
 import { compareNames } from './compare-pins.js'
 
 const signs = { added: '+', removed: '−', kept: '' } as const
+const tones = { added: 'tone-good', removed: 'tone-bad', kept: 'quiet' } as const
 const words = { added: 'is added', removed: 'is taken away', kept: 'stays' } as const
 
-export interface NameChangesProps {
+interface NameChangesProps {
   readonly label: string
   readonly before: readonly string[]
   readonly after: readonly string[]
@@ -15,9 +16,9 @@ export function NameChanges({ label, before, after, none }: NameChangesProps) {
   const changes = compareNames(before, after)
   if (changes.length === 0) return <p class="quiet">{none}</p>
   return (
-    <ul class="group-names" aria-label={label}>
+    <ul class="plain-list group-names" aria-label={label}>
       {changes.map(({ name, what }) => (
-        <li key={`${what} ${name}`} class={`group-change group-${what}`}>
+        <li key={`${what} ${name}`} class={`group-change ${tones[what]}`}>
           {signs[what]} {name} <span class="unseen">{words[what]}</span>
         </li>
       ))}

@@ -1,9 +1,9 @@
 /** What a group is, and how it is on its caches. */
-import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import type { Group, HistoryEntry, Pins } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
-import type { PermissionType } from '../../api/whoami.js'
+import type { PermissionType } from '../../../resources/permission.js'
+import { Facts } from '../../parts/facts.js'
 import { Loading } from '../../parts/loading.js'
 import { ReferenceList } from '../../parts/reference-list.js'
 import { Time } from '../../parts/time.js'
@@ -27,11 +27,11 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
       {newest && isFailed(newest) && <LastFailure entry={newest} group={group} />}
       <Undeployed group={group} next={next.pins} />
       {group.wish?.pending === true && (
-        <p class="group-warning">
+        <p class="group-note tone-warn">
           It is wished for on more caches than there are: those that come get it by themselves.
         </p>
       )}
-      <Facts group={group} />
+      <GroupFacts group={group} />
       <section class="panel" aria-label="On its caches">
         <h2>On its caches</h2>
         <Places group={group} last={verbs.last} />
@@ -53,7 +53,7 @@ interface LastFailureProps {
 function LastFailure({ entry, group }: LastFailureProps) {
   const { action, at, account, result } = entry
   return (
-    <section class="group-failure" aria-label="The last deploy failed">
+    <section class="group-note tone-bad" aria-label="The last deploy failed">
       <p>
         The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
         {group.deployed && 'What was deployed before serves on.'}
@@ -73,7 +73,7 @@ function Undeployed({ group, next }: { readonly group: Group; readonly next: Pin
     compareNames(idsOf(wish.deployments), idsOf(group.deployments)).filter(isOther).length
   if (changes === 0) return null
   return (
-    <p class="group-hint">
+    <p class="group-note group-hint">
       {changes} {changes === 1 ? 'change is' : 'changes are'} not deployed.{' '}
       <Link href={`/groups/${id}/deploy`}>Look what a deploy would do</Link>
     </p>
@@ -84,7 +84,7 @@ const isOther = ({ what }: { readonly what: string }): boolean => what !== 'kept
 const fqdnsOf = (all: readonly { readonly fqdn: string }[]) => all.map(({ fqdn }) => fqdn)
 const idsOf = (all: readonly { readonly id: number }[]) => all.map(({ id }) => String(id))
 
-function Facts({ group }: { readonly group: Group }) {
+function GroupFacts({ group }: { readonly group: Group }) {
   const { mainVCL, includes, domains, deployments, keepOnFailure, managedBy, updated } = group
   const nowhere = group.console
     ? 'its caches are named in the console'
@@ -99,52 +99,39 @@ function Facts({ group }: { readonly group: Group }) {
       hrefOf={mayRead(type) ? (id) => `${home}/${id}` : undefined}
     />
   )
-  const main = mainVCL ? [mainVCL] : []
+  const main = list(mainVCL ? [mainVCL] : [], ['file', '/files'], 'None')
   const names = domains.map(({ id, fqdn }) => ({ id, name: fqdn }))
   return (
     <section class="panel" aria-label="What it is">
-      <dl class="facts">
-        <Fact title="Main VCL">
-          {list(main, ['file', '/files'], 'None')}
-          {mainVCL?.version !== undefined && (
-            <span class="quiet">always version {mainVCL.version}</span>
-          )}
-        </Fact>
-        <Fact title="Includes">{list(includes, ['file', '/files'], 'None')}</Fact>
-        <Fact title="Domains">
-          {list(names, ['domain', '/domains'], 'None: its VCL is the whole VCL of its caches')}
-        </Fact>
-        <Fact title="Deployments">
-          {list(deployments, ['deployment', '/deployments'], `None: ${nowhere}`)}
-        </Fact>
-        <Fact title="Where a deploy fails">
-          {keepOnFailure ? 'the old VCL is kept' : 'the cache drops the group'}
-        </Fact>
-        {managedBy !== null && (
-          <Fact title="Managed by">
-            the set {managedBy} of <code>cachefleet apply</code>: what is changed here is changed
-            back there
-          </Fact>
-        )}
-        <Fact title="Changed">
-          <Time at={updated} />
-        </Fact>
-      </dl>
+      <Facts
+        of={[
+          ['Main VCL', mainVCL?.version === undefined ? main : [main, <Pinned {...mainVCL} />]],
+          ['Includes', list(includes, ['file', '/files'], 'None')],
+          [
+            'Domains',
+            list(names, ['domain', '/domains'], 'None: its VCL is the whole VCL of its caches'),
+          ],
+          ['Deployments', list(deployments, ['deployment', '/deployments'], `None: ${nowhere}`)],
+          [
+            'Where a deploy fails',
+            keepOnFailure ? 'the old VCL is kept' : 'the cache drops the group',
+          ],
+          ['Managed by', managedBy !== null && <ManagedBy set={managedBy} />],
+          ['Changed', <Time at={updated} />],
+        ]}
+      />
     </section>
   )
 }
 
-function Fact({
-  title,
-  children,
-}: {
-  readonly title: string
-  readonly children: ComponentChildren
-}) {
+function Pinned({ version }: { readonly version?: number }) {
+  return <span class="quiet">always version {version}</span>
+}
+
+function ManagedBy({ set }: { readonly set: string }) {
   return (
-    <div>
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-    </div>
+    <>
+      the set {set} of <code>cachefleet apply</code>: what is changed here is changed back there
+    </>
   )
 }

@@ -21,7 +21,7 @@ export function stepOf(place: Place, group: Sight, revisionBefore: number | null
   return 'applied'
 }
 
-export interface Progress {
+interface Progress {
   /** Caches that are through the step that is on its way. */
   readonly done: number
   readonly all: number
@@ -45,7 +45,7 @@ export function measureProgress(group: Sight, revisionBefore: number | null): Pr
   }
 }
 
-export interface Failure {
+interface Failure {
   readonly error: string
   readonly agents: readonly string[]
 }

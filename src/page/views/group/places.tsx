@@ -1,9 +1,9 @@
 /** The caches of a group: how far each is, and what failed where. */
 import type { Group, Place } from '../../api/group.js'
 import { Link } from 'wouter-preact'
-import { agoColumn } from '../../parts/columns.js'
+import { agoColumn, stateColumn } from '../../parts/columns.js'
 import { sayCount, unknown } from '../../parts/quantity.js'
-import { StateChip, type Tone } from '../../parts/state-chip.js'
+import type { Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { mayRead } from '../../session/rights.js'
 import { groupFailures, stepOf, type Step } from './place-steps.js'
@@ -43,9 +43,13 @@ export function Places({ group, last }: { readonly group: Group; readonly last: 
 }
 
 /** Each distinct text of the compiler once, whole, with its file and line. */
-export function Failures({ places }: { readonly places: readonly Place[] }) {
+function Failures({ places }: { readonly places: readonly Place[] }) {
   return groupFailures(places).map(({ error, agents }) => (
-    <section class="group-failure" key={error} aria-label={`What failed on ${agents[0] ?? ''}`}>
+    <section
+      class="group-note tone-bad"
+      key={error}
+      aria-label={`What failed on ${agents[0] ?? ''}`}
+    >
       <p>{sayNames(agents)}:</p>
       <pre tabIndex={0}>{error}</pre>
     </section>
@@ -65,17 +69,9 @@ const columns: readonly Column<Row>[] = [
       ),
     sortBy: ({ agent }) => agent.name,
   },
+  stateColumn('State', ({ step }) => step, { width: '8.5rem', toneOf: ({ step }) => tones[step] }),
   {
-    title: 'State',
-    width: '8.5rem',
-    show: ({ step }) => <StateChip state={step} tone={tones[step]} />,
-    sortBy: ({ step }) => step,
-  },
-  {
-    title: 'Serves',
-    width: '7rem',
-    from: 'medium',
-    isEnd: true,
+    ...{ title: 'Serves', width: '7rem', from: 'medium', isEnd: true },
     show: ({ revision }) => (revision === null ? unknown : `revision ${sayCount(revision)}`),
     sortBy: ({ revision }) => revision,
   },

@@ -1,6 +1,7 @@
 /** What a deploy would change, before its button; and how it goes, after. */
 import type { Group, Pins, PlacementReason } from '../../api/group.js'
 import { useObject } from '../../api/object.js'
+import { stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
@@ -12,7 +13,7 @@ import { FileChanges } from './file-changes.js'
 import { foreseePlaces, groupReasons, sayPlaces, type ForeseenPlace } from './foresee-places.js'
 import { NameChanges } from './name-changes.js'
 import { nameDeployments } from './name-deployments.js'
-import { RoutingChanges } from './routing-changes.js'
+import { RoutingChanges } from './routing.js'
 import { useForeseen } from './use-foreseen.js'
 import { useNextPins } from './use-next-pins.js'
 import { useSettled } from './use-settled.js'
@@ -88,9 +89,13 @@ function CachesPanel({ group }: { readonly group: Group }) {
       {error && <ErrorNote error={error} onRetry={reasons.reload} />}
       <DeploymentChanges group={group} reasons={reasons.value ?? []} />
       {deployments.length === 0 && (
-        <p class="group-warning">It has no deployment: edit it, and say which caches it may use.</p>
+        <p class="group-note tone-warn">
+          It has no deployment: edit it, and say which caches it may use.
+        </p>
       )}
-      {foreseen.value?.shortage != null && <p class="group-warning">{foreseen.value.shortage}</p>}
+      {foreseen.value?.shortage != null && (
+        <p class="group-note tone-warn">{foreseen.value.shortage}</p>
+      )}
       <Reasons rows={rows} />
       {rows.length > 0 && <Table label="Caches of a deploy" rows={rows} columns={columns} />}
     </section>
@@ -113,7 +118,7 @@ function DeploymentChanges({ group: { wish, deployments }, reasons }: Deployment
 /** Few, however many caches there are; and whole, however narrow it is. */
 function Reasons({ rows }: { readonly rows: readonly ForeseenPlace[] }) {
   return (
-    <ul class="group-reasons">
+    <ul class="plain-list group-reasons">
       {groupReasons(rows).map(({ what, reason, count }) => (
         <li key={`${what} ${reason}`}>
           <StateChip
@@ -142,24 +147,13 @@ const tones: Readonly<Record<ForeseenPlace['what'], Tone>> = {
 }
 
 const columns: readonly Column<ForeseenPlace>[] = [
-  { title: 'Cache', show: ({ name }) => name, sortBy: ({ name }) => name },
+  textColumn('Cache', ({ name }) => name),
+  stateColumn('It', ({ what }) => what, { width: '7.5rem', toneOf: ({ what }) => tones[what] }),
+  textColumn('Deployment', ({ deployment }) => deployment ?? '', {
+    ...{ width: '18%', from: 'wide', sortBy: ({ deployment }) => deployment },
+  }),
   {
-    title: 'It',
-    width: '7.5rem',
-    show: ({ what }) => <StateChip state={what} tone={tones[what]} />,
-    sortBy: ({ what }) => what,
-  },
-  {
-    title: 'Deployment',
-    width: '18%',
-    from: 'wide',
-    show: ({ deployment }) => deployment ?? '',
-    sortBy: ({ deployment }) => deployment,
-  },
-  {
-    title: 'Why',
-    width: '40%',
-    from: 'medium',
+    ...{ title: 'Why', width: '40%', from: 'medium' },
     show: ({ reason }) => <span title={reason}>{reason}</span>,
   },
 ]

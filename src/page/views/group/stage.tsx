@@ -5,6 +5,7 @@ import { useList } from '../../api/list.js'
 import type { Tag } from '../../../resources/tag.js'
 import { Button } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
+import { Facts } from '../../parts/facts.js'
 import { PickField } from '../../parts/pick-field.js'
 import { pickOwned } from '../../parts/pick-owned.js'
 import { Labels } from '../../parts/state-chip.js'
@@ -47,20 +48,12 @@ function Present({ group, verbs, staged }: StageProps & { readonly staged: Stage
   return (
     <section class="panel" aria-label="Stage">
       <h2>Staged</h2>
-      <dl class="facts">
-        <div>
-          <dt>On caches with</dt>
-          <dd>
-            <Labels words={staged.tags.map((tag) => tag.name)} />
-          </dd>
-        </div>
-        {!group.root && (
-          <div>
-            <dt>Answers for</dt>
-            <dd>{staged.domains.map(({ fqdn }) => fqdn).join(', ')}</dd>
-          </div>
-        )}
-      </dl>
+      <Facts
+        of={[
+          ['On caches with', <Labels words={staged.tags.map((tag) => tag.name)} />],
+          ['Answers for', !group.root && staged.domains.map(({ fqdn }) => fqdn).join(', ')],
+        ]}
+      />
       <h3>What promoting it would change</h3>
       <FileChanges before={group.wish} after={staged} />
       {mayChangeGroup(group) && (

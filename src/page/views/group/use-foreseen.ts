@@ -9,7 +9,7 @@ import { useObject } from '../../api/object.js'
 import { mayRead, readWho } from '../../session/rights.js'
 import { useSettled } from './use-settled.js'
 
-export interface Foreseen {
+interface Foreseen {
   /** Null: not known yet, or it may not be asked. */
   readonly value: ForeseenPlaces | null
   readonly error: CallError | null

@@ -4,7 +4,7 @@ import { useObject } from '../../api/object.js'
 import { mayRead } from '../../session/rights.js'
 import { pinGroup } from './compare-pins.js'
 
-export interface NextPins {
+interface NextPins {
   /** Null: not for this person. */
   readonly pins: Pins | null
   /** False: on its way. */

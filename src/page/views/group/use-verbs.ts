@@ -5,10 +5,10 @@ import { useDeed, type Deed } from '../../api/deed.js'
 import type { Group } from '../../api/group.js'
 import { toast } from '../../parts/toasts.js'
 
-export type VerbName =
+type VerbName =
   'deploy' | 'undeploy' | 'reload' | 'rollback' | 'promote' | 'stage' | 'delstage' | 'validate'
 
-export interface VerbRequest {
+interface VerbRequest {
   readonly name: VerbName
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown

@@ -1,17 +1,14 @@
 /** All VCL groups: their state, and on how many caches they are. */
-import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import type { Group } from '../../api/group.js'
 import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
-import { nameColumn } from '../../parts/columns.js'
+import { countColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { NewButton } from '../../parts/new-button.js'
-import { ObjectList } from '../../parts/object-list.js'
+import { ListView } from '../../parts/list-view.js'
 import { sayCount, unknown } from '../../parts/quantity.js'
-import { Labels, StateChip } from '../../parts/state-chip.js'
+import { Labels } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
-import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { countStates } from '../caches/pick-agents.js'
@@ -24,24 +21,25 @@ export function View() {
   const { rows } = list
   const text = useSearchText()
   const [state, setState] = useAddressField('state')
-  const isMaking = useSignal(false)
   const [, go] = useLocation()
-  const shown = pickGroups(rows, { text, state })
-  const ask = (isAsked: boolean): void => {
-    isMaking.value = isAsked
-  }
   return (
-    <>
-      <ViewHead title="Groups">
-        {mayWrite('vclgroup') && (
-          <NewButton
-            noun="group"
-            onPress={() => {
-              ask(true)
-            }}
-          />
-        )}
-      </ViewHead>
+    <ListView
+      {...{ list, columns, shown: pickGroups(rows, { text, state }) }}
+      title="Groups"
+      linkOf={({ id }) => `/groups/${id}`}
+      sorting={{ title: 'Name', isDescending: false }}
+      noun={mayWrite('vclgroup') ? 'group' : null}
+      dialog={({ onClose }) => (
+        <GroupForm
+          before={null}
+          onSaved={({ id }) => {
+            go(`/groups/${id}`)
+          }}
+          onClose={onClose}
+        />
+      )}
+      empty={<NoGroups />}
+    >
       {rows.length > 0 && (
         <Choices
           label="State"
@@ -50,63 +48,25 @@ export function View() {
           choices={[{ value: '', title: 'All', count: rows.length }, ...countStates(rows)]}
         />
       )}
-      <ObjectList
-        {...{ list, columns, label: 'Groups', rows: shown }}
-        linkOf={({ id }) => `/groups/${id}`}
-        sorting={{ title: 'Name', isDescending: false }}
-      >
-        <NoGroups />
-      </ObjectList>
-      {isMaking.value && (
-        <GroupForm
-          before={null}
-          onSaved={({ id }) => {
-            go(`/groups/${id}`)
-          }}
-          onClose={() => {
-            ask(false)
-          }}
-        />
-      )}
-    </>
+    </ListView>
   )
 }
 
 const columns: readonly Column<Group>[] = [
-  nameColumn(({ name }) => name),
+  textColumn('Name', ({ name }) => name),
+  stateColumn('State', ({ stateName }) => stateName, {
+    ...{ width: '8.5rem', sortBy: ({ state }) => state },
+  }),
   {
-    title: 'State',
-    width: '8.5rem',
-    show: ({ stateName }) => <StateChip state={stateName} />,
-    sortBy: ({ state }) => state,
-  },
-  {
-    title: 'Caches',
-    width: '6.5rem',
-    from: 'medium',
-    isEnd: true,
-    show: (group) => sayPlaces(group),
+    ...{ title: 'Caches', width: '6.5rem', from: 'medium', isEnd: true, show: sayPlaces },
     sortBy: ({ agentStates }) => agentStates.length,
   },
+  countColumn('Revision', ({ revision }) => revision || null, {
+    ...{ from: 'medium', sortBy: ({ revision }) => revision },
+  }),
+  textColumn('Main VCL', ({ mainVCL }) => mainVCL?.name ?? null, { width: '17%', from: 'wide' }),
   {
-    title: 'Revision',
-    width: '6.5rem',
-    from: 'medium',
-    isEnd: true,
-    show: ({ revision }) => (revision === 0 ? unknown : sayCount(revision)),
-    sortBy: ({ revision }) => revision,
-  },
-  {
-    title: 'Main VCL',
-    width: '17%',
-    from: 'wide',
-    show: ({ mainVCL }) => mainVCL?.name ?? unknown,
-    sortBy: ({ mainVCL }) => mainVCL?.name ?? null,
-  },
-  {
-    title: 'Domains',
-    width: '17%',
-    from: 'wide',
+    ...{ title: 'Domains', width: '17%', from: 'wide' },
     show: ({ domains }) =>
       domains.length === 0 ? (
         <span class="quiet">whole caches</span>
@@ -115,9 +75,7 @@ const columns: readonly Column<Group>[] = [
       ),
   },
   {
-    title: 'Deployments',
-    width: '14%',
-    from: 'wide',
+    ...{ title: 'Deployments', width: '14%', from: 'wide' },
     show: ({ deployments, console }) =>
       console ? (
         <span class="quiet">the console's</span>

@@ -1,7 +1,7 @@
 /** Which groups the filters of the address show, and how far each is: values in, values out. */
 import type { Group } from '../../api/group.js'
 
-export interface GroupFilter {
+interface GroupFilter {
   /** In lower case: name, files, domains or deployments hold it. */
   readonly text: string
   /** Empty: all. */

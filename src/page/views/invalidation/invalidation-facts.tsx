@@ -1,10 +1,11 @@
 /** What an invalidation says: content, target, times, warnings, and how many caches have done it. */
 import type { Invalidation } from '../../api/invalidation.js'
+import { Facts } from '../../parts/facts.js'
 import { Time } from '../../parts/time.js'
 import { sayTarget } from '../invalidations/say-invalidation.js'
 
 export function InvalidationFacts({ of }: { readonly of: Invalidation }) {
-  const { type, expressions, urls, method, headers, done, total, warnings, finished } = of
+  const { expressions, urls, done, total, warnings, finished } = of
   return (
     <div class="panel">
       <div class="invalidation-progress">
@@ -23,37 +24,27 @@ export function InvalidationFacts({ of }: { readonly of: Invalidation }) {
           ))}
         </ul>
       )}
-      <dl class="facts">
-        <div>
-          <dt>Target</dt>
-          <dd>{sayTarget(of.target)}</dd>
-        </div>
-        {type === 'purge' && (
-          <div>
-            <dt>Method</dt>
-            <dd>
-              {method}
-              {Object.entries(headers ?? {}).map(([name, value]) => (
-                <code key={name} class="invalidation-header">
-                  {name}: {value}
-                </code>
-              ))}
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Made</dt>
-          <dd>
-            <Time at={of.created} /> by {of.account}
-          </dd>
-        </div>
-        <div>
-          <dt>{finished === null ? 'Expires' : 'Ended'}</dt>
-          <dd>
-            <Time at={finished ?? of.expires} />
-          </dd>
-        </div>
-      </dl>
+      <Facts
+        of={[
+          ['Target', sayTarget(of.target)],
+          ['Method', of.type === 'purge' && <Method {...of} />],
+          ['Made', [<Time at={of.created} />, ` by ${of.account}`]],
+          [finished === null ? 'Expires' : 'Ended', <Time at={finished ?? of.expires} />],
+        ]}
+      />
     </div>
+  )
+}
+
+function Method({ method, headers }: Pick<Invalidation, 'method' | 'headers'>) {
+  return (
+    <>
+      {method}
+      {Object.entries(headers ?? {}).map(([name, value]) => (
+        <code key={name} class="invalidation-header">
+          {name}: {value}
+        </code>
+      ))}
+    </>
   )
 }

@@ -1,14 +1,12 @@
 /** One ban or purge: how far it is, what became of it on each cache, and what can be done about it. */
-import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
 import { useDeed, type Deed } from '../../api/deed.js'
 import type { Invalidation } from '../../api/invalidation.js'
 import { useObject } from '../../api/object.js'
 import { Button } from '../../parts/button.js'
-import { confirmDestruction } from '../../parts/confirm.js'
-import { ErrorNote } from '../../parts/error-note.js'
-import { Loading } from '../../parts/loading.js'
 import { toast } from '../../parts/toasts.js'
+import { Troubles } from '../../parts/troubles.js'
+import { useDelete, type Deletion } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
@@ -21,29 +19,24 @@ import { ResultsTable } from './results-table.js'
 
 export function View({ params }: ViewProps) {
   const id = Number(params['id'])
-  const { value, error, reload } = useObject<Invalidation>(
-    `/invalidations/${encodeURIComponent(params['id'] ?? '')}`,
-    { follow: 'invalidation', id },
-  )
+  const path = `/invalidations/${encodeURIComponent(params['id'] ?? '')}`
+  const shown = useObject<Invalidation>(path, { follow: 'invalidation', id })
+  const { value, reload } = shown
   useProgress(value?.finished === null, progressMs, reload)
   const deed = useDeed()
-  const back = { href: '/invalidations', title: 'Invalidations' }
-  if (!value)
-    return (
-      <>
-        <ViewHead title="Invalidation" back={back} />
-        {error ? <ErrorNote error={error} onRetry={reload} /> : <Loading />}
-      </>
-    )
+  const deletion = useDelete()
   return (
     <>
-      <ViewHead title={sayTitle(value)} beside={<InvalidationState of={value} />} back={back}>
-        {mayWrite('invalidation') && <Deeds of={value} deed={deed} reload={reload} />}
+      <ViewHead
+        title={value ? sayTitle(value) : 'Invalidation'}
+        beside={value && <InvalidationState of={value} />}
+        back={{ href: '/invalidations', title: 'Invalidations' }}
+      >
+        {value && mayWrite('invalidation') && <Deeds of={value} {...{ deed, deletion, reload }} />}
       </ViewHead>
-      {error && <ErrorNote error={error} onRetry={reload} />}
-      {deed.error && <ErrorNote error={deed.error} />}
-      <InvalidationFacts of={value} />
-      <ResultsTable results={value.results} />
+      <Troubles of={shown} deed={deed.error ? deed : deletion} />
+      {value && <InvalidationFacts of={value} />}
+      {value && <ResultsTable results={value.results} />}
     </>
   )
 }
@@ -54,11 +47,11 @@ const progressMs = 2_000
 interface DeedsProps {
   readonly of: Invalidation
   readonly deed: Deed
+  readonly deletion: Deletion
   readonly reload: () => void
 }
 
-function Deeds({ of, deed, reload }: DeedsProps) {
-  const [, go] = useLocation()
+function Deeds({ of, deed, deletion, reload }: DeedsProps) {
   const path = `/invalidations/${of.id}`
   const can = listDeeds(of)
   const retry = (): void => {
@@ -73,22 +66,11 @@ function Deeds({ of, deed, reload }: DeedsProps) {
       },
     )
   }
-  const remove = async (): Promise<void> => {
-    const isMeant = await confirmDestruction({
-      title: `Delete ${sayTitle(of)}?`,
+  const remove = (): Promise<void> =>
+    deletion.ask({
+      ...{ path, name: sayTitle(of), home: '/invalidations', done: `${sayTitle(of)} was deleted.` },
       text: 'What it removed stays removed; what became of it on each cache is forgotten.',
-      verb: 'Delete',
-      name: sayTitle(of),
     })
-    if (!isMeant) return
-    await deed.run(
-      () => call('DELETE', path),
-      () => {
-        toast(`${sayTitle(of)} was deleted.`)
-        go('/invalidations')
-      },
-    )
-  }
   return (
     <>
       {can.retry && (
@@ -102,7 +84,7 @@ function Deeds({ of, deed, reload }: DeedsProps) {
         </Button>
       )}
       {can.remove && (
-        <Button icon="remove" isBusy={deed.isBusy} onClick={() => void remove()}>
+        <Button icon="remove" isBusy={deletion.isBusy} onClick={() => void remove()}>
           Delete
         </Button>
       )}

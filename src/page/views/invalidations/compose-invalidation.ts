@@ -2,8 +2,7 @@
 
 import type { Mark } from '../../parts/mark.js'
 
-export const targetKinds = ['vclGroup', 'domains', 'tags', 'agents', 'all'] as const
-export type TargetKind = (typeof targetKinds)[number]
+export type TargetKind = 'vclGroup' | 'domains' | 'tags' | 'agents' | 'all'
 
 export interface Draft {
   readonly type: 'ban' | 'purge'

@@ -3,11 +3,10 @@ import type { ListedInvalidation } from '../../api/invalidation.js'
 import { useList } from '../../api/list.js'
 import { LinkButton } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
-import { agoColumn } from '../../parts/columns.js'
+import { agoColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
-import { ObjectList } from '../../parts/object-list.js'
+import { ListView } from '../../parts/list-view.js'
 import type { Column } from '../../parts/table.js'
-import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { InvalidationState } from './invalidation-state.js'
@@ -23,16 +22,25 @@ export function View() {
   const [state, setState] = useAddressField('state')
   const [type, setType] = useAddressField('type')
   const shown = pickInvalidations(rows, { text, state, type })
-
   return (
-    <>
-      <ViewHead title="Invalidations">
-        {mayWrite('invalidation') && (
+    <ListView
+      {...{ list, columns, shown }}
+      title="Invalidations"
+      linkOf={({ id }) => `/invalidations/${id}`}
+      sorting={{ title: 'Made', isDescending: true }}
+      buttons={() =>
+        mayWrite('invalidation') && (
           <LinkButton href="/invalidations/new" kind="main" icon="add">
             New invalidation
           </LinkButton>
-        )}
-      </ViewHead>
+        )
+      }
+      empty={
+        <Empty icon="invalidation" title="No invalidations yet">
+          <p>A ban removes what an expression matches, a purge what is stored under a URL.</p>
+        </Empty>
+      }
+    >
       {rows.length > 0 && (
         <div class="row">
           <Choices label="Type" value={type} onChoose={setType} choices={types} />
@@ -44,16 +52,7 @@ export function View() {
           />
         </div>
       )}
-      <ObjectList
-        {...{ list, columns, label: 'Invalidations', rows: shown }}
-        linkOf={({ id }) => `/invalidations/${id}`}
-        sorting={{ title: 'Made', isDescending: true }}
-      >
-        <Empty icon="invalidation" title="No invalidations yet">
-          <p>A ban removes what an expression matches, a purge what is stored under a URL.</p>
-        </Empty>
-      </ObjectList>
-    </>
+    </ListView>
   )
 }
 
@@ -68,34 +67,19 @@ const types = [
 ]
 
 const columns: readonly Column<ListedInvalidation>[] = [
-  { title: 'What', show: sayContent, sortBy: sayContent },
+  textColumn('What', sayContent),
+  textColumn('Type', ({ type }) => (type === 'ban' ? 'Ban' : 'Purge'), {
+    ...{ width: '5rem', from: 'medium' },
+  }),
   {
-    title: 'Type',
-    width: '5rem',
-    from: 'medium',
-    show: ({ type }) => (type === 'ban' ? 'Ban' : 'Purge'),
-    sortBy: ({ type }) => type,
-  },
-  {
-    title: 'State',
-    width: '8.5rem',
+    ...{ title: 'State', width: '8.5rem', sortBy: ({ state }) => state },
     show: (row) => <InvalidationState of={row} />,
-    sortBy: ({ state }) => state,
   },
   {
-    title: 'Done',
-    width: '6rem',
-    isEnd: true,
-    from: 'medium',
+    ...{ title: 'Done', width: '6rem', isEnd: true, from: 'medium' },
     show: ({ done, total }) => `${done} of ${total}`,
     sortBy: ({ done, total }) => (total === 0 ? 1 : done / total),
   },
-  {
-    title: 'Target',
-    width: '20%',
-    from: 'medium',
-    show: ({ target }) => sayTarget(target),
-    sortBy: ({ target }) => sayTarget(target),
-  },
+  textColumn('Target', ({ target }) => sayTarget(target), { width: '20%', from: 'medium' }),
   agoColumn('Made', ({ created }) => created, { from: 'wide' }),
 ]

@@ -2,7 +2,7 @@
 import type { InvalidationPreview } from '../../api/invalidation.js'
 import type { Preview } from './use-preview.js'
 
-export interface PreviewNoteProps {
+interface PreviewNoteProps {
   readonly preview: Preview
   /** What is wrong stands at its field. */
   readonly isSaid: boolean

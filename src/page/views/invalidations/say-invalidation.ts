@@ -37,7 +37,7 @@ function sayNames(one: string, several: string, names: readonly string[]): strin
   return `${names.length === 1 ? one : several} ${names.join(', ')}`
 }
 
-export interface InvalidationFilter {
+interface InvalidationFilter {
   /** In lower case: what it says, its target or who made it hold it. */
   readonly text: string
   /** Empty: all. */

@@ -2,7 +2,7 @@
 import type { Signal } from '@preact/signals'
 import { useLayoutEffect, useMemo } from 'preact/hooks'
 import { useList } from '../../api/list.js'
-import type { PermissionType } from '../../api/whoami.js'
+import type { PermissionType } from '../../../resources/permission.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { SelectField } from '../../parts/field.js'
 import { PickField } from '../../parts/pick-field.js'
@@ -33,7 +33,7 @@ export function firstKind(): TargetKind {
   return listKinds()[0]?.value ?? 'all'
 }
 
-export interface TargetFieldsProps {
+interface TargetFieldsProps {
   readonly kind: Signal<TargetKind>
   readonly ids: Signal<readonly number[]>
 }

@@ -1,0 +1,190 @@
+/** The view of a list of objects: its head, its table or why there is none, and what makes, changes and deletes one. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren, ComponentType } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { call } from '../api/call.js'
+import { useDeed } from '../api/deed.js'
+import type { List } from '../api/list.js'
+import { useSearchText } from '../shell/address.js'
+import { useKey } from '../shell/keys.js'
+import { Button } from './button.js'
+import { confirmDestruction, type Question } from './confirm.js'
+import { Empty } from './empty.js'
+import { ErrorNote } from './error-note.js'
+import { focusView } from './focus-view.js'
+import { Loading } from './loading.js'
+import { Table, type Column, type TableProps } from './table.js'
+import { toast } from './toasts.js'
+import { ViewHead, type ViewHeadProps } from './view-head.js'
+
+/** What a dialog of the view is given. */
+export interface Asked<T> {
+  /** As the list has it; null: a new one is made. */
+  readonly before: T | null
+  readonly onSaved: () => void
+  readonly onClose: () => void
+}
+
+/** The buttons of each row. */
+export interface RowDeeds<T> {
+  /** Of the API's list: `/accounts`. */
+  readonly path: string
+  /** As its buttons call it. */
+  readonly nameOf: (row: T) => string
+  /** What deleting is called: "Revoke". */
+  readonly verb: string
+  readonly questionOf: (row: T) => Omit<Question, 'verb'>
+  /** Said when it is deleted. */
+  readonly done: string
+  readonly isChangeable?: boolean
+  readonly width?: string
+  /** Left out: of all rows. */
+  readonly isOffered?: (row: T) => boolean
+  /** In place of the deletion, where that is more; answers whether it is. */
+  readonly removeElsewhere?: (row: T) => boolean
+}
+
+interface ListViewProps<T extends { readonly id: number }> extends Pick<
+  TableProps<T>,
+  'columns' | 'linkOf' | 'sorting'
+> {
+  readonly title: string
+  /** Of the table; the title unless given. */
+  readonly label?: string
+  readonly list: List<T>
+  /** Where the search looks. */
+  readonly textOf?: (row: T) => string
+  /** What its own filters leave over, in place of `textOf`. */
+  readonly shown?: readonly T[]
+  /** The head of its part of the page. */
+  readonly Head?: ComponentType<ViewHeadProps>
+  /** "New tag": a button, and the key n. */
+  readonly noun?: string | null | undefined
+  readonly buttons?: (makeNew: () => void) => ComponentChildren
+  readonly dialog?: (asked: Asked<T>) => ComponentChildren
+  readonly deeds?: RowDeeds<T> | null
+  /** Where there is nothing at all: what to do next. */
+  readonly empty: ComponentChildren
+  /** Filters above the table. */
+  readonly children?: ComponentChildren
+}
+
+export function ListView<T extends { readonly id: number }>(props: ListViewProps<T>) {
+  const { title, list, columns, noun, buttons, dialog, deeds, empty, children } = props
+  const { Head = ViewHead, label = title, textOf, linkOf, sorting } = props
+  const text = useSearchText()
+  const asked = useSignal<{ readonly before: T | null } | null>(null)
+  const ask = (before: T | null): void => {
+    asked.value = { before }
+  }
+  const makeNew = (): void => {
+    ask(null)
+  }
+  const removal = useRemoval(deeds, list.reload)
+  const all = useMemo(
+    () => (deeds ? [...columns, deedsColumn(deeds, ask, removal.remove)] : columns),
+    [columns, deeds, list.reload],
+  )
+  const rows = textOf
+    ? list.rows.filter((row) => textOf(row).toLowerCase().includes(text))
+    : (props.shown ?? list.rows)
+  const onClose = (): void => {
+    asked.value = null
+  }
+  return (
+    <>
+      <Head title={title}>
+        {buttons?.(makeNew)}
+        {noun != null && <NewButton noun={noun} onPress={makeNew} />}
+      </Head>
+      {children}
+      {removal.error && <ErrorNote error={removal.error} />}
+      <Rows {...{ list, empty }} table={{ label, rows, columns: all, linkOf, sorting }} />
+      {asked.value && dialog?.({ ...asked.value, onSaved: list.reload, onClose })}
+    </>
+  )
+}
+
+interface RowsProps<T> {
+  readonly list: List<T>
+  readonly empty: ComponentChildren
+  readonly table: TableProps<T>
+}
+
+/** Or why there are none. */
+function Rows<T extends { readonly id: number }>({ list, empty, table }: RowsProps<T>) {
+  const { phase, error, reload } = list
+  const isReady = phase === 'ready' && !error
+  return (
+    <>
+      {error && <ErrorNote error={error} onRetry={reload} />}
+      {phase === 'loading' && <Loading />}
+      {table.rows.length > 0 && <Table {...table} fills />}
+      {isReady && list.rows.length === 0 && empty}
+      {isReady && list.rows.length > 0 && table.rows.length === 0 && (
+        <Empty icon="search" title="Nothing fits this search" />
+      )}
+    </>
+  )
+}
+
+function NewButton({ noun, onPress }: { readonly noun: string; readonly onPress: () => void }) {
+  useKey('n', `New ${noun}`, onPress)
+  return (
+    <Button kind="main" icon="add" onClick={onPress}>
+      New {noun}
+    </Button>
+  )
+}
+
+function useRemoval<T extends { readonly id: number }>(
+  deeds: RowDeeds<T> | null | undefined,
+  then: () => void,
+) {
+  const deed = useDeed()
+  const remove = async (row: T): Promise<void> => {
+    if (!deeds || deeds.removeElsewhere?.(row)) return
+    if (!(await confirmDestruction({ ...deeds.questionOf(row), verb: deeds.verb }))) return
+    await deed.run(
+      () => call('DELETE', `${deeds.path}/${row.id}`),
+      () => {
+        toast(deeds.done)
+        // Its button goes with it.
+        focusView()
+        then()
+      },
+    )
+  }
+  return { error: deed.error, remove }
+}
+
+function deedsColumn<T extends { readonly id: number }>(
+  { nameOf, verb, isChangeable = false, width = '5rem', isOffered }: RowDeeds<T>,
+  change: (row: T) => void,
+  remove: (row: T) => Promise<void>,
+): Column<T> {
+  const show = (row: T) => {
+    if (isOffered && !isOffered(row)) return null
+    return (
+      <span class="row-deeds">
+        {isChangeable && (
+          <Button
+            kind="quiet"
+            icon="edit"
+            label={`Change ${nameOf(row)}`}
+            onClick={() => {
+              change(row)
+            }}
+          />
+        )}
+        <Button
+          kind="quiet"
+          icon="remove"
+          label={`${verb} ${nameOf(row)}`}
+          onClick={() => void remove(row)} // never rejects
+        />
+      </span>
+    )
+  }
+  return { title: isChangeable ? 'Change' : verb, width, isEnd: true, show }
+}
