@@ -7,7 +7,7 @@ export type FittingOne<Schemas extends Readonly<Record<string, TSchema>>> = {
 }[keyof Schemas]
 /** What fits the schema. Nobody changes it: it may be shared. */
 export type Fitting<Schema extends TSchema> = DeepReadonly<Static<Schema>>
-type DeepReadonly<T> = T extends Buffer
+type DeepReadonly<T> = T extends Uint8Array
   ? T
   : T extends object
     ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }

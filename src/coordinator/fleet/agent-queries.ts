@@ -8,7 +8,7 @@ import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.j
 import type { NamedReference } from '../store/owner.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { rowReader, storedColumns, type StoredRecord } from '../store/resource-rows.js'
-import type { AgentsTable } from '../store/schema.js'
+import type { Tables } from '../store/schema.js'
 import { visibleAgents, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -214,7 +214,7 @@ function toAttempt(row: AgentRow): AttemptRecord | null {
 export async function updateAgentFields(
   queries: Queries,
   id: number,
-  fields: Updateable<AgentsTable>,
+  fields: Updateable<Tables['agents']>,
   now: number,
 ): Promise<void> {
   await queries
