@@ -14,6 +14,9 @@ export interface Mismatch {
 /** Of a key in a message, in characters. */
 const keyLimit = 80
 
+/** Members above which compiling a check of their own is cheaper than to look for what is wrong with them. */
+const longList = 1000
+
 /** Compiled once, when the first value comes: all at start would double the start. The function answers undefined when the value fits. */
 export function prepareCheck(
   schema: TSchema | undefined,
@@ -25,7 +28,7 @@ export function prepareCheck(
     if (validator.Check(value)) return undefined
     // To find what is wrong takes a hundred times as long for each member as to find that something is.
     const long = findLongList(schema, value)
-    return long ? [long] : validator.Errors(value)
+    return long ? [long] : validator.Errors(shortenFitting(schema, value))
   }
 }
 
@@ -50,6 +53,18 @@ function findLongList(schema: TSchema, value: unknown, instancePath = ''): Misma
     if (long) return long
   }
   return undefined
+}
+
+/** Long lists that fit, one member long: nothing is wrong there. */
+function shortenFitting(schema: TSchema, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { properties = {} } = schema as Listing // as above
+  const members = Object.entries(value as Record<string, unknown>).map(([name, member]) => {
+    const inner = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const isLong = Array.isArray(member) && member.length > longList
+    return [name, isLong && inner && Compile(inner).Check(member) ? member.slice(0, 1) : member]
+  })
+  return Object.fromEntries(members)
 }
 
 interface Listing {

@@ -173,6 +173,10 @@ for (const [name, said] of Object.entries(reports)) {
   const outcome = { instruction: 1, revision: 1, result: 'failed', changed: true, ...said }
   const text = JSON.stringify({ kind: 'applyReport', ...envelope, ...outcome })
   holdsFor(`a report of ${name}`, () => decodeAgentMessage(text))
+  const wrong = text.replace('"changed":true', '"changed":1')
+  holdsFor(`a report of ${name} with a wrong field`, () => {
+    t.throws(() => decodeAgentMessage(wrong), /changed must be boolean/)
+  })
 }
 const row = {
   time: 1,
