@@ -68,7 +68,9 @@ function selectNamed(queries: Queries) {
     .select('organizations.name as organizationName')
 }
 
-type DeploymentRow = Selectable<Tables['deployments']> & { readonly organizationName: string | null }
+type DeploymentRow = Selectable<Tables['deployments']> & {
+  readonly organizationName: string | null
+}
 
 export async function withTags(
   queries: Queries,

@@ -119,20 +119,6 @@ void t.test('of a release', (t) => {
   t.end()
 })
 
-void t.test('refuses a store from before the first release', async (t) => {
-  const folder = folderFor(t)
-  const file = new BetterSqlite3(join(folder, 'coordinator.db'))
-  file.exec(`create table migrations (name text not null primary key, "ranAt" integer not null) strict;
-    insert into migrations values ('0001-initial', 0), ('0085-waiting-rows', 0)`)
-  file.close()
-
-  await t.rejects(openStore(urlIn(folder), log), {
-    kind: 'unavailable',
-    errorKey: 'store',
-    message: /development version .*has made this store: it has 0085-waiting-rows.*a new store/,
-  })
-})
-
 void t.test('keeps rows, ids and tables over a restart', async (t) => {
   const url = urlIn(folderFor(t))
   const before = await openStore(url, log)
@@ -252,7 +238,14 @@ void t.test('says why it cannot be opened', async (t) => {
   const newer = await openStore(`sqlite:${path}`, log)
   await sql`insert into migrations values ('0999-later', 0)`.execute(newer.queries)
   await newer.close()
+  new BetterSqlite3(join(folder, 'early.db'))
+    .exec(
+      `create table migrations (name text not null primary key, "ranAt" integer not null) strict;
+       insert into migrations values ('0001-initial', 0), ('0085-waiting-rows', 0)`,
+    )
+    .close()
   const refusals: [string, string, RegExp][] = [
+    [`sqlite:${folder}/early.db`, 'unavailable', /before release 0\.1\.0 .*0085-waiting-rows/],
     [`sqlite:${folder}/none/x.db`, 'unavailable', /cannot open the store .*none\/x\.db: ENOENT/],
     [`sqlite:${folder}`, 'unavailable', /EISDIR/],
     [`sqlite:${folder}/other.db`, 'unavailable', /not a database/],
