@@ -7,8 +7,14 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import t from 'tap'
 import { parseBanner } from '../protocol/release.js'
-import { bodyLimitBytes, parseBody, publicBodyLimitBytes, readBodyType } from '../src/coordinator/http/body.js'
+import {
+  bodyLimitBytes,
+  parseBody,
+  publicBodyLimitBytes,
+  readBodyType,
+} from '../src/coordinator/http/body.js'
 import { readBasic, readCookie, readToken } from '../src/coordinator/http/credentials.js'
 import { isUnchanged, readIfMatch } from '../src/coordinator/http/etag.js'
 import { runInSteps } from '../src/in-steps.js'

@@ -138,12 +138,18 @@ export function busContract(t: Test, factory: BusFactory): void {
     // More than one message of a bus over a network holds, and nothing that is text.
     const bytes = Buffer.from(Array.from({ length: 3 << 20 }, (_, at) => (at * 7) % 256))
 
-    const answer = (await here.request(uncheckedSubject('bytes'), { n: 1, text: 'ä', bytes }, longMs)) as {
+    const answer = (await here.request(
+      uncheckedSubject('bytes'),
+      { n: 1, text: 'ä', bytes },
+      longMs,
+    )) as {
       n: number
       text: string
       bytes: Buffer
     }
-    const bare = (await here.request(uncheckedSubject('bare'), { n: 1 }, longMs)) as { bytes: Buffer }
+    const bare = (await here.request(uncheckedSubject('bare'), { n: 1 }, longMs)) as {
+      bytes: Buffer
+    }
 
     t.match([answer.n, answer.text], [1, 'ä'])
     t.ok(Buffer.isBuffer(answer.bytes))
