@@ -1,6 +1,7 @@
 /** The view of an object that is known by one word and has only plain fields to change: tags, domains. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import type { EventType } from '../../resources/event.js'
 import { plainFields, type Resource } from '../../resources/resource.js'
@@ -95,7 +96,8 @@ interface ChangeProps {
 function Change({ kind, path, begun: { object, etag }, onSaved, onClose }: ChangeProps) {
   const deed = useDeed()
   const form = usePlainForm(kind.resource, object)
-  const before = form.read()
+  // Once: undo puts back what was there, not what is written by now.
+  const before = useMemo(form.read, [])
   const save = (): void => {
     const fields = { before, after: form.read() }
     void saveChange(deed, { path, ...fields, etag, then: onSaved, close: onClose })
