@@ -63,27 +63,33 @@ export function* scanJson(
     if (kind === 0) continue
     if (kind === quote) at = endOfString(bytes, at + 1, stopAt)
     else if (kind === close) depth = Math.max(0, depth - 1)
-    else {
-      if (++members > limits.members)
-        return `has over ${limits.members} members in its objects and arrays`
-      if (++partMembers > part.members)
-        return `has over ${part.members} members within one of its list`
-      if (kind === open) {
-        if (++depth > limits.depth)
-          return `is nested deeper than ${limits.depth} objects and arrays`
-        keys[depth] = byte === brace ? 1 : -1
-      } else if (countKey(keys, depth) > limits.keys)
-        return `has an object of over ${limits.keys} members`
-      else if (depth === 1 && keys[1] === -1 && at - partFrom >= afterBytes) {
-        yield at
-        ;[partFrom, partMembers] = [at, 0]
-        stopAt = Math.min(bytes.length, at + part.bytes)
-      }
+    if (kind === quote || kind === close) continue
+    if (kind === open) keys[++depth] = byte === brace ? 1 : -1
+    const excess = findExcess(limits, ++members, depth, kind === open ? 0 : countKey(keys, depth))
+    if (excess !== null) return excess
+    if (++partMembers > part.members)
+      return `has over ${part.members} members within one of its list`
+    if (kind !== open && depth === 1 && keys[1] === -1 && at - partFrom >= afterBytes) {
+      yield at
+      ;[partFrom, partMembers] = [at, 0]
+      stopAt = Math.min(bytes.length, at + part.bytes)
     }
   }
   return stopAt < bytes.length
     ? `is over ${part.bytes} bytes, and no list of smaller members`
     : null
+}
+
+function findExcess(
+  limits: JsonLimits,
+  members: number,
+  depth: number,
+  keyCount: number,
+): string | null {
+  if (members > limits.members)
+    return `has over ${limits.members} members in its objects and arrays`
+  if (depth > limits.depth) return `is nested deeper than ${limits.depth} objects and arrays`
+  return keyCount > limits.keys ? `has an object of over ${limits.keys} members` : null
 }
 
 /** Behind a comma; -1 in a list. */

@@ -207,7 +207,7 @@ export async function startController(
   }
   t.teardown(async () => {
     await hub.close()
-    sessions.close()
+    await sessions.close()
     await http.close()
     await apiLog.close()
     await recorder?.close()
