@@ -50,53 +50,70 @@ export function* scanJson(
   part: PartLimits,
   afterBytes = Infinity,
 ): Generator<number, string | null, void> {
-  let depth = 0
-  let members = 0
-  let partMembers = 0
+  const count = new MemberCount(limits)
   let stopAt = Math.min(bytes.length, part.bytes)
-  let partFrom = 0
-  /** Of the objects that are open, by their depth; -1 is a list. */
-  const keys = [-1]
+  let [partFrom, membersBefore] = [0, 0]
   for (let at = 0; at < stopAt; at++) {
     const byte = bytes[at] ?? 0
     const kind = kinds[byte]
-    if (kind === 0) continue
     if (kind === quote) at = endOfString(bytes, at + 1, stopAt)
-    else if (kind === close) depth = Math.max(0, depth - 1)
-    if (kind === quote || kind === close) continue
-    if (kind === open) keys[++depth] = byte === brace ? 1 : -1
-    const excess = findExcess(limits, ++members, depth, kind === open ? 0 : countKey(keys, depth))
+    if (kind === 0 || kind === quote) continue
+    const excess = count.add(kind, byte)
     if (excess !== null) return excess
-    if (++partMembers > part.members)
+    if (count.members - membersBefore > part.members)
       return `has over ${part.members} members within one of its list`
-    if (kind !== open && depth === 1 && keys[1] === -1 && at - partFrom >= afterBytes) {
-      yield at
-      ;[partFrom, partMembers] = [at, 0]
-      stopAt = Math.min(bytes.length, at + part.bytes)
-    }
+    if (at - partFrom < afterBytes || !count.isBetweenRows) continue
+    yield at
+    ;[partFrom, membersBefore] = [at, count.members]
+    stopAt = Math.min(bytes.length, at + part.bytes)
   }
   return stopAt < bytes.length
     ? `is over ${part.bytes} bytes, and no list of smaller members`
     : null
 }
 
-function findExcess(
-  limits: JsonLimits,
-  members: number,
-  depth: number,
-  keyCount: number,
-): string | null {
-  if (members > limits.members)
-    return `has over ${limits.members} members in its objects and arrays`
-  if (depth > limits.depth) return `is nested deeper than ${limits.depth} objects and arrays`
-  return keyCount > limits.keys ? `has an object of over ${limits.keys} members` : null
-}
+/** Of all that was read so far. */
+class MemberCount {
+  readonly #limits: JsonLimits
+  /** Of the objects that are open, by their depth; -1 is a list. */
+  readonly #keys = [-1]
+  #depth = 0
+  #isComma = false
+  members = 0
 
-/** Behind a comma; -1 in a list. */
-function countKey(keys: number[], depth: number): number {
-  const count = keys[depth] ?? -1
-  if (count > 0) keys[depth] = count + 1
-  return count > 0 ? count + 1 : -1
+  constructor(limits: JsonLimits) {
+    this.#limits = limits
+  }
+
+  /** What was read last is a comma of the outermost list. */
+  get isBetweenRows(): boolean {
+    return this.#isComma && this.#depth === 1 && this.#keys[1] === -1
+  }
+
+  /** Answers what is too much. */
+  add(kind: number | undefined, byte: number): string | null {
+    const { members, depth, keys } = this.#limits
+    this.#isComma = kind === comma
+    if (kind === close) {
+      this.#depth = Math.max(0, this.#depth - 1)
+      return null
+    }
+    this.members += 1
+    if (this.members > members) return `has over ${members} members in its objects and arrays`
+    if (kind === comma)
+      return this.#countKey() > keys ? `has an object of over ${keys} members` : null
+    this.#depth += 1
+    if (this.#depth > depth) return `is nested deeper than ${depth} objects and arrays`
+    this.#keys[this.#depth] = byte === brace ? 1 : -1
+    return null
+  }
+
+  /** -1 in a list. */
+  #countKey(): number {
+    const count = this.#keys[this.#depth] ?? -1
+    if (count > 0) this.#keys[this.#depth] = count + 1
+    return count > 0 ? count + 1 : -1
+  }
 }
 
 /** The index of the quote that ends the string; `stopAt` when there is none before. */
