@@ -24,7 +24,5 @@ export const cliStatus = {
   close: 500,
 } as const
 
-export type CliStatus = (typeof cliStatus)[keyof typeof cliStatus]
-
 /** Three digits, a blank, the body's length left-aligned in 8, LF (include/vcli.h, CLI_LINE0_LEN). */
 export const replyHeaderBytes = 13

@@ -1,6 +1,6 @@
 /**
  * VCL as tokens that know where they stand and what they say. Comments and white space give none. One pass, and nothing is
- * kept: a caller that stops early pays for what it read. Who looks for a few things in long texts uses vcl-scan.ts itself.
+ * kept: a caller that stops early pays for what it read. Who looks for a few things in long texts uses scan.ts itself.
  */
 import { advancePoint, textStart, type TextPoint } from './text-point.js'
 import { beginScan, scanToken, type Scan, type TokenKind } from './scan.js'

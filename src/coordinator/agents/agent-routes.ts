@@ -1,4 +1,4 @@
-/** `/agents`: the managed caches, their tags, and that they exist. What their caches hold: agent-engine.ts. */
+/** `/agents`: the managed caches, their tags, and that they exist. What their caches hold: engine/engine-routes.ts. */
 import { Type } from 'typebox'
 import { agent } from '../../resources/agent.js'
 import type { Actor } from '../../resources/permission.js'

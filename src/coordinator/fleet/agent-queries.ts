@@ -1,4 +1,4 @@
-/** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: agent-conditions.ts. */
+/** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: condition-queries.ts. */
 import type { Updateable } from 'kysely'
 import { agent } from '../../resources/agent.js'
 import type { EngineState } from '../../resources/agent-state.js'
@@ -175,7 +175,7 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
   }
 }
 
-/** Reads the column, which adoptions.ts alone writes. */
+/** Reads the column, which adoption-queries.ts alone writes. */
 export function parseAdoption(json: string | null): AdoptionRecord | null {
   if (json === null) return null
   const adoption = JSON.parse(json) as Omit<AdoptionRecord, 'group'> & Partial<AdoptionRecord>

@@ -74,7 +74,7 @@ export async function findRegistered(
     .executeTakeFirst()
 }
 
-/** What the row says of a moment: written at registration, then by agent-conditions.ts. */
+/** What the row says of a moment: written at registration, then by condition-queries.ts. */
 export type ConditionColumns = Pick<
   AgentRow,
   'state' | 'engineState' | 'engineError' | 'effectiveRevision' | 'lockedBecause' | 'cachePid'

@@ -1,4 +1,4 @@
-/** `/vclgroups`: one main VCL, its includes, its domains, and the deployments that place it. The verbs: group-verbs.ts. */
+/** `/vclgroups`: one main VCL, its includes, its domains, and the deployments that place it. The verbs: deploying/verb-routes.ts. */
 import { Type } from 'typebox'
 import type { Actor } from '../../resources/permission.js'
 import { answerList, route, type Route } from '../http/route.js'

@@ -66,7 +66,7 @@ export function toConsoleUser(actor: Actor, record: ConsoleUserRecord): ConsoleU
   const role = record.systemAdministrator
     ? 'Admin'
     : (['Admin', 'User', 'ReadOnly'] as const).find((one) => roles.includes(one))
-  // Whoever got in without a role reads what was assigned to it: nothing (console-places.ts).
+  // Whoever got in without a role reads what was assigned to it: nothing (places.ts).
   if (role === undefined && !isSelf) return undefined
   const groupIds = role === 'Admin' ? [] : places.flatMap((place) => place.groupIds)
   return { accountId, name, email, role: role ?? 'ReadOnly', groupIds, createdAt, updatedAt }

@@ -1,4 +1,4 @@
-/** `/v1/vcl`: VCL branches. Pushes and commits are in vcl-commits.ts. */
+/** `/v1/vcl`: VCL branches. Pushes and commits are in commit-routes.ts. */
 import { Type } from 'typebox'
 import { parseObjectId } from '../../../resources/object-id.js'
 import type { Actor } from '../../../resources/permission.js'
