@@ -18,8 +18,8 @@ import { agentJsonLimits, answerPartLimits } from './envelope.js'
 import { cutTexts } from './texts.js'
 import { withoutNul } from './without-nul.js'
 
-/** More than a cache has of any of them; a hundred thousand bans were seen. */
-const rowLimits = { vcls: 10_000, backends: 100_000, bans: agentJsonLimits.members }
+/** A hundred thousand VCLs, and as many bans, were seen on one cache: what bounds a list is the size of the answer. */
+const rowLimit = agentJsonLimits.members
 /** One for each include statement that may be expanded, and the main file. */
 const partLimit = 1001
 const reasonLimit = 4096
@@ -56,7 +56,7 @@ export type Refused = Fitting<typeof refused>
 const healthNow = Type.Object({
   refusal: Type.Null(),
   /** What was set, as `<VCL>.<backend>`; empty: no VCL that is meant has such a backend. */
-  backends: list(text, rowLimits.backends),
+  backends: list(text, rowLimit),
 })
 export type HealthSet = Fitting<typeof healthNow>
 
@@ -83,10 +83,10 @@ export type NotAdoptable = Fitting<typeof refused>
 
 /** By what is asked; of a query by its name. */
 const answers = {
-  vcls: list(vcl, rowLimits.vcls),
+  vcls: list(vcl, rowLimit),
   params: Type.Unsafe<ParameterSet>(Type.Object({}, { additionalProperties: parameter })),
-  backends: list(Type.Object({ name: text }), rowLimits.backends),
-  bans: list(Type.Object({}), rowLimits.bans),
+  backends: list(Type.Object({ name: text }), rowLimit),
+  bans: list(Type.Object({}), rowLimit),
   panic: orNull(text),
   command: text,
   setParam: Type.Union([refused, paramNow]),
@@ -147,16 +147,8 @@ export function* judgeInSteps(
     value = judgeAnswer(question, said)
     if (Array.isArray(value)) for (const row of value as readonly unknown[]) rows.push(row)
     parts += 1
-    requireRowLimit(question, rows.length)
   }
   return parts > 1 ? rows : value
-}
-
-function requireRowLimit(question: AskedQuestion, rows: number): void {
-  if (question.kind !== 'query') return
-  const limit = new Map(Object.entries(rowLimits)).get(question.query) ?? Infinity
-  if (rows > limit)
-    throw new MalformedMessage(`the answer to ${question.query}: has over ${limit} members`)
 }
 
 /** Texts that somebody asked for as they are have the limit of an answer. */

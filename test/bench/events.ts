@@ -68,7 +68,8 @@ async function makeAccounts(base: string, api: ApiClient, count: number): Promis
     if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
     return (JSON.parse(answer.text) as { id: number }).id // all that is made has an id
   }
-  const organization = { id: await made('/organizations', { name: 'bench' }) }
+  const quotas = { listeners: 2 * listeners }
+  const organization = { id: await made('/organizations', { name: 'bench', quotas }) }
   const tokens: string[] = []
   for (let at = 0; at < count; at++) {
     const user = `listener-${at}`

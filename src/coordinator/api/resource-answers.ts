@@ -19,8 +19,10 @@ export function answerMaker<F extends Fields>(
     isTime: kind === 'time',
     isComputed: computed === true,
   }))
+  const blank = Object.fromEntries(parts.map(({ name }): [string, unknown] => [name, null]))
   return (record, computed) => {
-    const answer: Record<string, unknown> = {}
+    // To copy an object that has all keys takes half of the time of adding them one by one.
+    const answer = { ...blank }
     for (const { name, column, isTime, isComputed } of parts) {
       const value: unknown = isComputed ? Reflect.get(computed, name) : Reflect.get(record, column)
       answer[name] = isTime && typeof value === 'number' ? toIso(value) : value

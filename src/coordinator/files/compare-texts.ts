@@ -2,17 +2,23 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { FleetError } from '../../errors.js'
+import { Turns } from '../../runtime/turns.js'
 import { compareHere, compareTimeoutMs, type Comparison, type NamedText } from './compare-here.js'
 
 /** Together: some milliseconds, which is less than a thread takes to start. */
 const shortCharacters = 8 * 1024
 /** Comparisons that wait for their turn; each may take all of its time. */
-const waitingMost = 16
+export const waitingMost = 16
 /** For the thread to start, and to be given the texts. */
 const graceMs = 5_000
 
-let turn: Promise<unknown> = Promise.resolve()
-let waiting = 0
+const turns = new Turns({
+  waitingMost,
+  refuse: () =>
+    new FleetError('unavailable', 'file', `${waitingMost} comparisons wait already`, {
+      retryAfterSeconds: compareTimeoutMs / 1000,
+    }),
+})
 
 /** `thread`: for tests that do not run what the compiler made. Null when they differ too much to be compared in time. Throws FleetError 'unavailable'. */
 export async function compareTexts(
@@ -21,18 +27,7 @@ export async function compareTexts(
   thread = new URL('./compare-thread.js', import.meta.url),
 ): Promise<string | null> {
   if (from.text.length + to.text.length <= shortCharacters) return compareHere({ from, to })
-  if (waiting === waitingMost)
-    throw new FleetError('unavailable', 'file', `${waitingMost} comparisons wait already`, {
-      retryAfterSeconds: compareTimeoutMs / 1000,
-    })
-  waiting += 1
-  const compared = turn.then(() => compareInThread({ from, to }, thread))
-  turn = compared.catch(() => undefined)
-  try {
-    return await compared
-  } finally {
-    waiting -= 1
-  }
+  return turns.run(() => compareInThread({ from, to }, thread))
 }
 
 async function compareInThread(texts: Comparison, file: URL): Promise<string | null> {

@@ -157,7 +157,6 @@ const readStored = rowReader(agent.fields)
 
 function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
   return {
-    ...readStored(row),
     engineState: row.engineState as EngineState, // checked by the codec before it is written
     engineWorkingDirectory: row.engineWorkingDirectory,
     engineRevision: row.engineRevision,
@@ -172,6 +171,8 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
     consoleName: row.consoleName,
     description: row.description,
     tags,
+    // The last: to add keys behind a spread takes ten times as long as all the rest.
+    ...readStored(row),
   }
 }
 

@@ -149,5 +149,5 @@ type TagRow = Awaited<ReturnType<ReturnType<typeof selectTags>['executeTakeFirst
 const readStored = rowReader(tag.fields)
 
 export function fromRow(row: TagRow): TagRecord {
-  return { ...readStored(row), static: row.static === 1 }
+  return { static: row.static === 1, ...readStored(row) }
 }

@@ -111,8 +111,11 @@ export function rowReader<F extends Fields>(fields: F): (row: object) => StoredR
     isFlag: field.kind === 'flag',
   }))
   const owners = Object.keys(fields).filter((name) => fields[name]?.kind === 'owner')
+  const blank = Object.fromEntries(
+    [...stored.map(({ column }) => column), ...owners].map((key): [string, unknown] => [key, null]),
+  )
   return (row) => {
-    const record: Record<string, unknown> = {}
+    const record = { ...blank } // as in resource-answers.ts
     for (const { column, isFlag } of stored) {
       const value: unknown = Reflect.get(row, column)
       record[column] = isFlag ? value === 1 : value
