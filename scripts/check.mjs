@@ -25,7 +25,7 @@ try {
 
 async function buildAndCheck() {
   // What is checked is compiled as well: the tests run from it.
-  await inTurn('check:types', 'build:packed', 'build:page', 'check:format')
+  await inTurn('check:types', 'build:packed', 'build', 'check:format')
 }
 
 async function inTurn(...scripts) {

@@ -1,6 +1,6 @@
 /**
- * Makes one file of each library that consists of hundreds, in `dist/packed`, and lets what the compiler made load these:
- * finding and opening so many files was most of the start of every process that uses them. Types and source stay as they are.
+ * Makes one file of each library that consists of hundreds, in `dist/packed`, and lets what the compiler made for the tests load these:
+ * finding and opening so many files was most of the start of a test. Types and source stay as they are.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

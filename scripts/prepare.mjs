@@ -81,12 +81,9 @@ function build() {
   const built = join(root, 'dist', '.built')
   const builtAt = existsSync(built) ? statSync(built).mtimeMs : 0
   const sources = ['src', 'protocol', 'config'].map((folder) => join(root, folder))
-  const settings = [
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'scripts/build-page.mjs',
-    'scripts/pack-modules.mjs',
-  ].map((file) => join(root, file))
+  const settings = ['tsconfig.json', 'scripts/build-page.mjs', 'scripts/build-programs.mjs'].map(
+    (file) => join(root, file),
+  )
   const newest = Math.max(...[...sources, ...settings].map(newestChange))
   if (newest < builtAt) return
   say('building')

@@ -104,7 +104,8 @@ async function run(
         address: roles.coordinator.address,
         stateDir: settings.stateDir,
         administrator: roles.coordinator.firstAdministrator,
-        client: environment['npm_lifecycle_event'] === 'start' ? 'npx cachefleet' : 'cachefleet',
+        client:
+          environment['npm_lifecycle_event'] === 'start' ? 'dist/bin/cachefleet' : 'cachefleet',
       }),
     )
 }

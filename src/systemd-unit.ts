@@ -95,7 +95,7 @@ function readProgramWords(
   environment: Readonly<Record<string, string>>,
 ): readonly string[] {
   const words = splitWords(command)
-  const program = words.findIndex((word) => /^(?:start\.js|cachefleetd)$/.test(basename(word)))
+  const program = words.findIndex((word) => /^cachefleetd(?:\.js)?$/.test(basename(word)))
   return words.slice(program + 1).flatMap((word) => {
     const whole = /^\$(\w+)$/.exec(word)?.[1]
     if (whole !== undefined) return splitWords(environment[whole] ?? '')

@@ -57,7 +57,7 @@ StateDirectory=elsewhere
 [Service]
 Environment="CACHEFLEET_NAME=one" 'ADDRESS=10.0.0.1:8002'
 ExecStart=
-ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/src/start.js --coordinator \\
+ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/bin/cachefleetd.js --coordinator \\
   --listen \${ADDRESS} $MORE
 `,
   )

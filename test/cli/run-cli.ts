@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly now?: () => number
 }
 
-const program = join(root, 'dist/src/cli/start.js')
+const program = join(root, 'dist/bin/cachefleet.js')
 
 /** A home of its own, gone with the test. */
 export async function makeHome(t: TestEnd): Promise<{ readonly XDG_CONFIG_HOME: string }> {

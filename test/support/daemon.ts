@@ -41,7 +41,7 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-const program = join(root, 'dist/src/start.js')
+const program = join(root, 'dist/bin/cachefleetd.js')
 const stopTimeoutMs = 30_000
 const endings: (() => void)[] = []
 process.once('exit', () => {

@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { createRequire } from 'node:module'
+import { dirname, extname, join } from 'node:path'
 import { Type } from 'typebox'
 import { FleetError } from '../../errors.js'
 import type { Elsewhere } from './api.js'
@@ -16,8 +16,8 @@ export interface Page {
   readonly assets: ReadonlyMap<string, Buffer>
 }
 
-/** Beside the compiled program. */
-export const pageFolder = fileURLToPath(new URL('../../../page/', import.meta.url))
+const packageFile = createRequire(import.meta.url).resolve('cachefleet/package.json')
+export const pageFolder = join(dirname(packageFile), 'dist/page')
 
 /** Nothing inline runs or styles, nothing is loaded from elsewhere. */
 const contentSecurityPolicy = [
