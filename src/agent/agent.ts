@@ -255,7 +255,12 @@ class Agent {
   #createLink(log: Logger, takeTurn: LinkOptions['takeTurn']): CoordinatorLink {
     const { coordinator: address, name, joinToken } = this.#config
     return new CoordinatorLink({
-      ...{ address, name, joinToken, log, key: this.#key.secret },
+      address,
+      name,
+      joinToken,
+      log,
+      key: this.#key.secret,
+      isKeyNew: this.#key.isNew,
       describe: () => this.#reports.describe(),
       condition: () => this.condition(),
       welcome: (welcome, context) => this.#takeWelcome(welcome, context),

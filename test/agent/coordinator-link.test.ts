@@ -22,28 +22,35 @@ const absent: AgentConfig['engine'] = {
 }
 
 void t.test(
-  'an agent tries its key, after a 401 its join token, and later its key alone',
+  'an agent with a new key uses its join token, then its key, and after a 401 its token again',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const stateDir = await makeFolder(t)
-    coordinator.settings.admit = (authorization) => (authorization.startsWith('Join') ? null : 401)
     const agent = await runTestAgent(t, coordinator, absent, { stateDir })
     const hello = await coordinator.hello()
     await eventually('linked', () => agent.isLinked())
-    t.match(coordinator.authorizations, [/^Agent [0-9a-f]{64}$/, 'Join the-token'])
-    t.same(coordinator.names, [undefined, 'edge-1'])
+    t.same(coordinator.authorizations, ['Join the-token'], 'nobody can know its key')
+    t.same(coordinator.names, ['edge-1'])
     t.match(hello, { sequence: 1, name: 'edge-1', tags: ['static-a'], coordinatorId: null })
     t.match(hello.engine, { host: '127.0.0.1', port: 6081, version: '', workingDirectory: null })
     await agent.stop()
 
+    coordinator.settings.admit = (authorization) => (authorization.startsWith('Join') ? null : 401)
+    const forgotten = await runTestAgent(t, coordinator, absent, { stateDir })
+    await coordinator.hello(2)
+    const [, key = ''] = coordinator.authorizations
+    t.match(coordinator.authorizations.slice(1), [/^Agent [0-9a-f]{64}$/, 'Join the-token'])
+    t.same(coordinator.names.slice(1), [undefined, 'edge-1'])
+    await forgotten.stop()
+
     coordinator.settings.admit = () => null
     const next = await runTestAgent(t, coordinator, absent, { stateDir })
-    const again = await coordinator.hello(2)
+    const again = await coordinator.hello(3)
     t.equal(again.keyDigest, hello.keyDigest)
     t.equal(again.coordinatorId, 'coordinator-one')
     t.match(coordinator.authorizations.at(-1), /^Agent /)
-    const secret = coordinator.authorizations[0]?.slice('Agent '.length) ?? ''
-    for (const one of [agent, next])
+    const secret = key.slice('Agent '.length)
+    for (const one of [agent, forgotten, next])
       t.notOk(JSON.stringify(one.lines).includes(secret), 'no secret in a log')
   },
 )

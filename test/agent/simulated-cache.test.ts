@@ -184,8 +184,6 @@ void t.test(
     const coordinator = await startCoordinatorEnd(t)
     const stateDir = await makeFolder(t)
     let tokens = 0
-    coordinator.settings.admit = (authorization) =>
-      authorization.startsWith('Agent') && tokens === 0 ? 401 : null
     const start = () =>
       startSimulatedAgents(
         {
@@ -215,6 +213,7 @@ void t.test(
       ['edge-sim-00001', 'edge-sim-00002'],
     )
     t.equal(tokens, 1, 'one token enrols them all')
+    t.ok(coordinator.authorizations.every((given) => given === 'Join the-token'))
     t.equal(new Set(hellos.map((hello) => hello.keyDigest)).size, 12)
     t.ok(hellos.every((hello) => hello.condition.engineState === 'running'))
     const keys = JSON.parse(
@@ -227,6 +226,7 @@ void t.test(
     t.teardown(() => second.stop())
     const again = await allHellos(coordinator, 24)
     t.equal(new Set(again.map((hello) => hello.keyDigest)).size, 12, 'the keys are the same')
+    t.equal(tokens, 1, 'and are known')
   },
 )
 

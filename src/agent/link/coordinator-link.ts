@@ -60,9 +60,11 @@ export class CoordinatorLink {
   #run: Promise<void> | null = null
   /** One warning an outage; what follows is debug. */
   #complained = false
+  #isKeyNew: boolean
 
   constructor(options: LinkOptions) {
     this.#options = options
+    this.#isKeyNew = options.isKeyNew === true
   }
 
   start(): void {
@@ -124,10 +126,12 @@ export class CoordinatorLink {
     try {
       const dial = async (): Promise<Session> => {
         const session = new Session(
-          await dialCoordinator({ ...this.#options, signal }),
+          await dialCoordinator({ ...this.#options, isKeyNew: this.#isKeyNew, signal }),
           this.#options,
         )
         this.#session = session
+        // Enrolled, it may be known, whatever becomes of this session.
+        this.#isKeyNew = false
         if (this.#isEnding()) session.end(1001, 'the agent stops')
         await session.greet()
         return session

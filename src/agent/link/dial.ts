@@ -1,4 +1,4 @@
-/** Opens the WebSocket to the coordinator: with the agent's own key, after a 401 with its join token (choices: 3, Locked; 4). */
+/** Opens the WebSocket to the coordinator: with the agent's own key; with its join token after a 401, or when the key is new. */
 import { WebSocket } from 'ws'
 import type { IncomingMessage } from 'node:http'
 import { agentLinkSubprotocol, messageLimitBytes } from '../../messages/envelope.js'
@@ -9,6 +9,8 @@ export interface DialOptions {
   readonly name: string
   /** The agent's own credential. */
   readonly key: string
+  /** No coordinator can know the key: it is not offered when there is a token. */
+  readonly isKeyNew?: boolean
   /** Read at each use, so that a new token needs no restart. */
   readonly joinToken: () => Promise<string | undefined>
 }
@@ -39,18 +41,22 @@ const unknownKey: ReadonlySet<number> = new Set([401, 429])
 
 /** Resolves with an open socket; rejects with DialRefused or the network's error. */
 export async function dialCoordinator(options: Dialling): Promise<WebSocket> {
+  if (options.isKeyNew === true) {
+    const token = await options.joinToken()
+    if (token !== undefined) return enrol(options, token)
+  }
   try {
     return await open(options, { authorization: `Agent ${options.key}` })
   } catch (error) {
     if (!(error instanceof DialRefused) || !unknownKey.has(error.status)) throw error
     const token = await options.joinToken()
-    if (token === undefined)
-      throw new DialRefused(error.status, `${error.message}; there is no join token to enrol with`)
-    return open(options, {
-      authorization: `Join ${token}`,
-      'x-cachefleet-name': options.name,
-    })
+    if (token !== undefined) return enrol(options, token)
+    throw new DialRefused(error.status, `${error.message}; there is no join token to enrol with`)
   }
+}
+
+function enrol(options: Dialling, token: string): Promise<WebSocket> {
+  return open(options, { authorization: `Join ${token}`, 'x-cachefleet-name': options.name })
 }
 
 async function open(options: Dialling, headers: Record<string, string>): Promise<WebSocket> {

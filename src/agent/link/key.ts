@@ -10,14 +10,16 @@ export interface AgentKey {
   readonly secret: string
   /** SHA-256 (hex): all that the coordinator keeps. */
   readonly digest: string
+  /** Made in this run: no coordinator knows it before the first welcome. */
+  readonly isNew: boolean
 }
 
 export function createKey(): AgentKey {
-  return keyOf(randomBytes(32).toString('hex'))
+  return { ...keyOf(randomBytes(32).toString('hex')), isNew: true }
 }
 
 export function keyOf(secret: string): AgentKey {
-  return { secret, digest: createHash('sha256').update(secret).digest('hex') }
+  return { secret, digest: createHash('sha256').update(secret).digest('hex'), isNew: false }
 }
 
 /** Reads `<folder>/agent.key`; makes it when it is not there, and sets a damaged one aside. The folder must be there. */

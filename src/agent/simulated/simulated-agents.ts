@@ -34,7 +34,11 @@ export interface SimulationOrder extends Omit<
   SimulationOptions,
   'joinToken' | 'stateDir' | 'name' | 'thread'
 > {
-  readonly agents: readonly { readonly name: string; readonly key: string }[]
+  readonly agents: readonly {
+    readonly name: string
+    readonly key: string
+    readonly isKeyNew: boolean
+  }[]
   readonly logLevel: string
 }
 
@@ -104,7 +108,10 @@ async function readKeys(
   await makePrivateFolder(folder)
   const path = join(folder, 'keys.json')
   const kept = parseKeys(await readFile(path, 'utf8').catch(() => '{}'))
-  const agents = names.map((name) => ({ name, key: kept.get(name) ?? createKey().secret }))
+  const agents = names.map((name) => {
+    const key = kept.get(name)
+    return { name, key: key ?? createKey().secret, isKeyNew: key === undefined }
+  })
   const all = new Map([...kept, ...agents.map(({ name, key }) => [name, key] as const)])
   if (all.size > kept.size) await writeDurably(path, `${JSON.stringify(Object.fromEntries(all))}\n`)
   return agents

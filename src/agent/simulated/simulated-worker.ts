@@ -85,7 +85,7 @@ function startOne(
     },
     {
       state: createStateInMemory(shared.sources),
-      key: keyOf(agent.key),
+      key: { ...keyOf(agent.key), isNew: agent.isKeyNew },
       takeTurn: shared.takeTurn,
       fetchOnce: shared.fetchOnce,
     },
