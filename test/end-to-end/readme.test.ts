@@ -80,8 +80,8 @@ async function type(
     env: { PATH, HOME: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
-  return { code: Number(code), said: said.trim() }
+  const [said] = await Promise.all([text(child.stdout), once(child, 'close')])
+  return { code: child.exitCode ?? -1, said: said.trim() }
 }
 
 /** Not every machine has curl; fetch would not send another Host. */
