@@ -19,6 +19,11 @@ interface Typed {
 
 /** The host that the README was written on. */
 const host = 'vm'
+const { bin } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+  readonly bin: { readonly cachefleet: string }
+}
+/** As `npm start` says that it is called, but for the folder. */
+const client = join(root, bin.cachefleet)
 
 void t.test('every command of the tour answers what the README shows', async (t) => {
   const folder = await makeStateDir(t)
@@ -72,8 +77,7 @@ async function type(
 ): Promise<{ readonly code: number; readonly said: string }> {
   const [, header, url] = /^curl (?:-H 'Host: (.*?)' )?(http\S+)$/.exec(command) ?? []
   if (url !== undefined) return { code: 0, said: await fetchText(url, header) }
-  const program = join(root, 'dist/src/cli/start.js')
-  const script = `npx() { shift; '${process.execPath}' '${program}' "$@"; }\n${command}`
+  const script = `cachefleet() { '${process.execPath}' '${client}' "$@"; }\n${command}`
   const { PATH = '' } = process.env
   const child = spawn('bash', ['-c', `{ ${script}\n} 2>&1`], {
     cwd: folder,
