@@ -16,7 +16,7 @@ void t.test('the archive in a SQLite file', async (t) => {
   await testBounds(t, makeUrl)
 })
 
-void t.test('the file is readable by its owner only, and as large as README says', async (t) => {
+void t.test('the file is readable by its owner only, and as large as docs/statistics.md says', async (t) => {
   const path = join(t.testdir(), 'statistics.db')
   const list = defaultCounters.slice(0, 40).map(({ name }) => name)
   const rows = 10

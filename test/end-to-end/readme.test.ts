@@ -1,0 +1,113 @@
+/** The README's tour, typed as it stands: every command works, and answers what the README shows. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { administrator, makeStateDir, startCoordinator } from '../support/daemon.js'
+import { root } from '../support/root.js'
+import { untilAgent } from './stand.js'
+
+interface Typed {
+  /** Of a here-document: all of its lines. */
+  readonly command: string
+  /** What is shown below it; empty: nothing is said about it. */
+  readonly shown: string
+}
+
+/** The host that the README was written on. */
+const host = 'vm'
+const { bin } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+  readonly bin: { readonly cachefleet: string }
+}
+/** As `npm start` says that it is called, but for the folder. */
+const client = join(root, bin.cachefleet)
+
+void t.test('every command of the tour answers what the README shows', async (t) => {
+  const folder = await makeStateDir(t)
+  const passwordFile = join(folder, 'password')
+  await writeFile(passwordFile, `${administrator.password}\n`, { mode: 0o600 })
+  const { api, base } = await startCoordinator(t, { words: ['--name', host] })
+  const agent = await untilAgent({ api }, 'Running', host)
+  const shown = { address: 'http://127.0.0.1:8002', cache: 'http://127.0.0.1:30001' }
+  const cache = `http://127.0.0.1:${agent.enginePort}`
+  const toHere = (typed: string): string =>
+    typed
+      .replaceAll(shown.address, base)
+      .replaceAll(shown.cache, cache)
+      .replace('--user admin', `--user ${administrator.user}`)
+      .replace(/--password-file \S+/, `--password-file ${passwordFile}`)
+  const toShown = (said: string): string =>
+    said.replaceAll(base, shown.address).replace(`as ${administrator.user}`, 'as admin')
+
+  const tour = readTour(await readFile(join(root, 'README.md'), 'utf8'))
+  t.ok(tour.length > 20, 'the tour was found')
+  for (const { command, shown: wanted } of tour) {
+    const { code, said } = await type(toHere(command), folder)
+    const name = command.split('\n', 1)[0] ?? ''
+    t.equal(code === 0, !wanted.startsWith('cachefleet: '), `${name}: exit code ${code}`, { said })
+    if (wanted !== '') t.equal(withoutChance(toShown(said)), withoutChance(wanted), name)
+  }
+})
+
+/** The blocks below "Five minutes" but for the start of the coordinator itself. */
+function readTour(readme: string): Typed[] {
+  const chapter = /\n## Five minutes\n([^]*?)\n## /.exec(readme)?.[1] ?? ''
+  return [...chapter.matchAll(/\n```\n([^]*?)\n```/g)].flatMap(([, block = '']) =>
+    block.startsWith('$ npm start') ? [] : readBlock(block),
+  )
+}
+
+function readBlock(block: string): Typed[] {
+  return block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const command = /^(?:.*<<'VCL'\n[^]*?\nVCL|.*)/.exec(part)?.[0] ?? ''
+      return { command, shown: part.slice(command.length).trim() }
+    })
+}
+
+/** In a shell, as a newcomer does. */
+async function type(
+  command: string,
+  folder: string,
+): Promise<{ readonly code: number; readonly said: string }> {
+  const [, header, url] = /^curl (?:-H 'Host: (.*?)' )?(http\S+)$/.exec(command) ?? []
+  if (url !== undefined) return { code: 0, said: await fetchText(url, header) }
+  const script = `cachefleet() { '${process.execPath}' '${client}' "$@"; }\n${command}`
+  const { PATH = '' } = process.env
+  const child = spawn('bash', ['-c', `{ ${script}\n} 2>&1`], {
+    cwd: folder,
+    env: { PATH, HOME: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [said] = await Promise.all([text(child.stdout), once(child, 'close')])
+  return { code: child.exitCode ?? -1, said: said.trim() }
+}
+
+/** Not every machine has curl; fetch would not send another Host. */
+function fetchText(url: string, name: string | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = name === undefined ? {} : { host: name }
+    request(url, { headers }, (answer) => {
+      text(answer).then((said) => {
+        resolve(said.trim())
+      }, reject)
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+/** What another run has otherwise: trace ids, times, the cache's release, and the width of columns. */
+function withoutChance(said: string): string {
+  return said
+    .replaceAll(/\b[0-9a-f]{32}\b/g, '<trace>')
+    .replaceAll(/\b(?:now|\d+ s ago)\b/g, '<time>')
+    .replaceAll(/(?<![.\d])\d+\.\d+\.\d+(?![.\d])/g, '<release>')
+    .replaceAll(/ {2,}/g, ' ')
+    .trim()
+}
