@@ -41,7 +41,7 @@ function describeReset({ sessions, providers, badKeyFile }: ForgottenSecrets): s
     ...providers.map(
       ({ id, baseUrl, organizationName }) =>
         `organization ${organizationName}: the client secret of its identity provider ${baseUrl} is forgotten; ` +
-        `give it again (cachefleet idps set ${id} --client-secret-stdin)`,
+        `give it again (cachefleet idps update ${id} --client-secret-stdin)`,
     ),
     ...(badKeyFile === null ? [] : [`the file that held no key is ${badKeyFile} now`]),
     'the next start of a coordinator makes a secret key where there is none',

@@ -166,7 +166,7 @@ await t.test('enrolment', async (t) => {
       first.socket.close()
       await first.untilClosed()
 
-      const again = { ...before, tags: ['static-a'], agentVersion: '0.1.7' }
+      const again = { ...before, tags: ['static-a'], agentVersion: '0.2.7' }
       const second = await link(host, again, { key: key('edge-2') })
 
       t.equal(second.agentId, first.agentId)
@@ -257,7 +257,7 @@ await t.test('enrolment', async (t) => {
 
   const refusals: readonly [string, Parameters<typeof describe>[2], RegExp][] = [
     ['of another major version', { agentVersion: '1.1.0' }, /over one minor version/],
-    ['of a minor version too new', { agentVersion: '0.3.0' }, /over one minor version/],
+    ['of a minor version too new', { agentVersion: '0.4.0' }, /over one minor version/],
     ['that names itself otherwise in hello', { name: 'other' }, /X-Cachefleet-Name/],
     [
       'with the key of another agent',
@@ -282,7 +282,7 @@ await t.test('enrolment', async (t) => {
     'an agent of the next minor version is welcome, with capabilities that are not known here',
     async (t) => {
       const token = await makeToken(service)
-      const description = describe('newer', key('newer'), { agentVersion: '0.2.0' })
+      const description = describe('newer', key('newer'), { agentVersion: '0.3.0' })
       const agent = await dial(host, linkHeaders.join(token, 'newer'))
       agent.sayText(
         JSON.stringify({
