@@ -35,6 +35,8 @@ const compiler = [
 const varnish = { package: 'varnish', present: () => onPath('varnishd') }
 const testServers = [
   varnish,
+  // What private caches compile VCL with, many times as quick as gcc.
+  { package: 'tcc', present: () => onPath('tcc') },
   { package: 'nats-server', present: () => onPath('nats-server') },
   { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') },
   // What the archive of statistics is measured beside.

@@ -62,7 +62,7 @@ async function readStatus(t: Test, { ask }: ConsoleStand): Promise<void> {
     ...{ responseStatus: 200, responseString: 'OK', ping: /^PONG \d+ 1\.0$/ },
     ...{ status: 'Child in state running', panic: /^Child has not panicked/ },
     // The test's own, given at its start.
-    paramChangeset: { cc_command: { value: /gcc/, default: String, unit: '', description: /./ } },
+    paramChangeset: { cc_command: { value: /tcc/, default: String, unit: '', description: /./ } },
     vclList: { vcls: [{ name: 'cf-idle', status: 'active', refs: '0' }] },
   })
   t.same({ ...(await ask('GET', '/summary')), ping: '' }, { ...status, ping: '' })
