@@ -178,6 +178,33 @@ export const placementReason = {
 
 export type PlacementReason = Answer<typeof placementReason>
 
+/** Where a group would be placed, as it is to be. */
+export const foreseenPlaces = {
+  name: text,
+  agents: {
+    kind: 'list',
+    of: {
+      kind: 'object',
+      fields: {
+        agent: reference,
+        deployment: { ...textOrNull, description: 'null: the group leaves this agent' },
+        held: { kind: 'flag', description: 'The group is there already' },
+        reason: { ...textOrNull, description: 'Why it leaves' },
+        replaces: {
+          ...references,
+          description: 'Groups that make way for it there; some with replace only',
+        },
+      },
+    },
+  },
+  shortage: {
+    ...textOrNull,
+    description: 'Why a deploy would be refused or wait now; null: it would not',
+  },
+} as const satisfies Fields
+
+export type ForeseenPlaces = Answer<typeof foreseenPlaces>
+
 export const agentRouting = {
   agent: reference,
   source: { ...text, description: 'The generated VCL that routes requests there' },
