@@ -1,35 +1,62 @@
 /** From a resource to the noun of the command line: what is typed, the columns of its list, the fields of its bodies. */
-import { writtenFields, type Field as ResourceField, type Resource } from '../resources/resource.js'
+import { domainToASCII } from 'node:url'
+import {
+  takesNull,
+  writtenFields,
+  type Field as ResourceField,
+  type Fields,
+  type Resource,
+} from '../resources/resource.js'
 import type { Column } from './cells.js'
 import type { Field, FieldType, Named, NounParts } from './verb.js'
 
 /** What only the command line says of a noun. */
-export type NounWords = Pick<NounParts, 'summary' | 'example' | 'exampleObject'>
+export type NounWords = Pick<NounParts, 'summary' | 'example' | 'exampleObject'> & {
+  /** Shorter than its name. */
+  readonly alias?: string
+}
 
-export function toNounParts(resource: Resource, words: NounWords): NounParts {
+export function toNounParts(resource: Resource, { alias, ...words }: NounWords): NounParts {
   return {
     ...toNamed(resource),
     ...words,
     name: resource.path.slice(1),
-    aliases: [resource.noun],
+    aliases: [...(alias === undefined ? [] : [alias]), resource.noun],
     columns: resource.columns.map((name) => toColumn(name, resource)),
-    fields: writtenFields(resource.fields).flatMap(([name, field]): Field[] => {
-      const { summary, nullable, on } = field.write
-      if (summary === undefined) return []
-      const clearable = nullable === true || field.nullable === true
-      return [
-        {
-          ...{ name, summary, type: toFieldType(field) },
-          ...(clearable && { clearable }),
-          ...(on && { only: on === 'create' ? 'add' : on }),
-        },
-      ]
-    }),
+    fields: toFields(resource.fields),
   }
 }
 
+/** What people write of these. */
+export function toFields(fields: Fields): readonly Field[] {
+  return writtenFields(fields).flatMap(([name, field]): Field[] => {
+    const { summary, on } = field.write
+    if (summary === undefined) return []
+    return [
+      {
+        name,
+        summary,
+        type: toFieldType(field),
+        ...(takesNull(field) && { clearable: true }),
+        ...(on && { only: on === 'create' ? 'add' : on }),
+      },
+    ]
+  })
+}
+
 export function toNamed({ noun, path, nameField }: Resource): Named {
-  return { path, singular: noun, nameField }
+  const toStoredName = storedNames[noun]
+  return { path, singular: noun, nameField, ...(toStoredName && { toStoredName }) }
+}
+
+/** How the API writes names that may be typed in several ways. */
+const storedNames: Readonly<Record<string, (typed: string) => string>> = { domain: toAsciiDomain }
+
+/** Lower case, ASCII, no last dot. What has no such form stays as it was typed. */
+function toAsciiDomain(typed: string): string {
+  const [, wildcard = '', name = ''] = /^(\*\.)?(.*)$/s.exec(typed) ?? []
+  const ascii = domainToASCII(name.replace(/\.$/, ''))
+  return ascii === '' ? typed : `${wildcard}${ascii}`
 }
 
 function toColumn(name: string, { fields }: Resource): Column {
@@ -40,6 +67,8 @@ function toColumn(name: string, { fields }: Resource): Column {
 /** Names and words are typed as the texts that they are. */
 function toFieldType(field: ResourceField): FieldType {
   if (field.kind === 'references') return { kind: 'references', of: toNamed(field.to) }
-  if (field.kind === 'integer') return { kind: 'integer' }
+  if (field.kind === 'reference' && field.to) return { kind: 'reference', of: toNamed(field.to) }
+  if (field.kind === 'integer' || field.kind === 'source') return { kind: field.kind }
+  if (field.kind === 'words' && typeof field.of[0] === 'number') return { kind: 'integer' }
   return { kind: field.kind === 'flag' ? 'boolean' : 'text' }
 }

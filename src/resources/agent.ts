@@ -1,15 +1,10 @@
 /** Agents: the managed caches, one agent for each. */
 import { agentStates } from './agent-state.js'
-import { id, organization, times } from './common-fields.js'
+import { id, integerOrNull, organization, text, textOrNull, texts } from './common-fields.js'
+import { time, timeOrNull, times } from './common-fields.js'
 import type { Answer, Fields, Resource } from './resource.js'
 import { borneTag, tag } from './tag.js'
 
-const text = { kind: 'text' } as const
-const textOrNull = { kind: 'text', nullable: true } as const
-const time = { kind: 'time' } as const
-const timeOrNull = { kind: 'time', nullable: true } as const
-const integerOrNull = { kind: 'integer', nullable: true } as const
-const texts = { kind: 'list', of: text } as const
 const revision = { kind: 'object', fields: { revision: integerOrNull } } as const
 
 const difference = {

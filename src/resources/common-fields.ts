@@ -1,6 +1,26 @@
 /** Fields that the objects of many nouns have. */
 
 export const id = { kind: 'id' } as const
+export const text = { kind: 'text' } as const
+export const textOrNull = { kind: 'text', nullable: true } as const
+export const texts = { kind: 'list', of: text } as const
+export const time = { kind: 'time' } as const
+export const timeOrNull = { kind: 'time', nullable: true } as const
+export const integer = { kind: 'integer' } as const
+export const integerOrNull = { kind: 'integer', nullable: true } as const
+export const reference = { kind: 'reference' } as const
+export const references = { kind: 'list', of: reference } as const
+
+export const uniqueName = {
+  kind: 'name',
+  description:
+    '1 to 255 characters without controls, line separators and lone surrogates; case-sensitive; ' +
+    'unique in an organization',
+  write: { required: true, summary: 'unique in the organization' },
+} as const
+
+/** What an answer says of each object that it refers to. */
+export const named = { id, name: text } as const
 
 export const organization = {
   kind: 'owner',

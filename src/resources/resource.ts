@@ -14,8 +14,8 @@ export interface Resource {
   readonly event?: EventType
   /** Of its list, in the API. */
   readonly path: `/${string}`
-  /** What people call one by. */
-  readonly nameField: string
+  /** What people call one by; null: by its id only. */
+  readonly nameField: string | null
   /** What lists show, in this order. */
   readonly columns: readonly string[]
   readonly fields: Fields
@@ -26,6 +26,8 @@ export type Fields = Readonly<Record<string, Field>>
 
 export type Field = Shape & {
   readonly nullable?: true
+  /** An answer may leave it out. */
+  readonly optional?: true
   readonly description?: string
   /** Above a column and beside an input; the name unless given. */
   readonly title?: string
@@ -42,13 +44,23 @@ export type Shape =
   | { readonly kind: 'name' }
   | { readonly kind: 'text'; readonly limitCharacters?: number }
   | { readonly kind: 'words'; readonly of: readonly (string | number)[] }
-  | { readonly kind: 'id' | 'integer' | 'flag' | 'time' }
-  /** `{id, name}`. */
-  | { readonly kind: 'reference' }
+  | { readonly kind: 'id' | 'flag' | 'time' }
+  | { readonly kind: 'integer'; readonly minimum?: number; readonly maximum?: number }
+  /** A text that may be megabytes long. */
+  | { readonly kind: 'source' }
+  /** Texts by name. */
+  | { readonly kind: 'record' }
+  /** `{id, name}`, written by id. `versioned`: maybe with a `version`. */
+  | { readonly kind: 'reference'; readonly to?: Resource; readonly versioned?: true }
   /** Whose it is; null: the system administrator's own, or shared. */
   | { readonly kind: 'owner' }
   /** Written by id, answered with these fields. */
-  | { readonly kind: 'references'; readonly to: Resource; readonly fields: Fields }
+  | {
+      readonly kind: 'references'
+      readonly to: Resource
+      readonly fields: Fields
+      readonly atLeast?: number
+    }
   | { readonly kind: 'object'; readonly fields: Fields }
   | { readonly kind: 'list'; readonly of: Field }
 
@@ -66,7 +78,13 @@ export interface Write {
 }
 
 /** What the API answers of it. */
-export type Answer<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> }
+export type Answer<F extends Fields> = {
+  readonly [K in Exclude<keyof F, OptionalKey<F>>]: ValueOf<F[K]>
+} & { readonly [K in OptionalKey<F>]?: ValueOf<F[K]> }
+
+type OptionalKey<F extends Fields> = {
+  [K in keyof F]: F[K] extends { optional: true } ? K : never
+}[keyof F]
 
 export type ValueOf<F extends Field> = ShapeValue<F> | (F extends { nullable: true } ? null : never)
 
@@ -75,7 +93,9 @@ export interface Reference {
   readonly name: string
 }
 
-type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'time' }
+export type VersionedReference = Reference & { readonly version?: number }
+
+type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'source' | 'time' }
   ? string
   : S extends { kind: 'id' | 'integer' }
     ? number
@@ -83,17 +103,21 @@ type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'time' }
       ? boolean
       : S extends { kind: 'words'; of: readonly (infer W)[] }
         ? W
-        : S extends { kind: 'reference' }
-          ? Reference
-          : S extends { kind: 'owner' }
-            ? Reference | null
-            : S extends { kind: 'references'; fields: infer F extends Fields }
-              ? readonly Answer<F>[]
-              : S extends { kind: 'object'; fields: infer F extends Fields }
-                ? Answer<F>
-                : S extends { kind: 'list'; of: infer F extends Field }
-                  ? readonly ValueOf<F>[]
-                  : never
+        : S extends { kind: 'record' }
+          ? Readonly<Record<string, string>>
+          : S extends { kind: 'reference'; versioned: true }
+            ? VersionedReference
+            : S extends { kind: 'reference' }
+              ? Reference
+              : S extends { kind: 'owner' }
+                ? Reference | null
+                : S extends { kind: 'references'; fields: infer F extends Fields }
+                  ? readonly Answer<F>[]
+                  : S extends { kind: 'object'; fields: infer F extends Fields }
+                    ? Answer<F>
+                    : S extends { kind: 'list'; of: infer F extends Field }
+                      ? readonly ValueOf<F>[]
+                      : never
 
 export type WrittenKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { write: Write } ? K : never
@@ -106,7 +130,16 @@ export type WrittenColumn<F extends Fields> = {
 }[WrittenKey<F>]
 
 /** What a row keeps of what may be written. */
-export type Written<F extends Fields> = { readonly [K in WrittenColumn<F>]: ValueOf<F[K]> }
+export type Written<F extends Fields> = {
+  readonly [K in WrittenColumn<F>]: ValueOf<F[K]> | Unset<F[K]>
+}
+
+/** Reset, and its default is what its noun's own code finds. */
+type Unset<F extends Field> = F extends { write: { default: string | number | boolean } }
+  ? never
+  : F extends { write: { nullable: true } }
+    ? null
+    : never
 
 export function fieldNames(fields: Fields): string[] {
   return Object.keys(fields)
@@ -124,14 +157,21 @@ export function writtenFields(
   })
 }
 
-/** Those of them that people write, and that are one value: inputs and flags can be made of them. */
+/** Those of them that people write, and that are one value of the row: inputs and flags can be made of them. */
 export function plainFields(
   fields: Fields,
 ): (readonly [name: string, field: Field & { readonly write: Write }])[] {
   return writtenFields(fields).filter(
-    ([, { kind, write }]) =>
-      write.summary !== undefined && ['name', 'text', 'integer', 'flag'].includes(kind),
+    ([, { kind, write, computed }]) =>
+      write.summary !== undefined &&
+      computed !== true &&
+      ['name', 'text', 'integer', 'flag'].includes(kind),
   )
+}
+
+/** By null a body resets the field to its default; what is required has none. */
+export function takesNull({ write, nullable }: Pick<Field, 'write' | 'nullable'>): boolean {
+  return write?.nullable === true || (nullable === true && write?.required !== true)
 }
 
 /** What a GET answers and nobody writes: bodies and documents may have it, so that what was read can be sent back. */

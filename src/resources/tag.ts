@@ -1,16 +1,10 @@
 /** Tags: what an organization labels its agents with. */
-import { id, managedBy, organization, times } from './common-fields.js'
+import { id, managedBy, organization, times, uniqueName } from './common-fields.js'
 import type { Answer, Resource } from './resource.js'
 
 const named = {
   id,
-  name: {
-    kind: 'name',
-    description:
-      '1 to 255 characters without controls, line separators and lone surrogates; case-sensitive; ' +
-      'unique in an organization',
-    write: { required: true, summary: 'unique in the organization' },
-  },
+  name: uniqueName,
   static: {
     kind: 'flag',
     computed: true,

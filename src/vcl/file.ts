@@ -1,9 +1,9 @@
 /** A file's content as its author gave it, and what follows from it: bytes, digest, type (choices: 2, files). */
 import { createHash } from 'node:crypto'
+import { fileTypes, type FleetFile } from '../resources/file.js'
 import { vclDeclaresVersion } from './bundle.js'
 
-export const fileTypes = { main: 1, include: 2, other: 3 } as const
-export type FileType = (typeof fileTypes)[keyof typeof fileTypes]
+type FileType = FleetFile['fileType']
 
 /** What the caller sends: text, or base64 (RFC 4648, padded, on one line) when encoded. */
 interface FileSource {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
-import type { ApiLogEntry } from '../../src/page/api/api-log-entry.js'
+import type { ApiLogEntry } from '../../src/resources/api-log-entry.js'
 import {
   quoteForShell,
   startAgentBySystemd,

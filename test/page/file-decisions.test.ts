@@ -181,7 +181,14 @@ void t.test('what runs is told by the group’s history, cache by cache', (t) =>
     sayWhere({ group: 'shop', version: 1, agents: ['a', 'b', 'c', 'd', 'e'] }),
     'a, b, c and 2 more (shop)',
   )
-  t.same(findUsers([group]).get(8), ['shop'])
+  const without = { name: 'of the console', mainVCL: null, includes: [] }
+  t.same(
+    [...findUsers([group, without])],
+    [
+      [7, ['shop']],
+      [8, ['shop']],
+    ],
+  )
   t.end()
 })
 

@@ -1,7 +1,7 @@
 /** What the page decides about groups without a browser: what a deploy changes, where it goes, how far it is. */
 import fc from 'fast-check'
 import t from 'tap'
-import type { Group, Place } from '../../src/page/api/group.js'
+import type { Group, Place } from '../../src/resources/vclgroup.js'
 import {
   compareFiles,
   compareNames,
@@ -80,7 +80,6 @@ void t.test('each cache is told once, with where it goes and why', (t) => {
         { agent: agent(2), deployment: 'eu', held: false, reason: null },
         { agent: agent(3), deployment: null, held: true, reason: 'max shrank' },
       ],
-      shortage: null,
     },
     [1, 2, 3, 4].map((id) => ({ agent: agent(id), ...why })),
     new Set([1, 3]),

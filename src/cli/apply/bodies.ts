@@ -8,7 +8,7 @@ import {
 } from './apply-objects.js'
 import type { Fields } from '../api-shapes.js'
 import type { Source } from '../given-text.js'
-import { readPlainFields } from './plain-fields.js'
+import { mapReferences, readPlainFields } from './plain-fields.js'
 
 export class Ids {
   private readonly byKey = new Map<string, number>()
@@ -53,31 +53,17 @@ export function toBody(
   ids: Ids,
   source: Source | undefined,
 ): Fields {
-  const refer = (of: ApplyKind, field: string): readonly Fields[] =>
-    listOf(fields[field]).map((name) => ({ id: ids.require(of, name) }))
-  switch (kind) {
-    case 'tag':
-      return readPlainFields(kind, (field) => fields[field])
-    case 'domain':
-      return {}
-    case 'file': {
-      const { contentType, fileType } = fields
-      return { ...source, contentType, fileType }
-    }
-    case 'deployment':
-      return { min: fields['min'], max: fields['max'], tags: refer('tag', 'tags') }
-    case 'vclgroup': {
-      const id = ids.require('file', String(fields['mainVCL']))
-      const version = fields['mainVersion']
-      return {
-        mainVCL: version === null ? { id } : { id, version },
-        includes: refer('file', 'includes'),
-        domains: refer('domain', 'domains'),
-        deployments: refer('deployment', 'deployments'),
-        keepOnFailure: fields['keepOnFailure'],
-      }
-    }
+  const written = {
+    ...readPlainFields(kind, (field) => fields[field]),
+    ...mapReferences(kind, (field, of) =>
+      listOf(fields[field]).map((name) => ({ id: ids.require(of, name) })),
+    ),
   }
+  if (kind === 'file') return { ...source, ...written, fileType: fields['fileType'] }
+  if (kind !== 'vclgroup') return written
+  const id = ids.require('file', String(fields['mainVCL']))
+  const version = fields['mainVersion']
+  return { ...written, mainVCL: version === null ? { id } : { id, version } }
 }
 
 export function listOf(value: unknown): readonly string[] {

@@ -1,14 +1,29 @@
-/** What documents, answers and bodies say alike of an object: its fields that are one value each, by their definition. */
-import { defaultOf, plainFields, readOnlyNames, type Resource } from '../../resources/resource.js'
+/** What documents, answers and bodies say alike of an object: its fields that are one value each, and its lists of references. */
+import { deployment } from '../../resources/deployment.js'
+import { domain } from '../../resources/domain.js'
+import { file } from '../../resources/file.js'
+import {
+  defaultOf,
+  plainFields,
+  readOnlyNames,
+  writtenFields,
+  type Resource,
+} from '../../resources/resource.js'
 import { tag } from '../../resources/tag.js'
+import { vclGroup } from '../../resources/vclgroup.js'
 import type { ApplyFields, ApplyKind, FieldValue } from './apply-objects.js'
 
-const resources: Readonly<Partial<Record<ApplyKind, Resource>>> = { tag }
+const resources: Readonly<Record<ApplyKind, Resource>> = {
+  tag,
+  file,
+  domain,
+  deployment,
+  vclgroup: vclGroup,
+}
 
 /** Beside the name; what is left out has its default. */
 export function readPlainFields(kind: ApplyKind, read: (field: string) => unknown): ApplyFields {
   const resource = resources[kind]
-  if (!resource) return {}
   const fields = plainFields(resource.fields).filter(([name]) => name !== resource.nameField)
   return Object.fromEntries(
     // What was read passed the type of its field already.
@@ -16,8 +31,20 @@ export function readPlainFields(kind: ApplyKind, read: (field: string) => unknow
   )
 }
 
+/** By field; `of`: the kind that it refers to. */
+export function mapReferences<T>(
+  kind: ApplyKind,
+  toValue: (field: string, of: ApplyKind) => T,
+): Readonly<Record<string, T>> {
+  const lists = writtenFields(resources[kind].fields).flatMap(([name, field]) =>
+    // Documents have kinds of their own references only.
+    field.kind === 'references' ? [[name, toValue(name, field.to.noun as ApplyKind)]] : [],
+  )
+  return Object.fromEntries(lists) as Record<string, T>
+}
+
 /** What a GET answers and nobody writes; the set decides of `managedBy`. */
 export function readOnlyKeys(kind: ApplyKind): readonly string[] {
-  const names = readOnlyNames(resources[kind]?.fields ?? {})
+  const names = readOnlyNames(resources[kind].fields)
   return [...names.filter((name) => name !== 'organization'), 'managedBy']
 }

@@ -3,7 +3,7 @@ import type { ApplyFields, ApplyKind, Pins, PresentObject } from './apply-object
 import type { Api } from '../api.js'
 import { idOf, isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
 import { readGroup } from '../deploy-verdict.js'
-import { readPlainFields } from './plain-fields.js'
+import { mapReferences, readPlainFields } from './plain-fields.js'
 import { nouns } from './wanted.js'
 
 export interface Present {
@@ -60,30 +60,17 @@ function toObject(
 }
 
 function toFields(kind: ApplyKind, row: Fields): ApplyFields {
-  switch (kind) {
-    case 'tag':
-      return readPlainFields(kind, (field) => row[field])
-    case 'domain':
-      return {}
-    case 'file':
-      return {
-        // In literal quotes (choices: 2, files).
-        sha: String(row['sha']).replaceAll('"', ''),
-        contentType: String(row['contentType']),
-        fileType: Number(row['fileType']),
-      }
-    case 'deployment':
-      return { min: Number(row['min']), max: Number(row['max']), tags: namesOf(row['tags']) }
-    case 'vclgroup':
-      return {
-        mainVCL: nameOf(row['mainVCL']) ?? '',
-        mainVersion: versionOf(row['mainVCL']),
-        includes: namesOf(row['includes']),
-        domains: namesOf(row['domains']),
-        deployments: namesOf(row['deployments']),
-        keepOnFailure: row['keepOnFailure'] === true,
-      }
+  const fields = {
+    ...readPlainFields(kind, (field) => row[field]),
+    ...mapReferences(kind, (field) => namesOf(row[field])),
   }
+  const main = row['mainVCL']
+  if (kind === 'vclgroup')
+    return { ...fields, mainVCL: nameOf(main) ?? '', mainVersion: versionOf(main) }
+  if (kind !== 'file') return fields
+  // The answer has it in literal quotes.
+  const sha = String(row['sha']).replaceAll('"', '')
+  return { ...fields, sha, fileType: Number(row['fileType']) }
 }
 
 function toPins(wish: unknown, deployments: ReadonlyMap<unknown, string>): Pins | undefined {

@@ -1,6 +1,7 @@
 /** One document's values as the API would take them, and the object that they make, with the API's defaults. */
 import { domainToASCII } from 'node:url'
 import type { ApplyFields, ApplyKind, WantedObject } from './apply-objects.js'
+import { findCountsProblem } from '../../resources/deployment.js'
 import { parseDomainName } from '../../resources/domain-name.js'
 import { findNameProblem } from '../../resources/names.js'
 import { defaultContentType, defaultFileType, isFileType, readFileContent } from '../../vcl/file.js'
@@ -8,7 +9,7 @@ import { isFields } from '../api-shapes.js'
 import { toSource, type Source } from '../given-text.js'
 import type { Field } from '../verb.js'
 import type { Folder } from './folder.js'
-import { readPlainFields } from './plain-fields.js'
+import { mapReferences, readPlainFields } from './plain-fields.js'
 
 /** By field; what the document leaves out, or says null of, is not there. */
 export type Values = Map<string, FieldRead>
@@ -92,14 +93,24 @@ export function readObject(
   const problem = findNameProblem(name)
   if (problem !== null) throw new Error(`name: ${problem}`)
   if (kind === 'file') return readFileObject(name, values)
-  if (kind === 'tag') {
-    const fields = readPlainFields(kind, (field) => values.get(field))
-    return { object: { kind, name, fields } }
+  const fields = {
+    ...readPlainFields(kind, (field) => values.get(field)),
+    ...mapReferences(kind, (field, of) => listOf(values, field, of)),
   }
-  if (kind === 'deployment') return { object: { kind, name, fields: readDeployment(values) } }
+  if (kind === 'deployment') checkDeployment(fields)
+  if (kind !== 'vclgroup') return { object: { kind, name, fields } }
+  const main = values.get('mainVCL')
+  if (main === undefined || !isVersioned(main)) throw missing('mainVCL')
+  checkRoot(values, fields)
   const deployed = values.get('deployed')
-  const wish = typeof deployed === 'boolean' ? { deployed } : {}
-  return { object: { kind, name, fields: readGroup(values), ...wish } }
+  return {
+    object: {
+      kind,
+      name,
+      fields: { ...fields, mainVCL: main.name, mainVersion: main.version },
+      ...(typeof deployed === 'boolean' && { deployed }),
+    },
+  }
 }
 
 function readFileObject(
@@ -123,40 +134,28 @@ function readFileObject(
   return { object: { kind: 'file', name, fields }, source }
 }
 
-function readDeployment(values: Values): ApplyFields {
-  const min = Number(values.get('min') ?? 1)
-  const max = Number(values.get('max') ?? 1)
-  const tags = listOf(values, 'tags')
-  if (min < 1) throw new Error(`min is ${min}; it is at least 1`)
-  if (max < min) throw new Error(`max is ${max} and min ${min}; max is at least min`)
-  if (tags.length === 0) throw new Error('tags: a deployment has at least one')
-  return { min, max, tags }
+function checkDeployment({ min, max, tags }: ApplyFields): void {
+  const problem = findCountsProblem(Number(min), Number(max))
+  if (problem !== null) throw new Error(problem)
+  if (Array.isArray(tags) && tags.length === 0)
+    throw new Error('tags: a deployment has at least one')
 }
 
-function readGroup(values: Values): ApplyFields {
-  const main = values.get('mainVCL')
-  if (main === undefined || !isVersioned(main)) throw missing('mainVCL')
-  const fqdns = listOf(values, 'domains').map((fqdn) => parseDomainName(fqdn, domainToASCII))
-  const domains = [...new Set(fqdns)].toSorted()
+function checkRoot(values: Values, { domains }: ApplyFields): void {
+  const count = Array.isArray(domains) ? domains.length : 0
   const root = values.get('root')
-  if (typeof root === 'boolean' && root !== (domains.length === 0))
+  if (typeof root === 'boolean' && root !== (count === 0))
     throw new Error(
-      `root is ${root}, and the group has ${domains.length} domains; leave root out, it follows them`,
+      `root is ${root}, and the group has ${count} domains; leave root out, it follows them`,
     )
-  return {
-    mainVCL: main.name,
-    mainVersion: main.version,
-    includes: listOf(values, 'includes'),
-    domains,
-    deployments: listOf(values, 'deployments'),
-    keepOnFailure: values.get('keepOnFailure') !== false,
-  }
 }
 
 /** The order of references means nothing to the API's users, so that it makes no change. */
-function listOf(values: Values, field: string): readonly string[] {
+function listOf(values: Values, field: string, of: ApplyKind): readonly string[] {
   const value = values.get(field)
-  return Array.isArray(value) ? value.map(String).toSorted() : []
+  const names = Array.isArray(value) ? value.map(String) : []
+  const stored = of === 'domain' ? names.map((name) => parseDomainName(name, domainToASCII)) : names
+  return [...new Set(stored)].toSorted()
 }
 
 function requireName(values: Values, field: string): string {

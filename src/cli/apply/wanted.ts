@@ -46,19 +46,6 @@ const extraFields: Readonly<Partial<Record<ApplyKind, readonly Field[]>>> = {
   vclgroup: [{ name: 'deployed', type: { kind: 'boolean' }, summary: 'the wish' }],
 }
 
-const alwaysIgnored = ['id', 'created', 'updated', 'managedBy']
-/** What a GET answers and nobody writes (choices: 2): the output of `get --json` is a document when a kind is added. */
-export const ignoredKeys: Readonly<Record<ApplyKind, readonly string[]>> = {
-  tag: readOnlyKeys('tag'),
-  file: [...alwaysIgnored, 'sha', 'version'],
-  domain: alwaysIgnored,
-  deployment: [...alwaysIgnored, 'state', 'stateName', 'agents'],
-  vclgroup: [
-    ...[...alwaysIgnored, 'console', 'state', 'stateName', 'revision', 'agentStates', 'staged'],
-    'wish',
-  ],
-}
-
 /** What a document of this kind may say, beside `kind`. */
 export function fieldsOf(kind: ApplyKind): readonly Field[] {
   return [...nouns[kind].fields, ...(extraFields[kind] ?? [])]
@@ -159,7 +146,7 @@ async function readEntry(
   const { values, at } = document
   const fields = fieldsOf(kind)
   const known = new Map(
-    [...fields.map(({ name }) => name), ...ignoredKeys[kind], 'kind', 'organization'].map(
+    [...fields.map(({ name }) => name), ...readOnlyKeys(kind), 'kind', 'organization'].map(
       (name) => [name.toLowerCase(), name],
     ),
   )

@@ -1,29 +1,14 @@
 /** `cachefleet apilogs`. */
 import { listVerb } from '../object-verbs.js'
-import type { Noun, NounParts } from '../verb.js'
+import { apiLogEntry } from '../../resources/api-log-entry.js'
+import { toNounParts } from '../resource-noun.js'
+import type { Noun } from '../verb.js'
 
-const apiLog = {
-  name: 'apilogs',
-  aliases: ['apilog'],
-  singular: 'apilog',
-  path: '/apilogs',
-  nameField: null,
+const apiLog = toNounParts(apiLogEntry, {
   summary:
     'every call that is no GET, and every failed login; asksOnly=false: what was to change something',
   example: 'apilogs list --filter asksOnly=false --sort id:desc --take 20',
-  columns: [
-    { field: 'id' },
-    { field: 'created' },
-    { field: 'severity' },
-    { field: 'account' },
-    { field: 'method' },
-    { field: 'path' },
-    { field: 'status' },
-    { field: 'msg', title: 'message' },
-    { field: 'traceId', title: 'trace' },
-  ],
-  fields: [],
-} satisfies NounParts
+})
 
 export const apiLogs: Noun = {
   ...apiLog,

@@ -1,42 +1,16 @@
 /** `cachefleet files`: VCL and other files, their versions, and a folder of them at once. */
 import { deleteVerb, idArgument, listVerb, updateVerb } from '../object-verbs.js'
 import { fieldFlags } from '../field-flags.js'
-import type { Flag, Noun, NounParts } from '../verb.js'
+import { file as resource } from '../../resources/file.js'
+import { toNounParts } from '../resource-noun.js'
+import type { Flag, Noun } from '../verb.js'
 import { agent } from './agents.js'
 
-export const file = {
-  name: 'files',
-  aliases: ['file'],
-  singular: 'file',
-  path: '/files',
-  nameField: 'name',
+export const file = toNounParts(resource, {
   exampleObject: 'main.vcl',
   summary: 'VCL and other files, with their versions',
   example: 'files add main.vcl',
-  columns: [
-    { field: 'id' },
-    { field: 'name' },
-    { field: 'version' },
-    { field: 'fileType', title: 'type' },
-    { field: 'encoded' },
-    { field: 'updated' },
-  ],
-  fields: [
-    { name: 'name', type: { kind: 'text' }, summary: 'unique in the organization' },
-    {
-      name: 'source',
-      type: { kind: 'source' },
-      summary: 'the content: a text, @FILE, or - for standard input',
-    },
-    {
-      name: 'fileType',
-      type: { kind: 'integer' },
-      summary: '1 main, 2 include, 3 other',
-      clearable: true,
-    },
-    { name: 'contentType', type: { kind: 'text' }, summary: 'media type', clearable: true },
-  ],
-} satisfies NounParts
+})
 
 const contentFlag: Flag = { form: '--content', summary: 'its bytes, as they are stored' }
 

@@ -3,29 +3,15 @@ import { requireFields } from '../api-shapes.js'
 import { findId } from '../find-object.js'
 import { addVerb, deleteVerb, getVerb, listVerb } from '../object-verbs.js'
 import { showObject } from '../output.js'
-import { word, type Noun, type NounParts, type Verb } from '../verb.js'
+import { invalidation as resource } from '../../resources/invalidation.js'
+import { toNounParts } from '../resource-noun.js'
+import { word, type Noun, type Verb } from '../verb.js'
 
-const invalidation = {
-  name: 'invalidations',
-  aliases: ['inv', 'invalidation'],
-  singular: 'invalidation',
-  path: '/invalidations',
-  nameField: null,
+const invalidation = toNounParts(resource, {
+  alias: 'inv',
   summary: 'bans and purges: how far they are on each agent',
   example: 'invalidations list --sort id:desc --take 20',
-  columns: [
-    { field: 'id' },
-    { field: 'created' },
-    { field: 'type' },
-    { field: 'stateName', title: 'state' },
-    { field: 'done' },
-    { field: 'total' },
-    { field: 'expressions' },
-    { field: 'urls' },
-    { field: 'account' },
-  ],
-  fields: [],
-} satisfies NounParts
+})
 
 export const invalidations: Noun = {
   ...invalidation,

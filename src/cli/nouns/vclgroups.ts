@@ -3,89 +3,18 @@ import { yesFlag } from '../confirm.js'
 import { fieldFlags } from '../field-flags.js'
 import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import { ofGroup, statsVerb } from '../stats-verb.js'
-import type { Field, Flag, Noun, NounParts } from '../verb.js'
-import { deployment } from './deployments.js'
-import { domain } from './domains.js'
-import { file } from './files.js'
-import { tag } from './tags.js'
+import { stage, vclGroup } from '../../resources/vclgroup.js'
+import { toFields, toNounParts } from '../resource-noun.js'
+import type { Flag, Noun } from '../verb.js'
 
-export const group = {
-  name: 'vclgroups',
-  aliases: ['vg', 'vclgroup'],
-  singular: 'vclgroup',
-  path: '/vclgroups',
-  nameField: 'name',
+export const group = toNounParts(vclGroup, {
+  alias: 'vg',
   exampleObject: 'site',
   summary: 'what is deployed: a main VCL, its includes, and where it goes',
   example: 'vclgroups deploy site --wait 60s',
-  columns: [
-    { field: 'id' },
-    { field: 'name' },
-    { field: 'stateName', title: 'state' },
-    { field: 'deployed' },
-    { field: 'revision' },
-    { field: 'mainVCL', title: 'main VCL' },
-    { field: 'domains' },
-    { field: 'deployments' },
-    { field: 'console' },
-  ],
-  fields: [
-    { name: 'name', type: { kind: 'text' }, summary: 'unique in the organization' },
-    {
-      name: 'mainVCL',
-      type: { kind: 'reference', of: file },
-      summary: 'file by id or name, its newest version at each deploy',
-    },
-    {
-      name: 'includes',
-      type: { kind: 'references', of: file },
-      summary: 'files that the main VCL includes, by id or name',
-      clearable: true,
-    },
-    {
-      name: 'domains',
-      type: { kind: 'references', of: domain },
-      summary: 'what it answers for, by id or name; without any its VCL is the whole of each cache',
-      clearable: true,
-    },
-    {
-      name: 'deployments',
-      type: { kind: 'references', of: deployment },
-      summary: 'where it goes, by id or name',
-      clearable: true,
-    },
-    { name: 'root', type: { kind: 'boolean' }, summary: 'follows the domains: true without any' },
-    {
-      name: 'keepOnFailure',
-      type: { kind: 'boolean' },
-      summary: 'an agent whose cache refuses a deploy keeps the old VCL; true unless given',
-    },
-  ],
-} satisfies NounParts
+})
 
-/** What is left out is the group's. */
-const stageFields: readonly Field[] = [
-  {
-    name: 'tags',
-    type: { kind: 'references', of: tag },
-    summary: 'it goes to all running agents that have all of these, by id or name',
-  },
-  {
-    name: 'domains',
-    type: { kind: 'references', of: domain },
-    summary: 'what it answers for, on the agents of the group too; by id or name',
-  },
-  {
-    name: 'mainVCL',
-    type: { kind: 'reference', of: file },
-    summary: 'file by id or name, its newest version',
-  },
-  {
-    name: 'includes',
-    type: { kind: 'references', of: file },
-    summary: 'files that the main VCL includes, by id or name',
-  },
-]
+const stageFields = toFields(stage)
 
 export const waitFlags: readonly Flag[] = [
   { form: '--wait <time>', summary: 'how long to wait, 0 to 600 s, like 60s (the default)' },

@@ -1,7 +1,9 @@
 /** The api log: one row for each call that is no GET and each failed login, never bodies (choices: 2). */
 import type { Insertable, Selectable } from 'kysely'
-import type { ListFields, ListQuery } from '../../resources/list-query.js'
-import { readList, type ListColumns } from '../store/list-query.js'
+import { apiLogEntry } from '../../resources/api-log-entry.js'
+import type { ListQuery } from '../../resources/list-query.js'
+import { readList } from '../store/list-query.js'
+import { listColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
@@ -9,21 +11,7 @@ import type { Queries } from '../store/store.js'
 export type ApiLogRecord = Readonly<Selectable<Tables['apiLogs']>>
 export type NewApiLog = Readonly<Insertable<Tables['apiLogs']>>
 
-/** What the list of them is filtered and sorted by. */
-export const apiLogColumns = {
-  id: { column: 'apiLogs.id', type: 'number' },
-  created: { column: 'apiLogs.createdAt', type: 'time' },
-  severity: { column: 'apiLogs.severity', type: 'number' },
-  msg: { column: 'apiLogs.msg', type: 'text' },
-  keyType: { column: 'apiLogs.keyType', type: 'text' },
-  keyId: { column: 'apiLogs.keyId', type: 'number', nullable: true },
-  traceId: { column: 'apiLogs.traceId', type: 'text' },
-  account: { column: 'apiLogs.account', type: 'text' },
-  method: { column: 'apiLogs.method', type: 'text' },
-  path: { column: 'apiLogs.path', type: 'text' },
-  status: { column: 'apiLogs.status', type: 'number' },
-  asksOnly: { column: 'apiLogs.asksOnly', type: 'flag' },
-} satisfies ListColumns & ListFields
+export const apiLogColumns = listColumns(apiLogEntry.fields, 'apiLogs')
 
 export async function listApiLogs(
   queries: Queries,

@@ -8,14 +8,15 @@ type ComputedKey<F extends Fields> = {
 }[keyof F]
 
 /** What the noun's own code finds out. */
-export type Computed<F extends Fields> = { readonly [K in ComputedKey<F>]: Answer<F>[K] }
+export type Computed<F extends Fields> = Pick<Answer<F>, ComputedKey<F> & keyof Answer<F>>
 
 /** The fields are looked at once, not for each of the thousands of rows of a list. */
 export function answerMaker<F extends Fields>(
   fields: F,
 ): (record: StoredRecord<F>, computed: Computed<F>) => Answer<F> {
   const parts = Object.entries(fields).map(([name, { kind, column = name, computed }]) => ({
-    ...{ name, column },
+    name,
+    column,
     isTime: kind === 'time',
     isComputed: computed === true,
   }))
@@ -25,7 +26,8 @@ export function answerMaker<F extends Fields>(
     const answer = { ...blank }
     for (const { name, column, isTime, isComputed } of parts) {
       const value: unknown = isComputed ? Reflect.get(computed, name) : Reflect.get(record, column)
-      answer[name] = isTime && typeof value === 'number' ? toIso(value) : value
+      if (value !== undefined)
+        answer[name] = isTime && typeof value === 'number' ? toIso(value) : value
     }
     return answer as Answer<F> // each value is that of its own field
   }

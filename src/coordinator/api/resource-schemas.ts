@@ -2,9 +2,11 @@
 import { Type, type TObject, type TSchema, type TUnsafe } from 'typebox'
 import {
   fieldNames,
+  takesNull,
   writtenFields,
   type Field,
   type Fields,
+  type Resource,
   type ValueOf,
   type WrittenKey,
 } from '../../resources/resource.js'
@@ -15,6 +17,7 @@ import {
   organizationSchema,
   referenceSchema,
   referencesTo,
+  referenceTo,
   timeSchema,
 } from './references.js'
 import type { OwnerReference } from './find-references.js'
@@ -38,10 +41,13 @@ export function answerSchema<F extends Fields>(fields: F, options: object = {}):
 /** Of the value itself: what may be null says so around it. */
 function fieldSchema(field: Field): TSchema {
   const schema = shapeSchema(field)
-  return field.nullable === true ? orNull(schema) : schema
+  const value = field.nullable === true ? orNull(schema) : schema
+  return field.optional === true ? Type.Optional(value) : value
 }
 
-type Maker = (field: never, options: { readonly description?: string }) => TSchema
+type Options = Readonly<Record<string, unknown>>
+
+type Maker = (field: never, options: Options) => TSchema
 
 /** One for each kind; each is called with fields of its own kind only. */
 const schemaMakers = {
@@ -49,11 +55,25 @@ const schemaMakers = {
   name: (_, options) => Type.String(options),
   text: ({ limitCharacters }: FieldOf<'text'>, options) =>
     Type.String({ ...options, ...(limitCharacters && { maxLength: limitCharacters }) }),
-  integer: (_, options) => Type.Integer(options),
+  source: (_, options) => Type.String(options),
+  integer: ({ minimum, maximum }: FieldOf<'integer'>, options) =>
+    Type.Integer({
+      ...options,
+      ...(minimum !== undefined && { minimum }),
+      ...(maximum !== undefined && { maximum }),
+    }),
   flag: (_, options) => Type.Boolean(options),
   time: () => timeSchema,
   words: ({ of }: FieldOf<'words'>, options) => Type.Enum([...of], options),
-  reference: () => referenceSchema,
+  record: (_, options) => Type.Record(Type.String(), Type.String(), options),
+  reference: ({ versioned }: FieldOf<'reference'>, options) =>
+    Type.Object(
+      {
+        ...referenceSchema.properties,
+        ...(versioned && { version: Type.Optional(versionSchema) }),
+      },
+      options,
+    ),
   owner: () => organizationSchema,
   references: ({ fields }: FieldOf<'references'>, options) =>
     Type.Array(answerSchema(fields), options),
@@ -61,17 +81,32 @@ const schemaMakers = {
   list: ({ of }: FieldOf<'list'>, options) => Type.Array(fieldSchema(of), options),
 } satisfies Record<Field['kind'], Maker>
 
+const versionSchema = Type.Integer({ minimum: 1 })
+
 type FieldOf<Kind extends Field['kind']> = Extract<Field, { readonly kind: Kind }>
 
 function shapeSchema(field: Field): TSchema {
-  const { description } = field
+  const { description, write } = field
   const make: Maker = schemaMakers[field.kind]
-  return make(field as never, description === undefined ? {} : { description })
+  return make(field as never, {
+    ...(description !== undefined && { description }),
+    ...(write?.default !== undefined && { default: write.default }),
+  })
 }
 
 type BodyValue<F extends Field> =
-  | (F extends { kind: 'references' } ? readonly { readonly id: number }[] : ValueOf<F>)
+  | (F extends { kind: 'references' }
+      ? readonly { readonly id: number }[]
+      : F extends { kind: 'reference' }
+        ? ReferenceBody
+        : ValueOf<F>)
   | (F extends { write: { nullable: true } } ? null : never)
+
+/** The version of a versioned one. */
+export interface ReferenceBody {
+  readonly id: number
+  readonly version?: number | null
+}
 
 type RequiredKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { write: { required: true } } ? K : never
@@ -92,16 +127,29 @@ export type CreateBody<F extends Fields> = {
   readonly [K in Exclude<WrittenKey<F>, RequiredKey<F>>]?: BodyValue<F[K]> | undefined
 } & { readonly organization?: OwnerReference }
 
+export type GivenBody<F extends Fields> = Omit<CreateBody<F>, 'organization'>
+
 export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> {
+  const properties = { ...createProperties(fields), organization: ownerReference }
+  const schema = Type.Object(properties, closed)
+  return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
+}
+
+/** Of what is no object of its own: nobody owns it. */
+export function givenBody<F extends Fields>(
+  fields: F,
+  options: object = {},
+): TUnsafe<GivenBody<F>> {
+  const schema = Type.Object(createProperties(fields), { ...closed, ...options })
+  return schema as unknown as TUnsafe<GivenBody<F>> // made of the same fields
+}
+
+function createProperties(fields: Fields): Record<string, TSchema> {
   const properties = writtenFields(fields, 'create').map(([name, field]) => {
     const schema = bodySchema(field)
     return [name, field.write.required === true ? schema : Type.Optional(schema)] as const
   })
-  const schema = Type.Object(
-    { ...Object.fromEntries(properties), organization: ownerReference },
-    closed,
-  )
-  return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
+  return Object.fromEntries(properties)
 }
 
 export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> {
@@ -113,9 +161,24 @@ export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> 
 }
 
 function bodySchema(field: ReturnType<typeof writtenFields>[number][1]): TSchema {
-  const schema =
-    field.kind === 'references' ? referencesTo(fieldNames(field.to.fields)) : shapeSchema(field)
-  return field.write.nullable === true || field.nullable === true ? orNull(schema) : schema
+  const schema = valueSchema(field)
+  return takesNull(field) ? orNull(schema) : schema
+}
+
+function valueSchema(field: ReturnType<typeof writtenFields>[number][1]): TSchema {
+  if (field.kind === 'references') {
+    const { atLeast } = field
+    return referencesTo(referenceKeys(field.to), atLeast === undefined ? {} : { minItems: atLeast })
+  }
+  if (field.kind !== 'reference' || field.to === undefined) return shapeSchema(field)
+  const version = { version: Type.Optional(orNull(versionSchema)) }
+  const { properties } = referenceTo(referenceKeys(field.to))
+  return Type.Object({ ...properties, ...(field.versioned && version) }, closed)
+}
+
+/** What a reference may have beside its id: all that a GET answers of the object, and its name in an answer of another one. */
+export function referenceKeys({ fields }: Resource): string[] {
+  return [...fieldNames(fields), 'name']
 }
 
 /** What a PUT changes, by the keys of the answer. */

@@ -9,7 +9,7 @@ import { deploymentRoutes } from '../deployments/deployment-routes.js'
 import { domainRoutes } from '../domains/domain-routes.js'
 import { fileCompileRoutes } from '../deploying/compile-routes.js'
 import { fileVersionRoutes } from '../files/version-routes.js'
-import { fileRoutes } from '../files/file-routes.js'
+import { fileRoutes, vclRoutes } from '../files/file-routes.js'
 import { groupVerbRoutes } from '../deploying/verb-routes.js'
 import { invalidationRoutes } from '../invalidations/invalidation-routes.js'
 import { joinTokenRoutes } from '../registration/join-token-routes.js'
@@ -17,7 +17,6 @@ import { placementPlanRoutes } from '../placement/plan-views.js'
 import { statisticsRoutes } from '../statistics/statistics-routes.js'
 import { tagRoutes } from '../tags/tag-routes.js'
 import { vclGroupRoutes } from '../groups/group-routes.js'
-import { vclRoutes } from '../files/vcl-routes.js'
 
 export function resourceRoutes(service: StateService): readonly Route[] {
   return [

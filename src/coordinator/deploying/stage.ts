@@ -19,17 +19,12 @@ import { recordRefusedDeploy } from '../groups/history.js'
 import { beginStage } from './stage-begin.js'
 import { listStagedAgents } from './stage-end.js'
 import { waitUntilLeft } from './switch-wait.js'
-import { requireMain, type GroupChange } from '../groups/groups.js'
-
-type Reference = { readonly id: number }
+import { requireMain } from '../groups/groups.js'
+import type { stage } from '../../resources/vclgroup.js'
+import type { GivenBody } from '../api/resource-schemas.js'
 
 /** What is left out, or null, is the group's. */
-interface StageRequest extends Pick<GroupChange, 'includes' | 'domains'> {
-  readonly groupId: number
-  /** At least one; all of them are needed. */
-  readonly tags: readonly Reference[]
-  readonly mainVCL?: GroupChange['mainVCL'] | null
-}
+type StageRequest = GivenBody<typeof stage> & { readonly groupId: number }
 
 /** Chosen by us: as long as a deploy waits when nothing else is said; the work itself goes on. */
 const waitMs = 60_000

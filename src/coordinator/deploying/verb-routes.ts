@@ -15,30 +15,25 @@ import { readGroupRouting } from './routing.js'
 import { reloadVclGroup } from './reload.js'
 import { rollBackVclGroup } from './rollback.js'
 import { stageVclGroup } from './stage.js'
-import type { StateService } from '../service.js'
+import { scopeOf, type StateService } from '../service.js'
 import { undeployVclGroup } from './undeploy.js'
 import { validateVclGroup } from './validate.js'
-import { findGroup, viewGroup, viewGroupAgain } from '../groups/groups.js'
+import { findGroup } from '../fleet/group-queries.js'
+import { viewGroup, viewGroupAgain } from '../groups/groups.js'
 import { placementQuery, readReplace, replaceQuery } from './group-replacing.js'
-import {
-  domainsSchema,
-  includesSchema,
-  mainSchema,
-  requireReferences,
-} from '../groups/group-bodies.js'
-import { initSchema, orNull, referencesTo } from '../api/references.js'
+import { stage } from '../../resources/vclgroup.js'
+import { initSchema, orNull } from '../api/references.js'
+import { requireReferences } from '../api/resource-routes.js'
+import { givenBody } from '../api/resource-schemas.js'
 import {
   groupSchema,
   groupStateSchema,
   historySchema,
   placementSchema,
   routingSchema,
-  toGroupStateView,
   toGroupView,
   toHistoryView,
-  toPlacementView,
 } from '../groups/group-views.js'
-import { tagSchema } from '../tags/tag-view.js'
 
 const read = { type: 'vclgroup', access: 'read' } as const
 const write = { type: 'vclgroup', access: 'write' } as const
@@ -115,7 +110,8 @@ function verbOf(service: StateService, name: string) {
     operationId: `${name}VclGroup`,
     errorKey: 'deploy',
     permission: write,
-    find: (_: Context, actor: Actor, id: number) => findGroup(service, actor, id),
+    find: (_: Context, actor: Actor, id: number) =>
+      findGroup(service.store.queries, scopeOf(actor), id),
     answers: { 200: groupSchema, 202: groupSchema },
   } as const
 }
@@ -187,17 +183,9 @@ function stageRoute(service: StateService): Route {
   return route({
     ...verbOf(service, 'stage'),
     summary: 'Puts other sources of the group on all running agents with these tags, or on none',
-    body: Type.Object(
-      {
-        tags: referencesTo(Object.keys(tagSchema.properties), { minItems: 1 }),
-        domains: domainsSchema,
-        mainVCL: Type.Optional(orNull(mainSchema)),
-        includes: includesSchema,
-      },
-      { ...closed, description: 'What is left out is the group’s' },
-    ),
+    body: givenBody(stage, { description: 'What is left out is the group’s' }),
     handle: async ({ context, actor, object, body }) => {
-      requireReferences(actor, body, 'deploy')
+      requireReferences(actor, stage, body, 'deploy')
       const request = { ...body, groupId: object.id }
       const { completed } = await stageVclGroup(service, context, actor, request)
       return answerGroup(service, actor, object.id, completed ? 200 : 202)
@@ -243,7 +231,7 @@ function validateRoute(service: StateService): Route {
 }
 
 function readingRoutes(service: StateService): readonly Route[] {
-  const find = (_: unknown, actor: Actor, id: number) => findGroup(service, actor, id)
+  const { find } = verbOf(service, 'state')
   return [
     route({
       method: 'GET',
@@ -255,8 +243,8 @@ function readingRoutes(service: StateService): readonly Route[] {
       find,
       answers: { 200: groupStateSchema },
       handle: async ({ object }) => {
-        const { status } = await viewGroup(service, object)
-        return { status: 200, body: toGroupStateView(status) }
+        const { state, stateName } = (await viewGroup(service, object)).status
+        return { status: 200, body: { state, stateName } }
       },
     }),
     route({
@@ -273,7 +261,7 @@ function readingRoutes(service: StateService): readonly Route[] {
         const rows = await explainGroupPlacement(service, actor, object, {
           replace: query.replace === true,
         })
-        return answerList(rows.map(toPlacementView), rows.length)
+        return answerList(rows, rows.length)
       },
     }),
     route({

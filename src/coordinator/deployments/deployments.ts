@@ -1,8 +1,7 @@
 /** Deployments: which agents groups are placed on, chosen by tags, and how many. */
 import { deploymentStateName, worstState, type DeploymentState } from '../fleet/deployment.js'
 import { groupBy } from '../../group-by.js'
-import { parseListQuery } from '../../resources/list-query.js'
-import { parseName } from '../../resources/names.js'
+import { deployment, findCountsProblem } from '../../resources/deployment.js'
 import type { Actor } from '../../resources/permission.js'
 import { stateOfGroup } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
@@ -16,7 +15,8 @@ import {
 } from '../fleet/deployment-places.js'
 import {
   deleteDeployment as deleteDeploymentRow,
-  findDeployment as findDeploymentRow,
+  deploymentColumns,
+  findDeployment,
   insertDeployment,
   readGroupsUsingDeployment,
   selectDeployments,
@@ -25,94 +25,63 @@ import {
   type DeploymentFields,
   type DeploymentRecord,
 } from '../fleet/deployment-queries.js'
-import { deploymentColumns } from '../fleet/list-columns.js'
 import type { NamedReference } from '../store/owner.js'
+import type { OwnedRow } from '../store/owned-rows.js'
+import { isSame, mergeWritten } from '../store/resource-rows.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
-import { splitQuery, takeComputed, type ListParameters } from '../store/computed-list.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
 import {
   chooseOwner,
   deleteUnused,
-  mergeManagedBy,
   requireAll,
-  unmanaged,
   usersNamed,
   withUniqueName,
-  type OwnerReference,
 } from '../api/find-references.js'
+import { byState, requireFound } from '../api/list-objects.js'
+import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import { changeTargets } from '../placement/shortfall.js'
 
-export type { DeploymentRecord } from '../fleet/deployment-queries.js'
-
 /** A deployment with what follows from its groups' places. */
 export interface DeploymentView {
-  readonly deployment: DeploymentRecord
+  readonly record: DeploymentRecord
   readonly state: DeploymentState
   readonly stateName: string
   readonly agents: readonly NamedReference[]
 }
 
-const fields = {
-  ...deploymentColumns,
-  state: { type: 'number' },
-  stateName: { type: 'text' },
-} as const
-
-export const deploymentListFields = Object.keys(fields)
-
-export async function listDeployments(
-  service: StateService,
-  actor: Actor,
-  query: ListParameters,
-): Promise<LongListAnswer<DeploymentView>> {
-  const { queries } = service.store
-  const list = parseListQuery(query, fields, 'deployment')
-  const split = splitQuery(list, (field) => field === 'state' || field === 'stateName')
-  const stored = await readLongList(
-    selectDeployments(queries, scopeOf(actor)),
-    split.stored,
-    deploymentColumns,
-    async (rows) => viewDeployments(service, await withTags(queries, rows)),
-  )
-  return takeComputed(split, stored, (row, field) =>
-    field === 'state' ? row.state : row.stateName,
-  )
-}
-
-export async function findDeployment(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<DeploymentRecord | undefined> {
-  return findDeploymentRow(service.store.queries, scopeOf(actor), id)
+export const deploymentListing = {
+  columns: deploymentColumns,
+  computed: byState((view: DeploymentView) => view),
+  select: selectDeployments,
+  read: async (service: StateService, rows: readonly OwnedRow<'deployments'>[]) =>
+    viewDeployments(service, await withTags(service.store.queries, rows)),
 }
 
 export async function viewDeployment(
   service: StateService,
-  deployment: DeploymentRecord,
+  record: DeploymentRecord,
 ): Promise<DeploymentView> {
-  const [view] = await viewDeployments(service, [deployment])
+  const [view] = await viewDeployments(service, [record])
   if (!view) throw new Error('one deployment has one view')
   return view
 }
 
 async function viewDeployments(
   service: StateService,
-  deployments: readonly DeploymentRecord[],
+  records: readonly DeploymentRecord[],
 ): Promise<DeploymentView[]> {
   const { queries } = service.store
-  const ids = deployments.map(({ id }) => id)
+  const ids = records.map(({ id }) => id)
   const uses = groupBy(await readDeploymentUses(queries, ids), (use) => use.deploymentId)
   const places = groupBy(await readDeploymentPlaces(queries, ids), (place) => place.deploymentId)
   // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place.
   const empty = ids.filter((id) => uses.get(id)?.some((use) => use.deployed) && !places.has(id))
   const fitting = new Set(await readFittingDeployments(queries, empty))
-  return deployments.map((deployment) =>
-    viewOf(deployment, {
-      uses: uses.get(deployment.id) ?? [],
-      places: places.get(deployment.id) ?? [],
-      anyAgentFits: places.has(deployment.id) || fitting.has(deployment.id),
+  return records.map((record) =>
+    viewOf(record, {
+      uses: uses.get(record.id) ?? [],
+      places: places.get(record.id) ?? [],
+      anyAgentFits: places.has(record.id) || fitting.has(record.id),
     }),
   )
 }
@@ -123,9 +92,9 @@ interface Situation {
   readonly anyAgentFits: boolean
 }
 
-function viewOf(deployment: DeploymentRecord, situation: Situation): DeploymentView {
+function viewOf(record: DeploymentRecord, situation: Situation): DeploymentView {
   const { uses, places, anyAgentFits } = situation
-  const { id, min } = deployment
+  const { id, min } = record
   const state = worstState(
     uses.map(({ deployed, deploying, groupId }) =>
       stateOfGroup({
@@ -141,92 +110,63 @@ function viewOf(deployment: DeploymentRecord, situation: Situation): DeploymentV
       .filter((place) => place.held)
       .map(({ agentId, agentName }) => [agentId, { id: agentId, name: agentName }]),
   )
-  return {
-    deployment,
-    state,
-    stateName: deploymentStateName(state),
-    agents: [...agents.values()],
-  }
-}
-
-/** As a body has it: a key that is left out keeps its value, null resets it. */
-interface DeploymentChange {
-  readonly name?: string | undefined
-  readonly min?: number | null | undefined
-  readonly max?: number | null | undefined
-  readonly tags?: readonly { readonly id: number }[] | undefined
-  readonly managedBy?: string | null | undefined
-}
-
-interface NewDeployment extends DeploymentChange {
-  readonly name: string
-  readonly tags: readonly { readonly id: number }[]
-  readonly organization?: OwnerReference
+  return { record, state, stateName: deploymentStateName(state), agents: [...agents.values()] }
 }
 
 export async function createDeployment(
   service: StateService,
   actor: Actor,
-  wanted: NewDeployment,
+  wanted: CreateBody<typeof deployment.fields>,
 ): Promise<DeploymentView> {
   const { store } = service
   const owner = await chooseOwner(store.queries, actor, wanted.organization, 'deployment')
-  const name = parseName(wanted.name, 'deployment')
-  const counts = requireCounts(wanted.min ?? 1, wanted.max ?? 1)
-  const tagIds = await requireTags(service, owner, wanted.tags)
-  const managedBy = mergeManagedBy(unmanaged, wanted.managedBy, 'deployment')
-  const id = await withUniqueName(name, 'deployment', () =>
-    store.transaction((queries) =>
-      insertDeployment(queries, owner, { name, ...counts, tagIds, managedBy }, service.now()),
-    ),
+  const fields = await mergeFields(service, owner, wanted)
+  const id = await withUniqueName(fields.name, 'deployment', () =>
+    store.transaction((queries) => insertDeployment(queries, owner, fields, service.now())),
   )
   return readAgain(service, actor, id)
 }
 
-/** Throws 'conflict' when a deployed group would fall below min, unless forced (choices: 3, Placement). */
+/** Throws 'conflict' when a deployed group would fall below min, unless forced. */
 export async function updateDeployment(
   service: StateService,
   actor: Actor,
-  deployment: DeploymentRecord,
-  change: DeploymentChange & { readonly force: boolean },
+  before: DeploymentRecord,
+  change: UpdateBody<typeof deployment.fields> & { readonly force: boolean },
 ): Promise<DeploymentView> {
-  const before: DeploymentFields = {
-    name: deployment.name,
-    min: deployment.min,
-    max: deployment.max,
-    tagIds: deployment.tags.map(({ id }) => id),
-    managedBy: deployment.managedBy,
-  }
-  const changed = await mergeFields(service, deployment.organization?.id ?? null, before, change)
-  if (JSON.stringify(changed) === JSON.stringify(before)) return viewDeployment(service, deployment)
+  const changed = await mergeFields(service, before.organization?.id ?? null, change, before)
+  const { tagIds, ...fields } = changed
+  const tagsBefore = before.tags.map(({ id }) => id)
+  if (isSame(fields, before) && tagIds.join() === tagsBefore.join())
+    return viewDeployment(service, before)
   await withUniqueName(changed.name, 'deployment', () =>
     changeTargets(service, {
       actor,
       errorKey: 'deployment',
       force: change.force,
       readGroupIds: async (queries) =>
-        (await readDeploymentUses(queries, [deployment.id])).map(({ groupId }) => groupId),
+        (await readDeploymentUses(queries, [before.id])).map(({ groupId }) => groupId),
       write: async (queries) => {
-        await updateDeploymentRow(queries, deployment.id, changed, service.now())
-        await releaseAdoptedTags(queries, before.tagIds)
+        await updateDeploymentRow(queries, before.id, changed, service.now())
+        await releaseAdoptedTags(queries, tagsBefore)
       },
     }),
   )
-  return readAgain(service, actor, deployment.id)
+  return readAgain(service, actor, before.id)
 }
 
 export async function deleteDeployment(
   service: StateService,
-  deployment: DeploymentRecord,
+  found: DeploymentRecord,
 ): Promise<void> {
   await deleteUnused(
     'VCL group',
     'deployment',
-    () => readGroupsUsingDeployment(service.store.queries, deployment.id, usersNamed),
+    () => readGroupsUsingDeployment(service.store.queries, found.id, usersNamed),
     () =>
       service.store.transaction(async (queries) => {
-        await deleteDeploymentRow(queries, deployment.id)
-        const tagIds = deployment.tags.map(({ id }) => id)
+        await deleteDeploymentRow(queries, found.id)
+        const tagIds = found.tags.map(({ id }) => id)
         await releaseAdoptedTags(queries, tagIds)
       }),
   )
@@ -235,48 +175,20 @@ export async function deleteDeployment(
 async function mergeFields(
   service: StateService,
   owner: number | null,
-  before: DeploymentFields,
-  { name, min, max, tags, managedBy }: DeploymentChange,
+  body: UpdateBody<typeof deployment.fields>,
+  before?: DeploymentRecord,
 ): Promise<DeploymentFields> {
-  return {
-    name: name === undefined ? before.name : parseName(name, 'deployment'),
-    ...requireCounts(
-      min === undefined ? before.min : (min ?? 1),
-      max === undefined ? before.max : (max ?? 1),
-    ),
-    tagIds: tags === undefined ? before.tagIds : await requireTags(service, owner, tags),
-    managedBy: mergeManagedBy(before, managedBy, 'deployment'),
-  }
-}
-
-function requireCounts(min: number, max: number): { readonly min: number; readonly max: number } {
-  if (max < min)
-    throw new FleetError(
-      'invalid',
-      'deployment',
-      `max is ${max} and min ${min}; max is at least min`,
-    )
-  return { min, max }
-}
-
-async function requireTags(
-  service: StateService,
-  owner: number | null,
-  tags: readonly { readonly id: number }[],
-): Promise<number[]> {
-  if (tags.length === 0)
-    throw new FleetError(
-      'invalid',
-      'deployment',
-      'tags is empty; a deployment has at least one tag',
-    )
-  return requireAll(tags, 'tags', 'deployment', (ids) =>
+  const fields = mergeWritten(deployment, body, before)
+  const problem = findCountsProblem(fields.min, fields.max)
+  if (problem !== null) throw new FleetError('invalid', 'deployment', problem)
+  const tags = await requireAll(body.tags ?? [], 'tags', 'deployment', (ids) =>
     readUsableTagIds(service.store.queries, owner, ids),
   )
+  const kept = before?.tags.map(({ id }) => id) ?? []
+  return { ...fields, tagIds: body.tags === undefined ? kept : tags }
 }
 
 async function readAgain(service: StateService, actor: Actor, id: number): Promise<DeploymentView> {
-  const deployment = await findDeployment(service, actor, id)
-  if (!deployment) throw new FleetError('not-found', 'deployment', `${id} was not found`)
-  return viewDeployment(service, deployment)
+  const found = await findDeployment(service.store.queries, scopeOf(actor), id)
+  return viewDeployment(service, requireFound(found, 'deployment', id))
 }

@@ -1,31 +1,22 @@
 /** Domains: the names that groups answer for, unique in an organization. */
+import { domain } from '../../resources/domain.js'
+import type { Written } from '../../resources/resource.js'
 import { parseSources, type WishedDomain } from '../fleet/vcl-group.js'
-import { ownedBy, toOwner, type NamedReference } from '../store/owner.js'
+import { insertOwned, selectOwned } from '../store/owned-rows.js'
+import { ownedBy } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
+import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface DomainRecord {
-  readonly id: number
-  /** Null: the system administrator's own. */
-  readonly organization: NamedReference | null
-  readonly fqdn: string
-  /** The set of `cachefleet apply` that it belongs to; null: none. */
-  readonly managedBy: string | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+export type DomainRecord = StoredRecord<typeof domain.fields>
 
-/** What a caller may write. */
-type DomainFields = Pick<DomainRecord, 'fqdn' | 'managedBy'>
+export const domainColumns = listColumns(domain.fields, 'domains')
+
+export const toDomain = rowReader(domain.fields)
 
 export function selectDomains(queries: Queries, scope: Scope) {
-  return queries
-    .selectFrom('domains')
-    .leftJoin('organizations', 'organizations.id', 'domains.organizationId')
-    .selectAll('domains')
-    .select('organizations.name as organizationName')
-    .where(within(scope, 'domains'))
+  return selectOwned(queries, 'domains', within(scope, 'domains'))
 }
 
 export async function findDomain(
@@ -34,7 +25,7 @@ export async function findDomain(
   id: number,
 ): Promise<DomainRecord | undefined> {
   const row = await selectDomains(queries, scope).where('domains.id', '=', id).executeTakeFirst()
-  return row && fromRow(row)
+  return row && toDomain(row)
 }
 
 /** In the order of the ids. */
@@ -55,34 +46,12 @@ export async function readDomainNames(
 export async function insertDomain(
   queries: Queries,
   owner: number | null,
-  fields: DomainFields,
+  fields: Written<typeof domain.fields>,
   now: number,
 ): Promise<number> {
-  const { id } = await queries
-    .insertInto('domains')
-    .values({ ...fields, organizationId: owner, createdAt: now, updatedAt: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const id = await insertOwned(queries, 'domains', fields, { owner, now })
   await holdQuota(queries, owner, 'domains')
   return id
-}
-
-export async function updateDomain(
-  queries: Queries,
-  id: number,
-  fields: DomainFields,
-  now: number,
-): Promise<void> {
-  await queries
-    .updateTable('domains')
-    .set({ ...fields, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
-}
-
-/** The foreign key refuses it while a group has it. */
-export async function deleteDomain(queries: Queries, id: number): Promise<void> {
-  await queries.deleteFrom('domains').where('id', '=', id).execute()
 }
 
 /** Names of groups that have this domain, or are staged with it; at most `limit`. */
@@ -131,17 +100,4 @@ export async function readGroupsDeployedWith(
   return rows
     .filter((row) => [row.wish, row.sources, row.staged].some(isPinned))
     .map(({ name }) => name)
-}
-
-type DomainRow = Awaited<ReturnType<ReturnType<typeof selectDomains>['executeTakeFirstOrThrow']>>
-
-export function fromRow(row: DomainRow): DomainRecord {
-  return {
-    id: row.id,
-    organization: toOwner(row),
-    fqdn: row.fqdn,
-    managedBy: row.managedBy,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  }
 }

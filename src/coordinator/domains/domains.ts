@@ -1,80 +1,33 @@
 /** Domains: the names that groups answer for. What is deployed was pinned by name, so a deployed one keeps its own. */
 import { domainToASCII } from 'node:url'
 import { parseDomainName } from '../../resources/domain-name.js'
-import { parseListQuery } from '../../resources/list-query.js'
+import { domain } from '../../resources/domain.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
+import { chooseOwner, deleteUnused, usersNamed, withUniqueName } from '../api/find-references.js'
+import { requireFound } from '../api/list-objects.js'
+import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
+import { scopeOf, type StateService } from '../service.js'
+import { deleteOwned, updateOwned } from '../store/owned-rows.js'
+import { isSame, mergeWritten } from '../store/resource-rows.js'
 import {
-  deleteDomain as deleteDomainRow,
-  findDomain as findDomainRow,
-  fromRow,
+  findDomain,
   insertDomain,
   readGroupsDeployedWith,
   readGroupsWithDomain,
-  selectDomains,
-  updateDomain as updateDomainRow,
   type DomainRecord,
 } from './domain-queries.js'
-import { domainColumns } from '../fleet/list-columns.js'
-import type { ListParameters } from '../store/computed-list.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
-import {
-  chooseOwner,
-  deleteUnused,
-  mergeManagedBy,
-  unmanaged,
-  usersNamed,
-  withUniqueName,
-  type OwnerReference,
-} from '../api/find-references.js'
-import { scopeOf, type StateService } from '../service.js'
-
-export type { DomainRecord } from './domain-queries.js'
-
-export const domainListFields = Object.keys(domainColumns)
-
-export async function listDomains(
-  service: StateService,
-  actor: Actor,
-  query: ListParameters,
-): Promise<LongListAnswer<DomainRecord>> {
-  const list = parseListQuery(query, domainColumns, 'domain')
-  const domains = selectDomains(service.store.queries, scopeOf(actor))
-  return readLongList(domains, list, domainColumns, (rows) => rows.map(fromRow))
-}
-
-export async function findDomain(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<DomainRecord | undefined> {
-  return findDomainRow(service.store.queries, scopeOf(actor), id)
-}
-
-/** As a body has it: a key that is left out keeps its value. */
-interface DomainChange {
-  readonly fqdn?: string | undefined
-  readonly managedBy?: string | null | undefined
-}
-
-interface NewDomain extends DomainChange {
-  readonly fqdn: string
-  readonly organization?: OwnerReference
-}
 
 export async function createDomain(
   service: StateService,
   actor: Actor,
-  wanted: NewDomain,
+  wanted: CreateBody<typeof domain.fields>,
 ): Promise<DomainRecord> {
   const { store } = service
-  const fqdn = parseDomainName(wanted.fqdn, domainToASCII)
+  const fields = mergeFields(wanted)
   const owner = await chooseOwner(store.queries, actor, wanted.organization, 'domain')
-  const managedBy = mergeManagedBy(unmanaged, wanted.managedBy, 'domain')
-  const id = await withUniqueName(fqdn, 'domain', () =>
-    store.transaction((queries) =>
-      insertDomain(queries, owner, { fqdn, managedBy }, service.now()),
-    ),
+  const id = await withUniqueName(fields.fqdn, 'domain', () =>
+    store.transaction((queries) => insertDomain(queries, owner, fields, service.now())),
   )
   return readAgain(service, actor, id)
 }
@@ -83,31 +36,36 @@ export async function createDomain(
 export async function updateDomain(
   service: StateService,
   actor: Actor,
-  domain: DomainRecord,
-  change: DomainChange,
+  before: DomainRecord,
+  change: UpdateBody<typeof domain.fields>,
 ): Promise<DomainRecord> {
-  const fqdn = change.fqdn === undefined ? domain.fqdn : parseDomainName(change.fqdn, domainToASCII)
-  const managedBy = mergeManagedBy(domain, change.managedBy, 'domain')
-  if (fqdn === domain.fqdn && managedBy === domain.managedBy) return domain
-  await withUniqueName(fqdn, 'domain', () =>
+  const fields = mergeFields(change, before)
+  if (isSame(fields, before)) return before
+  await withUniqueName(fields.fqdn, 'domain', () =>
     service.store.decide(async (queries) => {
-      if (fqdn !== domain.fqdn) refuseDeployed(await readGroupsDeployedWith(queries, domain))
-      await updateDomainRow(queries, domain.id, { fqdn, managedBy }, service.now())
+      if (fields.fqdn !== before.fqdn) refuseDeployed(await readGroupsDeployedWith(queries, before))
+      const updatedAt = service.now()
+      await updateOwned(queries, 'domains', before.id, { ...fields, updatedAt })
     }),
   )
-  return readAgain(service, actor, domain.id)
+  return readAgain(service, actor, before.id)
+}
+
+function mergeFields(body: UpdateBody<typeof domain.fields>, before?: DomainRecord) {
+  const fields = mergeWritten(domain, body, before)
+  return { ...fields, fqdn: parseDomainName(fields.fqdn, domainToASCII) }
 }
 
 /** Throws 'conflict' while a group has it, or is still deployed with it. */
-export async function deleteDomain(service: StateService, domain: DomainRecord): Promise<void> {
+export async function deleteDomain(service: StateService, found: DomainRecord): Promise<void> {
   await deleteUnused(
     'VCL group',
     'domain',
-    () => readGroupsWithDomain(service.store.queries, domain.id, usersNamed),
+    () => readGroupsWithDomain(service.store.queries, found.id, usersNamed),
     () =>
       service.store.decide(async (queries) => {
-        refuseDeployed(await readGroupsDeployedWith(queries, domain))
-        await deleteDomainRow(queries, domain.id)
+        refuseDeployed(await readGroupsDeployedWith(queries, found))
+        await deleteOwned(queries, 'domains', found.id)
       }),
   )
 }
@@ -126,7 +84,6 @@ function refuseDeployed(groups: readonly string[]): void {
 }
 
 async function readAgain(service: StateService, actor: Actor, id: number): Promise<DomainRecord> {
-  const domain = await findDomain(service, actor, id)
-  if (!domain) throw new FleetError('not-found', 'domain', `${id} was not found`)
-  return domain
+  const found = await findDomain(service.store.queries, scopeOf(actor), id)
+  return requireFound(found, 'domain', id)
 }

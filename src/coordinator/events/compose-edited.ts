@@ -1,8 +1,8 @@
 /** Events of what people edit: files, domains and tags as their lists have them; of a group, which may have thousands of places, its name. */
 import type { AskedEventType } from '../../resources/event.js'
-import { fromRow as toDomain, selectDomains, type DomainRecord } from '../domains/domain-queries.js'
+import { selectDomains, toDomain, type DomainRecord } from '../domains/domain-queries.js'
 import type { NewEvent } from './event-queries.js'
-import { fromRow as toFile, selectFiles, type FileRecord } from '../files/file-queries.js'
+import { selectFiles, toFile, type FileRecord } from '../files/file-queries.js'
 import { toOwner, type NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
 import { fromRow as toTag, selectTags, type TagRecord } from '../fleet/tag-queries.js'

@@ -123,11 +123,9 @@ export const eventViews: EventViews = {
 }
 
 function toDeploymentEventView({ deployment, state, stateName, group }: DeploymentEvent) {
-  const view: Partial<ReturnType<typeof toDeploymentView>> = toDeploymentView({
-    ...{ deployment, state, stateName, agents: [] },
-  })
-  delete view.agents
-  return { ...view, vclgroup: group }
+  const view = toDeploymentView({ record: deployment, state, stateName, agents: [] })
+  const told = Object.entries(view).filter(([name]) => name !== 'agents')
+  return { ...Object.fromEntries(told), vclgroup: group }
 }
 
 function toEditedGroupView({ id, name, organization }: EditedGroup) {

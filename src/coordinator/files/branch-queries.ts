@@ -5,14 +5,12 @@
 import { groupBy } from '../../group-by.js'
 import type { AgentState } from '../../resources/agent-state.js'
 import type { BranchCache, BranchPlace } from './branch.js'
-import { fileTypes } from '../../vcl/file.js'
-import { fromRow, selectFiles, type FileRecord } from './file-queries.js'
+import { fileTypes } from '../../resources/file.js'
+import { selectFiles, toFile, type FileRecord } from './file-queries.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface BranchRecord extends FileRecord, BranchPlace {
-  readonly description: string
-}
+export type BranchRecord = FileRecord & BranchPlace & { readonly description: string }
 
 /** By id; two queries, however many there are. `id`: that one only. */
 export async function readBranches(
@@ -31,7 +29,7 @@ export async function readBranches(
   if (rows.length === 0) return []
   const users = groupBy(await readUsers(queries, scope, id), (row) => row.fileId)
   return rows.map((row) => ({
-    ...fromRow(row),
+    ...toFile(row),
     organizationId: row.organizationId,
     description: row.description,
     groupIds: (users.get(row.id) ?? []).map(({ groupId }) => groupId),

@@ -2,56 +2,43 @@
  * VCL files and their versions. A version is never changed; the file's row repeats what its head says: its newest version,
  * unless the console moved the head back to an earlier one.
  */
-import type { Selectable } from 'kysely'
-import { toOwner, type NamedReference } from '../store/owner.js'
+import { sql, type Selectable } from 'kysely'
+import { fileVersion, listedFile } from '../../resources/file.js'
+import type { ListColumns } from '../store/list-query.js'
+import { deleteOwned, insertOwned, selectOwned, updateOwned } from '../store/owned-rows.js'
+import type { OwnedRow } from '../store/owned-rows.js'
 import { addFileBytes, forgetFileBytes, holdQuota } from '../store/quotas.js'
+import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface FileRecord {
-  readonly id: number
-  /** Null: the system administrator's own. */
-  readonly organization: NamedReference | null
-  readonly name: string
-  readonly contentType: string
-  readonly encoded: boolean
-  /** 1 main, 2 include, 3 other. */
-  readonly fileType: number
-  /** The head's number, from 1. */
-  readonly version: number
+export type FileRecord = StoredRecord<typeof listedFile> & {
   /** SHA-256 (hex) over the decoded bytes of the head. */
   readonly sha: string
-  /** The set of `cachefleet apply` that it belongs to; null: none. */
-  readonly managedBy: string | null
-  readonly createdAt: number
-  readonly updatedAt: number
 }
 
-/** What one version holds: the source as the caller gave it, text or base64. */
-export interface FileContent {
-  readonly source: string
-  readonly encoded: boolean
-  readonly contentType: string
-  readonly sha: string
-}
-
-export interface FileVersionRecord extends FileContent {
-  readonly version: number
-  /** Name of the account that made it. */
-  readonly account: string
-  readonly createdAt: number
-}
+/** `source`: as the caller gave it, text or base64. */
+export type FileVersionRecord = StoredRecord<typeof fileVersion> &
+  Pick<FileRecord, 'sha'> & { readonly source: string }
 
 /** What a caller may write beside the content. */
-export interface FileFields {
-  readonly name: string
-  readonly contentType: string
-  readonly fileType: number
-  readonly managedBy: string | null
+export type FileFields = Pick<FileRecord, 'name' | 'contentType' | 'fileType' | 'managedBy'> & {
   /** A branch of the console has one; left out: as it is, '' for a new file. */
   readonly description?: string | undefined
 }
+
+export const fileColumns = {
+  ...listColumns(listedFile, 'files'),
+  sha: { column: sql`'"' || ${sql.ref('files.sha')} || '"'`, type: 'text' },
+} satisfies ListColumns
+
+/** A version's number is its id within its file. */
+export const versionColumns = {
+  ...listColumns(fileVersion, 'fileVersions'),
+  id: { column: 'fileVersions.version', type: 'number' },
+  sha: { column: sql`'"' || ${sql.ref('fileVersions.sha')} || '"'`, type: 'text' },
+} satisfies ListColumns
 
 export async function findFile(
   queries: Queries,
@@ -59,16 +46,11 @@ export async function findFile(
   id: number,
 ): Promise<FileRecord | undefined> {
   const row = await selectFiles(queries, scope).where('files.id', '=', id).executeTakeFirst()
-  return row && fromRow(row)
+  return row && toFile(row)
 }
 
 export function selectFiles(queries: Queries, scope: Scope) {
-  return queries
-    .selectFrom('files')
-    .leftJoin('organizations', 'organizations.id', 'files.organizationId')
-    .selectAll('files')
-    .select('organizations.name as organizationName')
-    .where(within(scope, 'files'))
+  return selectOwned(queries, 'files', within(scope, 'files'))
 }
 
 export async function insertFile(
@@ -77,19 +59,9 @@ export async function insertFile(
   fields: FileFields,
   version: Omit<FileVersionRecord, 'version'>,
 ): Promise<number> {
-  const { id } = await queries
-    .insertInto('files')
-    .values({
-      ...fields,
-      organizationId: owner,
-      encoded: version.encoded ? 1 : 0,
-      version: 1,
-      sha: version.sha,
-      createdAt: version.createdAt,
-      updatedAt: version.createdAt,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const { encoded, sha, createdAt: now } = version
+  const row = { ...fields, encoded, sha, version: 1 }
+  const id = await insertOwned(queries, 'files', row, { owner, now })
   await insertVersion(queries, { fileId: id, organizationId: owner }, { ...version, version: 1 })
   await holdQuota(queries, owner, 'files')
   return id
@@ -100,19 +72,6 @@ export async function lockFile(queries: Queries, id: number): Promise<void> {
   await queries
     .updateTable('files')
     .set((e) => ({ version: e.ref('version') }))
-    .where('id', '=', id)
-    .execute()
-}
-
-export async function updateFile(
-  queries: Queries,
-  id: number,
-  fields: FileFields,
-  now: number,
-): Promise<void> {
-  await queries
-    .updateTable('files')
-    .set({ ...fields, updatedAt: now })
     .where('id', '=', id)
     .execute()
 }
@@ -129,11 +88,8 @@ export async function addVersion(
     { fileId: file.id, organizationId: file.organization?.id ?? null },
     { ...version, version: number },
   )
-  await queries
-    .updateTable('files')
-    .set({ version: number, sha: version.sha, encoded: version.encoded ? 1 : 0 })
-    .where('id', '=', file.id)
-    .execute()
+  const { sha, encoded } = version
+  await updateOwned(queries, 'files', file.id, { version: number, sha, encoded })
 }
 
 /** Makes a version the head again. Call with the file locked. */
@@ -143,11 +99,8 @@ export async function moveHead(
   { version, sha, encoded, contentType }: FileVersionRecord,
   now: number,
 ): Promise<void> {
-  await queries
-    .updateTable('files')
-    .set({ version, sha, encoded: encoded ? 1 : 0, contentType, updatedAt: now })
-    .where('id', '=', fileId)
-    .execute()
+  const head = { version, sha, encoded, contentType, updatedAt: now }
+  await updateOwned(queries, 'files', fileId, head)
 }
 
 async function readNewestVersion(queries: Queries, fileId: number): Promise<number> {
@@ -199,7 +152,7 @@ export async function deleteFile(queries: Queries, id: number): Promise<void> {
   await lockFile(queries, id)
   await forgetFileBytes(queries, id)
   await queries.deleteFrom('fileVersions').where('fileId', '=', id).execute()
-  await queries.deleteFrom('files').where('id', '=', id).execute()
+  await deleteOwned(queries, 'files', id)
 }
 
 /** Names of groups whose main file or include this is, or that are staged with it; at most `limit`. */
@@ -230,32 +183,18 @@ export async function readGroupsUsingFile(
   return rows.map((row) => row.name)
 }
 
-type FileRow = Awaited<ReturnType<ReturnType<typeof selectFiles>['executeTakeFirstOrThrow']>>
+const readStored = rowReader(listedFile)
+const readVersion = rowReader(fileVersion)
 
-export function fromRow(row: FileRow): FileRecord {
-  return {
-    id: row.id,
-    organization: toOwner(row),
-    name: row.name,
-    contentType: row.contentType,
-    encoded: row.encoded === 1,
-    fileType: row.fileType,
-    version: row.version,
-    sha: row.sha,
-    managedBy: row.managedBy,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  }
+export function toFile(row: OwnedRow<'files'>): FileRecord {
+  return { ...readStored(row), sha: row.sha }
 }
 
 function toVersion(row: Selectable<Tables['fileVersions']>): FileVersionRecord {
-  return {
-    version: row.version,
-    source: row.source,
-    encoded: row.encoded === 1,
-    contentType: row.contentType,
-    sha: row.sha,
-    account: row.account,
-    createdAt: row.createdAt,
-  }
+  return { ...toListedVersion(row), source: row.source }
+}
+
+/** Without the source. */
+export function toListedVersion(row: { readonly sha: string }): Omit<FileVersionRecord, 'source'> {
+  return { ...readVersion(row), sha: row.sha }
 }

@@ -1,149 +1,78 @@
-/** `/files`: VCL and other files with their versions. The shorthand `/vcls` is in vcls.ts. */
-import { Type } from 'typebox'
-import type { Actor } from '../../resources/permission.js'
-import { fileTypes } from '../../vcl/file.js'
-import { answerList, route, type Edit, type Route } from '../http/route.js'
+/** `/files`: VCL and other files with their versions, and `/vcls`, the shorthand for VCL files. */
+import { file, fileTypes } from '../../resources/file.js'
+import { readOnlyNames } from '../../resources/resource.js'
+import { editingOf, listRoute, resourceRoutes } from '../api/resource-routes.js'
+import { createBody } from '../api/resource-schemas.js'
+import { route, type Route } from '../http/route.js'
 import type { StateService } from '../service.js'
-import { mapRows } from '../store/long-list.js'
-import {
-  createFile,
-  deleteFile,
-  fileListFields,
-  findFile,
-  listFiles,
-  readWholeFile,
-  updateFile,
-  type FileRecord,
-} from './files.js'
-import { editing } from '../api/editing.js'
-import {
-  listQuerySchema,
-  managedBySchema,
-  nameSchema,
-  orNull,
-  ownerReference,
-  readOnlyKeys,
-} from '../api/references.js'
+import { fileColumns, findFile, selectFiles, toFile } from './file-queries.js'
 import { fileSchema, toFileView, toWholeFileView, wholeFileSchema } from './file-view.js'
+import { createFile, deleteFile, readWholeFile, updateFile } from './files.js'
 
-const errorKey = 'file'
-const read = { type: 'file', access: 'read' } as const
-const write = { type: 'file', access: 'write' } as const
-const closed = { additionalProperties: false }
-
-export const ignoredFileKeys = [...readOnlyKeys, 'sha', 'version']
-const sourceSchema = Type.String({ description: 'VCL text, or base64 when encoded' })
-const changeable = {
-  managedBy: Type.Optional(managedBySchema),
-  encoded: Type.Optional(orNull(Type.Boolean({ default: false }))),
-  contentType: Type.Optional(orNull(Type.String({ maxLength: 512 }))),
-  fileType: Type.Optional(
-    orNull(
-      Type.Enum(Object.values(fileTypes), {
-        description:
-          '1 main, 2 include, 3 other; unless given 1 when the text declares a VCL version, ' +
-          '2 for other text, 3 for binary',
-      }),
-    ),
-  ),
+const listing = {
+  columns: fileColumns,
+  select: selectFiles,
+  read: (_: StateService, rows: readonly Parameters<typeof toFile>[0][]) => rows.map(toFile),
 }
-export const newFileSchema = Type.Object(
-  { name: nameSchema, source: sourceSchema, ...changeable, organization: ownerReference },
-  closed,
-)
 
-/** New content makes another version. */
-export function fileEditing(service: StateService): Edit<FileRecord, StateService> {
-  return editing(service, {
-    keys: ['name', 'contentType', 'encoded', 'fileType', 'version', 'managedBy'],
-    longKey: 'source',
-    find: findFile,
-    view: toFileView,
+/** New content makes another version, which tells one edit from another. */
+const editable = {
+  resource: file,
+  find: findFile,
+  edited: { keys: ['version'], longKey: 'source' },
+} as const
+
+const listed = { listed: fileSchema, toListed: toFileView } as const
+
+export function fileRoutes(service: StateService): readonly Route[] {
+  return resourceRoutes(service, {
+    ...editable,
+    ...listed,
+    title: 'File',
+    summaries: {
+      list: 'Files, without their sources',
+      create: 'Makes a file with its first version',
+      get: 'One file with the source of its current version',
+      update: 'Changes a file; new content makes the next version, what is deployed stays',
+      delete: 'Deletes a file with its versions; 409 while a VCL group refers to it',
+    },
+    listing,
+    answer: wholeFileSchema,
+    view: readWholeFile,
+    toAnswer: toWholeFileView,
+    create: createFile,
+    update: (guarded, actor, { id }, change) => updateFile(guarded, actor, id, change),
+    remove: deleteFile,
   })
 }
 
-export function fileRoutes(service: StateService): readonly Route[] {
-  const find = (_: unknown, actor: Actor, id: number) => findFile(service, actor, id)
-  const edit = fileEditing(service)
+export function vclRoutes(service: StateService): readonly Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/files',
-      operationId: 'listFiles',
-      summary: 'Files, without their sources',
-      errorKey,
-      permission: read,
-      query: listQuerySchema(fileListFields),
-      answers: { 200: Type.Array(fileSchema) },
-      handle: async ({ actor, query }) => {
-        const found = await listFiles(service, actor, query, { vclOnly: false })
-        return answerList(mapRows(found, toFileView), found.total)
+    listRoute(service, {
+      ...listed,
+      resource: { ...file, path: '/vcls' },
+      title: 'Vcl',
+      summaries: { list: 'VCL files, main files and includes, without their sources' },
+      listing: {
+        ...listing,
+        select: (queries, scope) =>
+          selectFiles(queries, scope).where('files.fileType', '!=', fileTypes.other),
       },
     }),
     route({
       method: 'POST',
-      path: '/files',
-      operationId: 'createFile',
-      summary: 'Makes a file with its first version',
-      errorKey,
-      permission: write,
-      edit,
-      body: newFileSchema,
-      ignoredKeys: ignoredFileKeys,
+      path: '/vcls',
+      operationId: 'createVcl',
+      summary: 'Makes a main VCL file; an id in the request is ignored',
+      errorKey: 'file',
+      permission: { type: 'file', access: 'write' },
+      edit: editingOf(service, editable),
+      body: createBody(file.fields),
+      ignoredKeys: readOnlyNames(file.fields),
       answers: { 201: wholeFileSchema },
-      handle: async ({ actor, body }) => ({
-        status: 201,
-        body: toWholeFileView(await createFile(service, actor, body)),
-      }),
-    }),
-    route({
-      method: 'GET',
-      path: '/files/{id}',
-      operationId: 'getFile',
-      summary: 'One file with the source of its current version',
-      errorKey,
-      permission: read,
-      edit,
-      find,
-      answers: { 200: wholeFileSchema },
-      handle: async ({ object }) => ({
-        status: 200,
-        body: toWholeFileView(await readWholeFile(service, object)),
-      }),
-    }),
-    route({
-      method: 'PUT',
-      path: '/files/{id}',
-      operationId: 'updateFile',
-      summary: 'Changes a file; new content makes the next version, what is deployed stays',
-      errorKey,
-      permission: write,
-      edit,
-      find,
-      body: Type.Object(
-        { name: Type.Optional(nameSchema), source: Type.Optional(sourceSchema), ...changeable },
-        closed,
-      ),
-      ignoredKeys: ignoredFileKeys,
-      answers: { 200: wholeFileSchema },
-      handle: async ({ actor, object, body, guarded }) => ({
-        status: 200,
-        body: toWholeFileView(await updateFile(guarded, actor, object.id, body)),
-      }),
-    }),
-    route({
-      method: 'DELETE',
-      path: '/files/{id}',
-      operationId: 'deleteFile',
-      summary: 'Deletes a file with its versions; 409 while a VCL group refers to it',
-      errorKey,
-      permission: write,
-      edit,
-      find,
-      answers: { 204: null },
-      handle: async ({ object, guarded }) => {
-        await deleteFile(guarded, object)
-        return { status: 204 }
+      handle: async ({ actor, body }) => {
+        const wanted = { ...body, fileType: body.fileType ?? fileTypes.main }
+        return { status: 201, body: toWholeFileView(await createFile(service, actor, wanted)) }
       },
     }),
   ]

@@ -6,17 +6,16 @@ import { FleetError } from '../../errors.js'
 import {
   findVersion,
   selectVersions,
+  toListedVersion,
+  versionColumns,
   type FileRecord,
   type FileVersionRecord,
 } from './file-queries.js'
-import { versionColumns } from '../fleet/list-columns.js'
 import { readList } from '../store/list-query.js'
 import { compareTimeoutMs } from './compare-here.js'
 import { compareTexts } from './compare-texts.js'
 import type { ListAnswer, ListParameters } from '../store/computed-list.js'
 import type { StateService } from '../service.js'
-
-export type { FileVersionRecord } from './file-queries.js'
 
 export const versionListFields = Object.keys(versionColumns)
 
@@ -29,7 +28,7 @@ export async function listVersions(
   const list = parseListQuery(query, versionColumns, 'file')
   const versions = selectVersions(service.store.queries, file.id)
   const { rows, total } = await readList(versions, list, versionColumns)
-  return { rows: rows.map((row) => ({ ...row, encoded: row.encoded === 1 })), total }
+  return { rows: rows.map(toListedVersion), total }
 }
 
 /** `version` as the path has it. Throws 'not-found'. */

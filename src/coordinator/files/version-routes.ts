@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import type { Actor } from '../../resources/permission.js'
 import { answerList, route, type Route } from '../http/route.js'
 import { diffVersions, listVersions, readVersion, versionListFields } from './file-versions.js'
-import type { StateService } from '../service.js'
-import { findFile } from './files.js'
+import { scopeOf, type StateService } from '../service.js'
+import { findFile } from './file-queries.js'
 import { listQuerySchema } from '../api/references.js'
 import { toVersionView, versionSchema, wholeVersionSchema } from './file-view.js'
 
@@ -15,7 +15,8 @@ const numberSchema = Type.Integer({ minimum: 1 })
 const rangeSchema = Type.Object({ from: numberSchema, to: numberSchema }, closed)
 
 export function fileVersionRoutes(service: StateService): readonly Route[] {
-  const find = (_: unknown, actor: Actor, id: number) => findFile(service, actor, id)
+  const find = (_: unknown, actor: Actor, id: number) =>
+    findFile(service.store.queries, scopeOf(actor), id)
   return [
     route({
       method: 'GET',

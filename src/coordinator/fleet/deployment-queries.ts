@@ -1,36 +1,56 @@
 /** Deployments with their tags. A list is read with a constant number of queries. */
-import type { Selectable } from 'kysely'
+import { expressionBuilder } from 'kysely'
+import { named } from '../../resources/common-fields.js'
+import { deployment } from '../../resources/deployment.js'
+import type { Written } from '../../resources/resource.js'
 import { isPeoples, type HiddenFor } from '../store/hidden.js'
-import { toOwner, type NamedReference } from '../store/owner.js'
+import type { ListColumns, NestedColumn } from '../store/list-query.js'
+import { deleteOwned, insertOwned, selectOwned, updateOwned } from '../store/owned-rows.js'
+import type { OwnedRow } from '../store/owned-rows.js'
+import type { NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
+import { listColumns, nestedColumns, rowReader } from '../store/resource-rows.js'
+import type { StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface DeploymentRecord {
-  readonly id: number
-  /** Null: the system administrator's own. */
-  readonly organization: NamedReference | null
-  readonly name: string
-  readonly min: number
-  readonly max: number
+export type DeploymentRecord = StoredRecord<typeof deployment.fields> & {
   readonly tags: readonly NamedReference[]
-  /** The set of `cachefleet apply` that it belongs to; null: none. */
-  readonly managedBy: string | null
   /** The console's group that it is hidden for; null: it is people's. */
   readonly groupId: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
 }
 
 /** What a caller may write. */
-export interface DeploymentFields {
-  readonly name: string
-  readonly min: number
-  readonly max: number
+export type DeploymentFields = Written<typeof deployment.fields> & {
   readonly tagIds: readonly number[]
-  readonly managedBy: string | null
 }
+
+const hasTag: NestedColumn['exists'] = (condition) =>
+  expressionBuilder<Tables, 'deployments'>().exists((e) =>
+    e
+      .selectFrom('deploymentTags')
+      .innerJoin('tags', 'tags.id', 'deploymentTags.tagId')
+      .select('deploymentTags.tagId')
+      .whereRef('deploymentTags.deploymentId', '=', 'deployments.id')
+      .where(condition),
+  )
+
+const hasAgent: NestedColumn['exists'] = (condition) =>
+  expressionBuilder<Tables, 'deployments'>().exists((e) =>
+    e
+      .selectFrom('placements')
+      .innerJoin('agents', 'agents.id', 'placements.agentId')
+      .select('placements.agentId')
+      .whereRef('placements.deploymentId', '=', 'deployments.id')
+      .where(condition),
+  )
+
+export const deploymentColumns = {
+  ...listColumns(deployment.fields, 'deployments'),
+  ...nestedColumns('tags', { fields: named, table: 'tags' }, hasTag),
+  ...nestedColumns('agents', { fields: named, table: 'agents' }, hasAgent),
+} satisfies ListColumns
 
 export async function findDeployment(
   queries: Queries,
@@ -49,7 +69,7 @@ export async function readDeploymentsOf(
   ids: readonly number[],
 ): Promise<DeploymentRecord[]> {
   if (ids.length === 0) return []
-  const rows = await selectNamed(queries)
+  const rows = await selectOwned(queries, 'deployments', within({ kind: 'all' }, 'deployments'))
     .where('deployments.id', 'in', [...ids])
     .orderBy('deployments.id')
     .execute()
@@ -57,40 +77,25 @@ export async function readDeploymentsOf(
 }
 
 export function selectDeployments(queries: Queries, scope: Scope) {
-  return selectNamed(queries).where(within(scope, 'deployments')).where(isPeoples('deployments'))
+  return selectOwned(queries, 'deployments', within(scope, 'deployments')).where(
+    isPeoples('deployments'),
+  )
 }
 
-function selectNamed(queries: Queries) {
-  return queries
-    .selectFrom('deployments')
-    .leftJoin('organizations', 'organizations.id', 'deployments.organizationId')
-    .selectAll('deployments')
-    .select('organizations.name as organizationName')
-}
-
-type DeploymentRow = Selectable<Tables['deployments']> & {
-  readonly organizationName: string | null
-}
+const readStored = rowReader(deployment.fields)
 
 export async function withTags(
   queries: Queries,
-  rows: readonly DeploymentRow[],
+  rows: readonly OwnedRow<'deployments'>[],
 ): Promise<DeploymentRecord[]> {
   const tags = await readTagsOf(
     queries,
     rows.map((row) => row.id),
   )
   return rows.map((row) => ({
-    id: row.id,
-    organization: toOwner(row),
-    name: row.name,
-    min: row.min,
-    max: row.max,
+    ...readStored(row),
     tags: tags.get(row.id) ?? [],
-    managedBy: row.managedBy,
     groupId: row.groupId,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
   }))
 }
 
@@ -117,21 +122,9 @@ export async function insertDeployment(
   fields: DeploymentFields & HiddenFor,
   now: number,
 ): Promise<number> {
-  const { id } = await queries
-    .insertInto('deployments')
-    .values({
-      organizationId: owner,
-      name: fields.name,
-      min: fields.min,
-      max: fields.max,
-      managedBy: fields.managedBy,
-      groupId: fields.groupId ?? null,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await insertTags(queries, id, fields.tagIds)
+  const { tagIds, ...row } = fields
+  const id = await insertOwned(queries, 'deployments', row, { owner, now })
+  await insertTags(queries, id, tagIds)
   // A group's own is counted with the group.
   if (fields.groupId === undefined) await holdQuota(queries, owner, 'deployments')
   return id
@@ -140,22 +133,12 @@ export async function insertDeployment(
 export async function updateDeployment(
   queries: Queries,
   id: number,
-  fields: DeploymentFields,
+  { tagIds, ...fields }: DeploymentFields,
   now: number,
 ): Promise<void> {
-  await queries
-    .updateTable('deployments')
-    .set({
-      name: fields.name,
-      min: fields.min,
-      max: fields.max,
-      managedBy: fields.managedBy,
-      updatedAt: now,
-    })
-    .where('id', '=', id)
-    .execute()
+  await updateOwned(queries, 'deployments', id, { ...fields, updatedAt: now })
   await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()
-  await insertTags(queries, id, fields.tagIds)
+  await insertTags(queries, id, tagIds)
 }
 
 async function insertTags(
@@ -187,7 +170,7 @@ export async function raiseMax(
 /** Deletes the deployment with its tags; the foreign keys refuse it while a group refers to it. */
 export async function deleteDeployment(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()
-  await queries.deleteFrom('deployments').where('id', '=', id).execute()
+  await deleteOwned(queries, 'deployments', id)
 }
 
 /** Names of groups that refer to this deployment, or are still placed by it; at most `limit`. */

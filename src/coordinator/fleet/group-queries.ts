@@ -1,19 +1,24 @@
 /** VCL groups with what they refer to. A list is read with a constant number of queries. */
-import { sql, type RawBuilder, type Selectable } from 'kysely'
+import { expressionBuilder, sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
+import { named } from '../../resources/common-fields.js'
+import type { Fields, Written } from '../../resources/resource.js'
+import { namedDomain, vclGroup } from '../../resources/vclgroup.js'
 import { parseSources, type WishedDomain, type WishedSources } from './vcl-group.js'
 import { groupBy } from '../../group-by.js'
+import { isPeoples } from '../store/hidden.js'
+import type { ListColumns, NestedColumn } from '../store/list-query.js'
+import { deleteOwned, insertOwned, selectOwned, updateOwned } from '../store/owned-rows.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
+import { listColumns, nestedColumns, rowReader } from '../store/resource-rows.js'
+import type { StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface GroupRecord {
-  readonly id: number
+export type GroupRecord = StoredRecord<typeof vclGroup.fields> & {
   readonly organizationId: number | null
-  readonly name: string
   readonly root: boolean
-  readonly keepOnFailure: boolean
   /** Null: a group of the console without VCL. */
   readonly mainFile: NamedReference | null
   /** Null: the newest at each deploy. */
@@ -22,33 +27,80 @@ export interface GroupRecord {
   /** As they are called now; what is deployed is in the wish. */
   readonly domains: readonly WishedDomain[]
   readonly deployments: readonly NamedReference[]
-  /** The set of `cachefleet apply` that it belongs to; null: none. */
-  readonly managedBy: string | null
-  /** Its caches are named one by one, in the console; there alone it is changed. */
-  readonly console: boolean
   /** The wish. */
   readonly deployed: boolean
-  readonly revision: number
   readonly wish: WishedSources | null
   /** The wish was kept although too few agents were available. */
   readonly wishPending: boolean
   /** Random, 32 hexadecimal digits; shown to nobody. */
   readonly cacheKey: string
-  readonly createdAt: number
-  readonly updatedAt: number
 }
 
 /** What a caller may write; `root` says that there are no domains. */
-export interface GroupFields {
-  readonly name: string
+export type GroupFields = Written<typeof vclGroup.fields> & {
   readonly root: boolean
-  readonly keepOnFailure: boolean
   readonly mainFileId: number | null
   readonly mainFileVersion: number | null
   readonly includeIds: readonly number[]
   readonly domainIds: readonly number[]
   readonly deploymentIds: readonly number[]
-  readonly managedBy: string | null
+}
+
+/** What a group refers to in the order of its answer: where that is kept, and what is told of it. */
+interface Links {
+  readonly table: 'vclGroupIncludes' | 'vclGroupDomains' | 'vclGroupDeployments'
+  readonly key: 'fileId' | 'domainId' | 'deploymentId'
+  readonly to: 'files' | 'domains' | 'deployments'
+  readonly word: 'name' | 'fqdn'
+  /** Of those that lists are filtered by. */
+  readonly condition?: Expression<SqlBool>
+}
+
+const includeLinks = {
+  table: 'vclGroupIncludes',
+  key: 'fileId',
+  to: 'files',
+  word: 'name',
+} as const
+const domainLinks = {
+  table: 'vclGroupDomains',
+  key: 'domainId',
+  to: 'domains',
+  word: 'fqdn',
+} as const
+const deploymentLinks = {
+  table: 'vclGroupDeployments',
+  key: 'deploymentId',
+  to: 'deployments',
+  word: 'name',
+  condition: isPeoples('deployments'),
+} as const
+
+export const groupColumns = {
+  ...listColumns(vclGroup.fields, 'vclGroups'),
+  root: { column: 'vclGroups.root', type: 'flag' },
+  deployed: { column: deployedGroup(), type: 'flag' },
+  'mainVCL.id': { column: 'files.id', type: 'number', nullable: true },
+  'mainVCL.name': { column: 'files.name', type: 'text', nullable: true },
+  ...linkedColumns('includes', named, includeLinks),
+  ...linkedColumns('domains', namedDomain, domainLinks),
+  ...linkedColumns('deployments', named, deploymentLinks),
+} satisfies ListColumns
+
+/** Within the condition `files` is the include, not the main file that the list itself joins. */
+function linkedColumns(name: string, fields: Fields, { table, key, to, condition }: Links) {
+  const exists: NestedColumn['exists'] = (wanted) => {
+    const [links, target] = [table as 'vclGroupIncludes', to as 'files']
+    return expressionBuilder<Tables, 'vclGroups'>().exists((e) =>
+      e
+        .selectFrom(links)
+        .innerJoin(target, `${target}.id`, `${links}.${key as 'fileId'}`)
+        .select(`${links}.groupId`)
+        .whereRef(`${links}.groupId`, '=', 'vclGroups.id')
+        .where(condition ? e.and([condition, wanted]) : wanted),
+    )
+  }
+  return nestedColumns(name, { fields, table: to }, exists)
 }
 
 /** Whose groups, and which of them; without ids all. */
@@ -62,28 +114,65 @@ export async function readGroups(
   scope: Scope,
   choice: GroupChoice = {},
 ): Promise<GroupRecord[]> {
-  let groups = queries
-    .selectFrom('vclGroups')
+  let groups = selectOwned(queries, 'vclGroups', within(scope, 'vclGroups'))
     .leftJoin('files', 'files.id', 'vclGroups.mainFileId')
-    .selectAll('vclGroups')
     .select('files.name as mainFileName')
-    .where(within(scope, 'vclGroups'))
     .orderBy('vclGroups.id')
   if (choice.ids) groups = groups.where('vclGroups.id', 'in', [...choice.ids])
   if (choice.deployed !== undefined)
     groups = groups.where('vclGroups.deployed', '=', choice.deployed ? 1 : 0)
   const rows = await groups.execute()
   const ids = rows.map((row) => row.id)
-  const includes = await readIncludes(queries, ids)
-  const domains = await readDomains(queries, ids)
-  const deployments = await readDeployments(queries, ids)
-  return rows.map((row) =>
-    fromRow(row, {
-      includes: includes.get(row.id) ?? [],
-      domains: domains.get(row.id) ?? [],
-      deployments: deployments.get(row.id) ?? [],
-    }),
-  )
+  const includes = await readLinks(queries, includeLinks, ids)
+  const domains = await readLinks(queries, domainLinks, ids)
+  const deployments = await readLinks(queries, deploymentLinks, ids)
+  return rows.map((row) => {
+    const { mainFileId, mainFileName } = row
+    return {
+      ...readStored(row),
+      organizationId: row.organizationId,
+      root: row.root === 1,
+      mainFile: mainFileId === null ? null : { id: mainFileId, name: mainFileName ?? '' }, // the foreign key holds
+      mainFileVersion: row.mainFileVersion,
+      includes: (includes.get(row.id) ?? []).map(toNamed),
+      domains: (domains.get(row.id) ?? []).map(({ id, word }) => ({ id, fqdn: word })),
+      deployments: (deployments.get(row.id) ?? []).map(toNamed),
+      deployed: row.deployed === 1,
+      wish: parseWish(row.wish),
+      wishPending: row.wishPending === 1,
+      cacheKey: row.cacheKey,
+    }
+  })
+}
+
+const readStored = rowReader(vclGroup.fields)
+
+interface LinkRow {
+  readonly groupId: number
+  readonly id: number
+  readonly word: string
+}
+
+function toNamed({ id, word }: LinkRow): NamedReference {
+  return { id, name: word }
+}
+
+/** By group. */
+async function readLinks(
+  queries: Queries,
+  { table, key, to, word }: Links,
+  groupIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly LinkRow[]>> {
+  if (groupIds.length === 0) return new Map()
+  const [links, target] = [table as 'vclGroupIncludes', to as 'files']
+  const rows = await queries
+    .selectFrom(links)
+    .innerJoin(target, `${target}.id`, `${links}.${key as 'fileId'}`)
+    .select([`${links}.groupId`, `${target}.id`, `${target}.${word as 'name'} as word`])
+    .where(`${links}.groupId`, 'in', [...groupIds])
+    .orderBy(`${links}.position`)
+    .execute()
+  return groupBy(rows, (row) => row.groupId)
 }
 
 export async function readDeployedGroupIds(queries: Queries): Promise<readonly number[]> {
@@ -138,49 +227,55 @@ export function selectGroupIds(queries: Queries, scope: Scope) {
 type NewGroupKeys = Pick<GroupRecord, 'organizationId' | 'cacheKey'> &
   Partial<Pick<GroupRecord, 'console'>>
 
+const undeployed = { deployed: false, revision: 0, wish: null, wishSha: null, wishPending: false }
+
 export async function insertGroup(
   queries: Queries,
-  { organizationId, cacheKey, console = false }: NewGroupKeys,
-  fields: GroupFields,
+  { organizationId: owner, ...keys }: NewGroupKeys,
+  { includeIds, domainIds, deploymentIds, ...fields }: GroupFields,
   now: number,
 ): Promise<number> {
-  const { id } = await queries
-    .insertInto('vclGroups')
-    .values({
-      ...toRow(fields),
-      organizationId,
-      deployed: 0,
-      revision: 0,
-      wish: null,
-      wishSha: null,
-      wishPending: 0,
-      cacheKey,
-      console: console ? 1 : 0,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await writeReferences(queries, id, fields)
-  await holdQuota(queries, organizationId, 'vclgroups')
+  const row = { ...fields, ...keys, ...undeployed }
+  const id = await insertOwned(queries, 'vclGroups', row, { owner, now })
+  await writeLinks(queries, id, { includeIds, domainIds, deploymentIds })
+  await holdQuota(queries, owner, 'vclgroups')
   return id
 }
 
 export async function updateGroup(
   queries: Queries,
   id: number,
-  fields: GroupFields,
+  { includeIds, domainIds, deploymentIds, ...fields }: GroupFields,
   now: number,
 ): Promise<void> {
+  await updateOwned(queries, 'vclGroups', id, { ...fields, updatedAt: now })
+  for (const { table } of [includeLinks, domainLinks, deploymentLinks])
+    await queries.deleteFrom(table).where('groupId', '=', id).execute()
+  await writeLinks(queries, id, { includeIds, domainIds, deploymentIds })
+}
+
+async function writeLinks(
+  queries: Queries,
+  groupId: number,
+  ids: Pick<GroupFields, 'includeIds' | 'domainIds' | 'deploymentIds'>,
+): Promise<void> {
+  await insertLinks(queries, includeLinks, groupId, ids.includeIds)
+  await insertLinks(queries, domainLinks, groupId, ids.domainIds)
+  await insertLinks(queries, deploymentLinks, groupId, ids.deploymentIds)
+}
+
+async function insertLinks(
+  queries: Queries,
+  { table, key }: Links,
+  groupId: number,
+  ids: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return
+  const rows = ids.map((id, position) => ({ groupId, [key as 'fileId']: id, position }))
   await queries
-    .updateTable('vclGroups')
-    .set({ ...toRow(fields), updatedAt: now })
-    .where('id', '=', id)
+    .insertInto(table as 'vclGroupIncludes')
+    .values(rows)
     .execute()
-  await queries.deleteFrom('vclGroupIncludes').where('groupId', '=', id).execute()
-  await queries.deleteFrom('vclGroupDomains').where('groupId', '=', id).execute()
-  await queries.deleteFrom('vclGroupDeployments').where('groupId', '=', id).execute()
-  await writeReferences(queries, id, fields)
 }
 
 /** With the tag and the deployment that are hidden for it. */
@@ -191,7 +286,7 @@ export async function deleteGroup(queries: Queries, id: number): Promise<void> {
     .deleteFrom('deploymentTags')
     .where('tagId', 'in', (e) => e.selectFrom('tags').select('id').where('groupId', '=', id))
     .execute()
-  await queries.deleteFrom('vclGroups').where('id', '=', id).execute()
+  await deleteOwned(queries, 'vclGroups', id)
 }
 
 /** Of all organizations; 0 before the first. */
@@ -212,109 +307,14 @@ export interface Wish {
 
 /** Writes the wish: a deploy pins it, an undeploy clears it. */
 export async function writeWish(queries: Queries, id: number, wish: Wish): Promise<void> {
-  await queries
-    .updateTable('vclGroups')
-    .set({
-      deployed: wish.sources === null ? 0 : 1,
-      wish: wish.sources === null ? null : JSON.stringify(wish.sources),
-      wishSha: wish.sources?.sha ?? null,
-      wishPending: wish.pending ? 1 : 0,
-      revision: wish.revision,
-    })
-    .where('id', '=', id)
-    .execute()
-}
-
-async function writeReferences(queries: Queries, groupId: number, fields: GroupFields) {
-  const includes = fields.includeIds.map((fileId, position) => ({ groupId, fileId, position }))
-  if (includes.length > 0) await queries.insertInto('vclGroupIncludes').values(includes).execute()
-  const domains = fields.domainIds.map((domainId, position) => ({ groupId, domainId, position }))
-  if (domains.length > 0) await queries.insertInto('vclGroupDomains').values(domains).execute()
-  const deployments = fields.deploymentIds.map((deploymentId, position) => ({
-    groupId,
-    deploymentId,
-    position,
-  }))
-  if (deployments.length > 0)
-    await queries.insertInto('vclGroupDeployments').values(deployments).execute()
-}
-
-async function readIncludes(queries: Queries, ids: readonly number[]) {
-  if (ids.length === 0) return new Map<number, never[]>()
-  const rows = await queries
-    .selectFrom('vclGroupIncludes')
-    .innerJoin('files', 'files.id', 'vclGroupIncludes.fileId')
-    .select(['vclGroupIncludes.groupId', 'files.id', 'files.name'])
-    .where('vclGroupIncludes.groupId', 'in', [...ids])
-    .orderBy('vclGroupIncludes.position')
-    .execute()
-  return groupBy(rows, (row) => row.groupId)
-}
-
-async function readDomains(queries: Queries, ids: readonly number[]) {
-  if (ids.length === 0) return new Map<number, never[]>()
-  const rows = await queries
-    .selectFrom('vclGroupDomains')
-    .innerJoin('domains', 'domains.id', 'vclGroupDomains.domainId')
-    .select(['vclGroupDomains.groupId', 'domains.id', 'domains.fqdn'])
-    .where('vclGroupDomains.groupId', 'in', [...ids])
-    .orderBy('vclGroupDomains.position')
-    .execute()
-  return groupBy(rows, (row) => row.groupId)
-}
-
-async function readDeployments(queries: Queries, ids: readonly number[]) {
-  if (ids.length === 0) return new Map<number, never[]>()
-  const rows = await queries
-    .selectFrom('vclGroupDeployments')
-    .innerJoin('deployments', 'deployments.id', 'vclGroupDeployments.deploymentId')
-    .select(['vclGroupDeployments.groupId', 'deployments.id', 'deployments.name'])
-    .where('vclGroupDeployments.groupId', 'in', [...ids])
-    .orderBy('vclGroupDeployments.position')
-    .execute()
-  return groupBy(rows, (row) => row.groupId)
-}
-
-function toRow(fields: GroupFields) {
-  return {
-    name: fields.name,
-    root: fields.root ? (1 as const) : (0 as const),
-    keepOnFailure: fields.keepOnFailure ? (1 as const) : (0 as const),
-    mainFileId: fields.mainFileId,
-    mainFileVersion: fields.mainFileVersion,
-    managedBy: fields.managedBy,
-  }
-}
-
-function fromRow(
-  row: Selectable<Tables['vclGroups']> & { mainFileName: string | null },
-  references: {
-    readonly includes: readonly NamedReference[]
-    readonly domains: readonly WishedDomain[]
-    readonly deployments: readonly NamedReference[]
-  },
-): GroupRecord {
-  return {
-    id: row.id,
-    organizationId: row.organizationId,
-    name: row.name,
-    root: row.root === 1,
-    keepOnFailure: row.keepOnFailure === 1,
-    mainFile: row.mainFileId === null ? null : { id: row.mainFileId, name: row.mainFileName ?? '' }, // the foreign key holds
-    mainFileVersion: row.mainFileVersion,
-    includes: references.includes.map(({ id, name }) => ({ id, name })),
-    domains: references.domains.map(({ id, fqdn }) => ({ id, fqdn })),
-    deployments: references.deployments.map(({ id, name }) => ({ id, name })),
-    managedBy: row.managedBy,
-    console: row.console === 1,
-    deployed: row.deployed === 1,
-    revision: row.revision,
-    wish: parseWish(row.wish),
-    wishPending: row.wishPending === 1,
-    cacheKey: row.cacheKey,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  }
+  const { sources, pending: wishPending, revision } = wish
+  await updateOwned(queries, 'vclGroups', id, {
+    deployed: sources !== null,
+    wish: sources && JSON.stringify(sources),
+    wishSha: sources?.sha ?? null,
+    wishPending,
+    revision,
+  })
 }
 
 /** Reads the column, which writeWish alone writes. */

@@ -3,9 +3,11 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Written } from '../../resources/resource.js'
 import { tag } from '../../resources/tag.js'
 import { isPeoples, type HiddenFor } from '../store/hidden.js'
+import type { ListColumns } from '../store/list-query.js'
+import { insertOwned, selectOwned } from '../store/owned-rows.js'
 import { ownedBy } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
-import { rowReader, type StoredRecord } from '../store/resource-rows.js'
+import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import { visibleTags, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -14,8 +16,12 @@ export type TagRecord = StoredRecord<typeof tag.fields> & {
   readonly static: boolean
 }
 
-/** What a caller may write. */
-export type TagFields = Written<typeof tag.fields>
+export const tagColumns = {
+  ...listColumns(tag.fields, 'tags'),
+  static: { column: staticTag(), type: 'flag' },
+} satisfies ListColumns
+
+type TagFields = Written<typeof tag.fields>
 
 export async function findTag(
   queries: Queries,
@@ -27,13 +33,8 @@ export async function findTag(
 }
 
 export function selectTags(queries: Queries, scope: Scope) {
-  return queries
-    .selectFrom('tags')
-    .leftJoin('organizations', 'organizations.id', 'tags.organizationId')
-    .selectAll('tags')
-    .select('organizations.name as organizationName')
+  return selectOwned(queries, 'tags', visibleTags(scope))
     .select(staticTag().as('static'))
-    .where(visibleTags(scope))
     .where(isPeoples('tags'))
 }
 
@@ -98,27 +99,10 @@ export async function insertTag(
   fields: Partial<TagFields> & Pick<TagFields, 'name'> & HiddenFor,
   now: number,
 ): Promise<number> {
-  const { id } = await queries
-    .insertInto('tags')
-    .values({ ...fields, organizationId: owner, createdAt: now, updatedAt: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const id = await insertOwned(queries, 'tags', fields, { owner, now })
   // A group's own is counted with the group.
   if (fields.groupId === undefined) await holdQuota(queries, owner, 'tags')
   return id
-}
-
-export async function updateTag(
-  queries: Queries,
-  id: number,
-  fields: TagFields,
-  now: number,
-): Promise<void> {
-  await queries
-    .updateTable('tags')
-    .set({ ...fields, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
 }
 
 /** Deletes the tag and takes it from agents; the foreign key refuses it while a deployment has it. */

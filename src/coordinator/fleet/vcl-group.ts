@@ -14,7 +14,8 @@
  */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import type { PlacedProgram } from '../../vcl/desired-engine.js'
-import { deploymentStates, type DeploymentState } from './deployment.js'
+import { deploymentStates } from '../../resources/deployment.js'
+import type { DeploymentState } from './deployment.js'
 
 /** A file at the version that was pinned at the deploy. */
 export interface WishedFile {

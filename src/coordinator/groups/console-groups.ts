@@ -1,7 +1,7 @@
 /** Groups of the console among the VCL groups: they are read here, and changed there (choices: 6). */
 import { FleetError } from '../../errors.js'
 import type { Route } from '../http/route.js'
-import type { GroupRecord } from './groups.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
 
 /** Routes of one VCL group: a write or a verb on one of the console's is a conflict. */
 export function refuseConsoleGroups(routes: readonly Route[]): readonly Route[] {

@@ -1,23 +1,19 @@
-/**
- * VCL groups as the API lists, reads, makes and changes them. What is written here takes effect at the next deploy
- * (choices: 3, Placement); the verbs are in deploy.ts, undeploy.ts and validate.ts.
- */
+/** VCL groups as the API lists, reads, makes and changes them. What is written here takes effect at the next deploy. */
 import { randomBytes } from 'node:crypto'
-import { parseListQuery } from '../../resources/list-query.js'
-import { parseName } from '../../resources/names.js'
 import type { Actor } from '../../resources/permission.js'
+import { vclGroup } from '../../resources/vclgroup.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import { findVersion } from '../files/file-queries.js'
-import { groupColumns } from '../fleet/list-columns.js'
-import { readOrganizationNames, readUsableIds, type NamedReference } from '../store/owner.js'
+import { readUsableIds } from '../store/owner.js'
+import { isSame, mergeWritten } from '../store/resource-rows.js'
 import { readPlacements } from '../fleet/placement-queries.js'
-import type { Scope } from '../store/scope.js'
 import { findStage } from '../fleet/stage-queries.js'
 import type { Queries } from '../store/store.js'
 import {
   deleteGroup as deleteGroupRow,
-  findGroup as findGroupRow,
+  findGroup,
+  groupColumns,
   insertGroup,
   readGroups,
   selectGroupIds,
@@ -25,78 +21,36 @@ import {
   type GroupFields,
   type GroupRecord,
 } from '../fleet/group-queries.js'
-import { splitQuery, takeComputed, type ListParameters } from '../store/computed-list.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
 import { readGroupStatuses, type GroupStatus } from '../placement/group-state.js'
 import type { MainFile } from './deploy-sources.js'
-import {
-  chooseOwner,
-  mergeManagedBy,
-  notThere,
-  requireAll,
-  withUniqueName,
-  type OwnerReference,
-} from '../api/find-references.js'
+import { chooseOwner, notThere, requireAll, withUniqueName } from '../api/find-references.js'
+import { byState, requireFound } from '../api/list-objects.js'
+import type { CreateBody, ReferenceBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readStageViews, type StageView } from './stage-view.js'
-
-export type { GroupRecord } from '../fleet/group-queries.js'
 
 /** A group with what follows from its places. */
 export interface GroupView {
   readonly group: GroupRecord
-  readonly organization: NamedReference | null
   readonly status: GroupStatus
   /** Null: nothing is staged. */
   readonly staged: StageView | null
 }
 
-const fields = {
-  ...groupColumns,
-  state: { type: 'number' },
-  stateName: { type: 'text' },
-} as const
-
-export const groupListFields = Object.keys(fields)
-
-export async function listGroups(
-  service: StateService,
-  actor: Actor,
-  query: ListParameters,
-): Promise<LongListAnswer<GroupView>> {
-  const { queries } = service.store
-  const scope = scopeOf(actor)
-  const list = parseListQuery(query, fields, 'vclgroup')
-  const split = splitQuery(list, (field) => field === 'state' || field === 'stateName')
-  const stored = await readLongList(
-    selectGroupIds(queries, scope),
-    split.stored,
-    groupColumns,
-    async (rows) => viewGroups(service, await readListedGroups(queries, scope, rows)),
-  )
-  return takeComputed(split, stored, ({ status }, field) =>
-    field === 'state' ? status.state : status.stateName,
-  )
-}
-
-async function readListedGroups(
-  queries: Queries,
-  scope: Scope,
-  rows: readonly { readonly id: number }[],
-): Promise<GroupRecord[]> {
-  const ids = rows.map(({ id }) => id)
-  if (ids.length === 0) return [] // PostgreSQL has no empty `in ()`
-  const groups = await readGroups(queries, scope, { ids })
-  const byId = new Map(groups.map((group) => [group.id, group]))
-  return ids.flatMap((id) => byId.get(id) ?? [])
-}
-
-export async function findGroup(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<GroupRecord | undefined> {
-  return findGroupRow(service.store.queries, scopeOf(actor), id)
+export const groupListing = {
+  columns: groupColumns,
+  computed: byState(({ status }: GroupView) => status),
+  select: selectGroupIds,
+  read: async (service: StateService, rows: readonly { readonly id: number }[]) => {
+    const ids = rows.map(({ id }) => id)
+    if (ids.length === 0) return [] // PostgreSQL has no empty `in ()`
+    const groups = await readGroups(service.store.queries, { kind: 'all' }, { ids })
+    const byId = new Map(groups.map((group) => [group.id, group]))
+    return viewGroups(
+      service,
+      ids.flatMap((id) => byId.get(id) ?? []),
+    )
+  },
 }
 
 export async function viewGroup(service: StateService, group: GroupRecord): Promise<GroupView> {
@@ -111,9 +65,8 @@ export async function viewGroupAgain(
   actor: Actor,
   id: number,
 ): Promise<GroupView> {
-  const group = await findGroup(service, actor, id)
-  if (!group) throw new FleetError('not-found', 'vclgroup', `${id} was not found`)
-  return viewGroup(service, group)
+  const found = await findGroup(service.store.queries, scopeOf(actor), id)
+  return viewGroup(service, requireFound(found, 'vclgroup', id))
 }
 
 async function viewGroups(
@@ -121,51 +74,27 @@ async function viewGroups(
   groups: readonly GroupRecord[],
 ): Promise<GroupView[]> {
   const statuses = await readGroupStatuses(service, groups)
-  const owners = groups.flatMap(({ organizationId }) => organizationId ?? [])
-  const names = await readOrganizationNames(service.store.queries, owners)
   const stages = await readStageViews(
     service,
     groups.map(({ id }) => id),
   )
   return groups.flatMap((group) => {
     const status = statuses.get(group.id)
-    const id = group.organizationId
-    const organization = id === null ? null : { id, name: names.get(id) ?? '' }
     const staged = stages.get(group.id) ?? null
-    return status ? [{ group, organization, status, staged }] : []
+    return status ? [{ group, status, staged }] : []
   })
 }
 
-type Reference = { readonly id: number }
-
-/** As a body has it: a key that is left out keeps its value, null resets it. */
-export interface GroupChange {
-  readonly name?: string | undefined
-  /** Follows the domains: a group without any is a root group. */
-  readonly root?: boolean | null | undefined
-  readonly keepOnFailure?: boolean | null | undefined
-  /** Without a version: the newest at each deploy. */
-  readonly mainVCL?: (Reference & { readonly version?: number | null | undefined }) | undefined
-  readonly includes?: readonly Reference[] | null | undefined
-  readonly domains?: readonly Reference[] | null | undefined
-  readonly deployments?: readonly Reference[] | null | undefined
-  readonly managedBy?: string | null | undefined
-}
-
-interface NewGroup extends GroupChange {
-  readonly name: string
-  readonly mainVCL: NonNullable<GroupChange['mainVCL']>
-  readonly organization?: OwnerReference
-}
+type GroupBody = UpdateBody<typeof vclGroup.fields>
 
 export async function createGroup(
   service: StateService,
   actor: Actor,
-  wanted: NewGroup,
+  wanted: CreateBody<typeof vclGroup.fields>,
 ): Promise<GroupView> {
   const { store } = service
   const owner = await chooseOwner(store.queries, actor, wanted.organization, 'vclgroup')
-  const made = await mergeFields(service, owner, emptyFields, wanted)
+  const made = await mergeFields(service, owner, wanted)
   const cacheKey = randomBytes(16).toString('hex')
   const id = await withUniqueName(made.name, 'vclgroup', () =>
     store.transaction((queries) =>
@@ -179,21 +108,11 @@ export async function updateGroup(
   service: StateService,
   actor: Actor,
   group: GroupRecord,
-  change: GroupChange,
+  change: GroupBody,
 ): Promise<GroupView> {
-  const before: GroupFields = {
-    name: group.name,
-    root: group.root,
-    keepOnFailure: group.keepOnFailure,
-    mainFileId: group.mainFile?.id ?? null,
-    mainFileVersion: group.mainFileVersion,
-    includeIds: group.includes.map(({ id }) => id),
-    domainIds: group.domains.map(({ id }) => id),
-    deploymentIds: group.deployments.map(({ id }) => id),
-    managedBy: group.managedBy,
-  }
-  const changed = await mergeFields(service, group.organizationId, before, change)
-  if (JSON.stringify(changed) !== JSON.stringify(before))
+  const before = toFields(group)
+  const changed = await mergeFields(service, group.organizationId, change, before)
+  if (!isSame(changed, before))
     await withUniqueName(changed.name, 'vclgroup', () =>
       service.store.decide((queries) => updateGroupRow(queries, group.id, changed, service.now())),
     )
@@ -207,7 +126,7 @@ export async function deleteGroup(service: StateService, group: GroupRecord): Pr
   })
 }
 
-/** Throws 'conflict' while it is deployed or staged, or still on its way to or from a cache (choices: 3, DELETE). */
+/** Throws 'conflict' while it is deployed or staged, or still on its way to or from a cache. */
 export async function requireUndeployed(queries: Queries, id: number): Promise<void> {
   const [now] = await readGroups(queries, { kind: 'all' }, { ids: [id] })
   if (now?.deployed === true)
@@ -225,59 +144,57 @@ export async function requireUndeployed(queries: Queries, id: number): Promise<v
     )
 }
 
-const emptyFields: GroupFields = {
-  name: '',
-  root: true,
-  keepOnFailure: true,
-  mainFileId: 0,
-  mainFileVersion: null,
-  includeIds: [],
-  domainIds: [],
-  deploymentIds: [],
-  managedBy: null,
+function toFields(group: GroupRecord): GroupFields {
+  const { name, root, keepOnFailure, mainFile, mainFileVersion, managedBy } = group
+  return {
+    name,
+    root,
+    keepOnFailure,
+    mainFileId: mainFile?.id ?? null,
+    mainFileVersion,
+    includeIds: group.includes.map(({ id }) => id),
+    domainIds: group.domains.map(({ id }) => id),
+    deploymentIds: group.deployments.map(({ id }) => id),
+    managedBy,
+  }
 }
 
 async function mergeFields(
   service: StateService,
   owner: number | null,
-  before: GroupFields,
-  change: GroupChange,
+  body: GroupBody,
+  before?: GroupFields,
 ): Promise<GroupFields> {
-  const { queries } = service.store
-  const main = change.mainVCL
-    ? await requireMain(service, owner, { main: change.mainVCL, errorKey: 'vclgroup' })
+  const fields = mergeWritten(vclGroup, body, before)
+  const main = body.mainVCL
+    ? await requireMain(service, owner, { main: body.mainVCL, errorKey: 'vclgroup' })
     : before
-  const includeIds = await requireAll(change.includes ?? [], 'includes', 'vclgroup', (ids) =>
-    readUsableIds(queries, 'files', owner, ids),
-  )
-  const domainIds =
-    change.domains === undefined
-      ? before.domainIds
-      : await requireAll(change.domains ?? [], 'domains', 'vclgroup', (ids) =>
-          readUsableIds(queries, 'domains', owner, ids),
-        )
-  const deploymentIds = await requireAll(
-    change.deployments ?? [],
-    'deployments',
-    'vclgroup',
-    (ids) => readUsableIds(queries, 'deployments', owner, ids),
-  )
+  const requireIds = async (
+    key: 'includes' | 'domains' | 'deployments',
+    table: 'files' | 'domains' | 'deployments',
+    kept: readonly number[] = [],
+  ) => {
+    const given = body[key]
+    if (given === undefined) return kept
+    return requireAll(given ?? [], key, 'vclgroup', (ids) =>
+      readUsableIds(service.store.queries, table, owner, ids),
+    )
+  }
+  const includeIds = await requireIds('includes', 'files', before?.includeIds)
+  const domainIds = await requireIds('domains', 'domains', before?.domainIds)
   return {
-    name: change.name === undefined ? before.name : parseName(change.name, 'vclgroup'),
-    root: requireRoot(change, domainIds.length),
-    keepOnFailure:
-      change.keepOnFailure === undefined ? before.keepOnFailure : (change.keepOnFailure ?? true),
-    mainFileId: main.mainFileId,
-    mainFileVersion: main.mainFileVersion,
-    includeIds: change.includes === undefined ? before.includeIds : includeIds,
+    ...fields,
+    root: requireRoot(body, domainIds.length),
+    mainFileId: main?.mainFileId ?? null,
+    mainFileVersion: main?.mainFileVersion ?? null,
+    includeIds,
     domainIds,
-    deploymentIds: change.deployments === undefined ? before.deploymentIds : deploymentIds,
-    managedBy: mergeManagedBy(before, change.managedBy, 'vclgroup'),
+    deploymentIds: await requireIds('deployments', 'deployments', before?.deploymentIds),
   }
 }
 
 /** What is said of root must fit the domains (choices: 3, What is loaded). */
-function requireRoot({ root }: GroupChange, domains: number): boolean {
+function requireRoot({ root }: GroupBody, domains: number): boolean {
   if (root === true && domains > 0)
     throw new FleetError(
       'invalid',
@@ -297,10 +214,7 @@ function requireRoot({ root }: GroupChange, domains: number): boolean {
 export async function requireMain(
   service: StateService,
   owner: number | null,
-  {
-    main,
-    errorKey,
-  }: { readonly main: NonNullable<GroupChange['mainVCL']>; readonly errorKey: ErrorKey },
+  { main, errorKey }: { readonly main: ReferenceBody; readonly errorKey: ErrorKey },
 ): Promise<MainFile> {
   const { queries } = service.store
   const [mainFileId] = await requireAll([main], 'mainVCL', errorKey, (ids) =>

@@ -1,24 +1,25 @@
 /** Cancels, retries and deletes entries of the invalidation log (choices: 5). */
-import { addExceptions, invalidationStateName, invalidationStates, isBad } from './invalidation.js'
+import { invalidationStates } from '../../resources/invalidation.js'
+import { addExceptions, invalidationStateName, isBad } from './invalidation.js'
 import { FleetError } from '../../errors.js'
 import {
   appendAgain,
-  deleteInvalidation as deleteInvalidationRow,
   endInvalidation,
   findInvalidation,
   writeExceptions,
   type InvalidationRecord,
 } from './invalidation-queries.js'
 import { keepSet, readMembersProgress, readSets } from './target-queries.js'
+import { deleteOwned } from '../store/owned-rows.js'
 import type { Queries } from '../store/store.js'
-import type { StateService } from '../service.js'
+import { scopeOf, type StateService } from '../service.js'
 import {
   tellInvalidationsEnded,
   tellInvalidationsLogged,
   tellInvalidationsRetried,
 } from './invalidation-hints.js'
 import { requireInvalidationRoom } from './invalidation-room.js'
-import { findInvalidation as findVisible } from './invalidation-view.js'
+import { requireFound } from '../api/list-objects.js'
 import type { Actor } from '../../resources/permission.js'
 
 /** What is pending is not done any more. Again changes nothing. Throws 'conflict' for one that ended by itself. */
@@ -94,14 +95,12 @@ export async function deleteInvalidation(
     const entry = await findInvalidation(queries, { kind: 'all' }, id)
     if (entry?.outcome === null)
       throw new FleetError('conflict', 'invalidation', 'it has not ended; cancel it first')
-    await deleteInvalidationRow(queries, id)
+    await deleteOwned(queries, 'invalidations', id)
   })
 }
 
 async function readCurrent(queries: Queries, id: number): Promise<InvalidationRecord> {
-  const entry = await findInvalidation(queries, { kind: 'all' }, id)
-  if (!entry) throw new FleetError('not-found', 'invalidation', `${id} was not found`)
-  return entry
+  return requireFound(await findInvalidation(queries, { kind: 'all' }, id), 'invalidation', id)
 }
 
 async function readAgain(
@@ -109,9 +108,8 @@ async function readAgain(
   actor: Actor,
   id: number,
 ): Promise<InvalidationRecord> {
-  const entry = await findVisible(service, actor, id)
-  if (!entry) throw new FleetError('not-found', 'invalidation', `${id} was not found`)
-  return entry
+  const found = await findInvalidation(service.store.queries, scopeOf(actor), id)
+  return requireFound(found, 'invalidation', id)
 }
 
 function ended({ outcome }: InvalidationRecord, why: string): FleetError {

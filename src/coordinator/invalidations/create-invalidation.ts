@@ -1,11 +1,11 @@
 /** A new entry of the invalidation log: on disk when this resolves (choices: 5). */
 import type { Context } from '../../context.js'
+import { invalidationStates } from '../../resources/invalidation.js'
 import { parseBanExpression } from '../../vcl/ban-expression.js'
 import { listOwnHeaders, warnOfBan, warnOfHeaders } from './ban-warnings.js'
 import {
   contentLimitBytes,
   defaultTtlSeconds,
-  invalidationStates,
   memberLimit,
   ttlLimitSeconds,
   type InvalidationContent,

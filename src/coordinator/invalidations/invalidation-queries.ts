@@ -1,9 +1,11 @@
 /** The entries of the invalidation log: appended, listed, ended. Who delivers reads `invalidation-delivery.ts`. */
 import { sql, type Selectable } from 'kysely'
-import type { ListFields } from '../../resources/list-query.js'
+import { invalidation } from '../../resources/invalidation.js'
 import type { Exception, InvalidationContent, InvalidationOutcome } from './invalidation.js'
-import type { ListColumns } from '../store/list-query.js'
-import { toOwner, type NamedReference } from '../store/owner.js'
+import { inPieces } from '../store/in-pieces.js'
+import { insertOwned, selectOwned, updateOwned, type OwnedRow } from '../store/owned-rows.js'
+import type { NamedReference } from '../store/owner.js'
+import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
@@ -19,25 +21,14 @@ export interface TargetRecord {
 
 type Row = Readonly<Selectable<Tables['invalidations']>>
 
-export interface InvalidationRecord extends Omit<
-  Row,
-  | 'organizationId'
-  | 'type'
-  | 'content'
-  | 'target'
-  | 'warnings'
-  | 'outcome'
-  | 'failed'
-  | 'exceptions'
-> {
-  /** Null: the system administrator's. */
-  readonly organization: NamedReference | null
-  readonly content: InvalidationContent
-  readonly target: TargetRecord
-  readonly warnings: readonly string[]
-  readonly outcome: InvalidationOutcome | null
-  readonly exceptions: readonly Exception[]
-}
+export type InvalidationRecord = StoredRecord<typeof invalidation.fields> &
+  Pick<Row, 'position' | 'traceId' | 'setId' | 'attemptSetId'> & {
+    readonly content: InvalidationContent
+    readonly target: TargetRecord
+    readonly warnings: readonly string[]
+    readonly outcome: InvalidationOutcome | null
+    readonly exceptions: readonly Exception[]
+  }
 
 type NewInvalidation = Pick<
   InvalidationRecord,
@@ -53,27 +44,10 @@ type NewInvalidation = Pick<
   | 'outcome'
 > & { readonly organizationId: number | null }
 
-/** What the list is filtered and sorted by, beside what follows from other rows. */
-export const invalidationColumns = {
-  id: { column: 'invalidations.id', type: 'number' },
-  'organization.id': { column: 'organizations.id', type: 'number', nullable: true },
-  'organization.name': { column: 'organizations.name', type: 'text', nullable: true },
-  type: { column: 'invalidations.type', type: 'text' },
-  account: { column: 'invalidations.account', type: 'text' },
-  ttl: { column: 'invalidations.ttlSeconds', type: 'number' },
-  created: { column: 'invalidations.createdAt', type: 'time' },
-  updated: { column: 'invalidations.updatedAt', type: 'time' },
-  expires: { column: 'invalidations.expiresAt', type: 'time' },
-  finished: { column: 'invalidations.finishedAt', type: 'time', nullable: true },
-} satisfies ListColumns & ListFields
+export const invalidationColumns = listColumns(invalidation.fields, 'invalidations')
 
 export function selectInvalidations(queries: Queries, scope: Scope) {
-  return queries
-    .selectFrom('invalidations')
-    .leftJoin('organizations', 'organizations.id', 'invalidations.organizationId')
-    .selectAll('invalidations')
-    .select('organizations.name as organizationName')
-    .where(within(scope, 'invalidations'))
+  return selectOwned(queries, 'invalidations', within(scope, 'invalidations'))
 }
 
 /** What states are judged by: not what may be long. */
@@ -116,23 +90,18 @@ export async function findInvalidation(
   return row && toInvalidation(row)
 }
 
-/** Positions a statement: far below what either database takes as parameters. */
-const positionsPerStatement = 1000
-
 /** Of these positions, those that go on. */
 export async function readOpenAt(
   queries: Queries,
   positions: readonly number[],
 ): Promise<InvalidationRecord[]> {
-  const entries: InvalidationRecord[] = []
-  for (let start = 0; start < positions.length; start += positionsPerStatement) {
-    const rows = await selectInvalidations(queries, { kind: 'all' })
-      .where('invalidations.position', 'in', positions.slice(start, start + positionsPerStatement))
+  const rows = await inPieces(positions, (piece) =>
+    selectInvalidations(queries, { kind: 'all' })
+      .where('invalidations.position', 'in', piece)
       .where('invalidations.outcome', 'is', null)
-      .execute()
-    entries.push(...rows.map(toInvalidation))
-  }
-  return entries
+      .execute(),
+  )
+  return rows.map(toInvalidation)
 }
 
 export async function readExpired(
@@ -164,28 +133,20 @@ export async function appendInvalidation(
   queries: Queries,
   entry: NewInvalidation,
 ): Promise<number> {
-  const { content, target, warnings, ttlSeconds, createdAt, outcome, ...columns } = entry
-  const { id } = await queries
-    .insertInto('invalidations')
-    .values({
-      ...columns,
-      ttlSeconds,
-      createdAt,
-      outcome,
-      updatedAt: createdAt,
-      expiresAt: createdAt + ttlSeconds * 1000,
-      finishedAt: outcome === null ? null : createdAt,
-      type: content.type,
-      content: JSON.stringify(content),
-      target: JSON.stringify(target),
-      warnings: JSON.stringify(warnings),
-      failed: 0,
-      exceptions: '[]',
-      position: await takePosition(queries),
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
+  const { content, target, warnings, createdAt: now, organizationId: owner, ...columns } = entry
+  const row = {
+    ...columns,
+    expiresAt: now + columns.ttlSeconds * 1000,
+    finishedAt: columns.outcome === null ? null : now,
+    type: content.type,
+    content: JSON.stringify(content),
+    target: JSON.stringify(target),
+    warnings: JSON.stringify(warnings),
+    failed: false,
+    exceptions: '[]',
+    position: await takePosition(queries),
+  }
+  return insertOwned(queries, 'invalidations', row, { owner, now })
 }
 
 /** To the end of the log, for those agents of it that have not done it. */
@@ -195,20 +156,16 @@ export async function appendAgain(
   attempt: { readonly attemptSetId: number; readonly exceptions: readonly Exception[] },
   now: number,
 ): Promise<void> {
-  await queries
-    .updateTable('invalidations')
-    .set({
-      attemptSetId: attempt.attemptSetId,
-      exceptions: JSON.stringify(attempt.exceptions),
-      failed: 0,
-      outcome: null,
-      finishedAt: null,
-      updatedAt: now,
-      expiresAt: now + ttlSeconds * 1000,
-      position: await takePosition(queries),
-    })
-    .where('id', '=', id)
-    .execute()
+  await updateOwned(queries, 'invalidations', id, {
+    attemptSetId: attempt.attemptSetId,
+    exceptions: JSON.stringify(attempt.exceptions),
+    failed: false,
+    outcome: null,
+    finishedAt: null,
+    updatedAt: now,
+    expiresAt: now + ttlSeconds * 1000,
+    position: await takePosition(queries),
+  })
 }
 
 export async function writeExceptions(
@@ -216,12 +173,9 @@ export async function writeExceptions(
   id: number,
   exceptions: readonly Exception[],
 ): Promise<void> {
-  const failed = exceptions.some(({ state }) => state !== 'done') ? 1 : 0
-  await queries
-    .updateTable('invalidations')
-    .set({ exceptions: JSON.stringify(exceptions), failed })
-    .where('id', '=', id)
-    .execute()
+  const failed = exceptions.some(({ state }) => state !== 'done')
+  const written = { exceptions: JSON.stringify(exceptions), failed }
+  await updateOwned(queries, 'invalidations', id, written)
 }
 
 export async function endInvalidation(
@@ -230,15 +184,7 @@ export async function endInvalidation(
   outcome: InvalidationOutcome,
   now: number,
 ): Promise<void> {
-  await queries
-    .updateTable('invalidations')
-    .set({ outcome, finishedAt: now, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
-}
-
-export async function deleteInvalidation(queries: Queries, id: number): Promise<void> {
-  await queries.deleteFrom('invalidations').where('id', '=', id).execute()
+  await updateOwned(queries, 'invalidations', id, { outcome, finishedAt: now, updatedAt: now })
 }
 
 /** Whether as many go on. Counted only where the oldest and the newest are as far apart, since each new entry asks. */
@@ -308,27 +254,20 @@ export async function findEndedBehind(queries: Queries, kept: number): Promise<n
   return row?.finishedAt ?? null
 }
 
-type SelectedRow = Row & { readonly organizationName: string | null }
+const readStored = rowReader(invalidation.fields)
 
-export function toInvalidation(row: SelectedRow): InvalidationRecord {
+export function toInvalidation(row: OwnedRow<'invalidations'>): InvalidationRecord {
   // JSON and states are written above.
   return {
-    id: row.id,
-    organization: toOwner(row),
+    ...readStored(row),
     position: row.position,
     content: JSON.parse(row.content) as InvalidationContent,
     target: JSON.parse(row.target) as TargetRecord,
     warnings: JSON.parse(row.warnings) as string[],
-    account: row.account,
     traceId: row.traceId,
-    ttlSeconds: row.ttlSeconds,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    expiresAt: row.expiresAt,
     setId: row.setId,
     attemptSetId: row.attemptSetId,
     outcome: row.outcome as InvalidationOutcome | null,
-    finishedAt: row.finishedAt,
     exceptions: JSON.parse(row.exceptions) as Exception[],
   }
 }

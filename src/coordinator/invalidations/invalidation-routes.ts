@@ -1,20 +1,21 @@
 /** `/invalidations`: bans and purges that reach every agent of their target (choices: 5). */
 import { Type, type Static } from 'typebox'
+import { invalidation } from '../../resources/invalidation.js'
 import type { Actor, PermissionType } from '../../resources/permission.js'
+import { fieldNames } from '../../resources/resource.js'
 import { FleetError } from '../../errors.js'
 import { answerList, route, type Route } from '../http/route.js'
 import { cancelInvalidation, deleteInvalidation, retryInvalidation } from './change-invalidation.js'
 import { createInvalidation, previewInvalidation } from './create-invalidation.js'
+import { findInvalidation, type InvalidationRecord } from './invalidation-queries.js'
 import {
-  findInvalidation,
   invalidationListFields,
   listInvalidations,
   viewInvalidation,
   withFewResults,
-  type InvalidationRecord,
 } from './invalidation-view.js'
 import { mapRows } from '../store/long-list.js'
-import type { StateService } from '../service.js'
+import { scopeOf, type StateService } from '../service.js'
 import {
   invalidationBody,
   invalidationSchema,
@@ -31,7 +32,7 @@ const read = { type: 'invalidation', access: 'read' } as const
 const write = { type: 'invalidation', access: 'write' } as const
 
 /** What an entry answers and nobody writes. */
-const ignoredKeys = Object.keys(invalidationSchema.properties).filter(
+const ignoredKeys = fieldNames(invalidation.fields).filter(
   (key) => !(key in invalidationBody.properties),
 )
 
@@ -44,7 +45,8 @@ const typesReferred: Readonly<Record<string, PermissionType>> = {
 }
 
 export function invalidationRoutes(service: StateService): readonly Route[] {
-  const find = (_: unknown, actor: Actor, id: number) => findInvalidation(service, actor, id)
+  const find = (_: unknown, actor: Actor, id: number) =>
+    findInvalidation(service.store.queries, scopeOf(actor), id)
   return [
     route({
       method: 'GET',

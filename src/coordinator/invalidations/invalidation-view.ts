@@ -11,10 +11,10 @@ import {
   type MemberProgress,
 } from './invalidation-results.js'
 import { invalidationStateName } from './invalidation.js'
+import { listedResultsMost } from '../../resources/invalidation.js'
 import { parseListQuery } from '../../resources/list-query.js'
 import type { Actor } from '../../resources/permission.js'
 import {
-  findInvalidation as findInvalidationRow,
   invalidationColumns,
   selectInvalidations,
   progressColumns,
@@ -36,8 +36,6 @@ import {
 import { readByIds, type LongListAnswer } from '../store/long-list.js'
 import { scopeOf, type StateService } from '../service.js'
 
-export type { InvalidationRecord } from './invalidation-queries.js'
-
 export interface InvalidationView {
   readonly entry: InvalidationRecord
   readonly summary: InvalidationSummary
@@ -49,14 +47,6 @@ const computedFields = { state: { type: 'number' }, stateName: { type: 'text' } 
 const fields = { ...invalidationColumns, ...computedFields } as const
 
 export const invalidationListFields = Object.keys(fields)
-
-export async function findInvalidation(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<InvalidationRecord | undefined> {
-  return findInvalidationRow(service.store.queries, scopeOf(actor), id)
-}
 
 export async function viewInvalidation(
   service: StateService,
@@ -85,9 +75,6 @@ export function viewEntry(
 /** With the results of each agent where they are few. */
 export type ListedInvalidation = Omit<InvalidationView, 'results'> &
   Partial<Pick<InvalidationView, 'results'>> & { readonly id: number }
-
-/** Chosen by us: of an entry for more agents a list, and the answer when it is made, tell the numbers only. */
-export const listedResultsMost = 100
 
 export function withFewResults(view: InvalidationView): Omit<ListedInvalidation, 'id'> {
   const { entry, summary, results } = view

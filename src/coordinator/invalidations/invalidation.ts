@@ -2,17 +2,9 @@
  * What an entry of the invalidation log is, and what is true of it. There is no row for each agent and entry: an agent has
  * done what its cursor has passed, and the entry lists those of which that is not the whole truth.
  */
+import { invalidationStates, type InvalidationResult } from '../../resources/invalidation.js'
 import type { BanTerm } from '../../vcl/ban-expression.js'
 
-/** As the API shows them (choices: 5). */
-export const invalidationStates = {
-  Running: 1,
-  Completed: 2,
-  Failed: 3,
-  Retrying: 4,
-  Waiting: 5,
-  Cancelled: 6,
-} as const
 type InvalidationStateName = keyof typeof invalidationStates
 export type InvalidationState = (typeof invalidationStates)[InvalidationStateName]
 /** Of an entry that has ended. */
@@ -54,7 +46,7 @@ export function isNothing(reach: Reach): boolean {
     : reach.holders.every((holder) => holder === null)
 }
 
-export type ResultState = 'pending' | 'done' | 'failed' | 'expired' | 'cancelled'
+export type ResultState = InvalidationResult['state']
 
 /** Agents of which the cursor does not tell all, those with the same words together. */
 export interface Exception {

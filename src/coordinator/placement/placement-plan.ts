@@ -8,6 +8,7 @@ import { indexAgents, noteDomains, recordPlacement, type AgentIndex } from '../f
 import { parseDomainName } from '../../resources/domain-name.js'
 import { groupBy } from '../../group-by.js'
 import type { Actor } from '../../resources/permission.js'
+import type { ForeseenPlaces } from '../../resources/vclgroup.js'
 import { placeGroup, type PlacementDecision } from './placement.js'
 import type { Place } from '../fleet/placement-input.js'
 import { programOf, type WishedDomain } from '../fleet/vcl-group.js'
@@ -55,30 +56,14 @@ interface PlacementPlan {
   readonly undeployed: readonly { readonly id: number }[]
 }
 
-export interface PlannedPlace {
-  readonly agent: NamedReference
-  /** Null: the group leaves this agent. */
-  readonly deployment: string | null
-  /** The group has been there before. */
-  readonly held: boolean
-  readonly reason: string | null
-  /** The groups that make way for it there. */
-  readonly replaces: readonly NamedReference[]
-}
-
-interface ForeseenGroup {
-  readonly name: string
-  readonly agents: readonly PlannedPlace[]
-  /** Why a deploy would be refused or wait now; null: it would not. */
-  readonly shortage: string | null
-}
+export type PlannedPlace = ForeseenPlaces['agents'][number]
 
 /** Throws 'invalid' for what the caller's organization does not have. */
 export async function planPlacement(
   service: StateService,
   actor: Actor,
   plan: PlacementPlan,
-): Promise<ForeseenGroup[]> {
+): Promise<ForeseenPlaces[]> {
   const { queries } = service.store
   const present = await readOwnGroups(service, actor, plan)
   const places = groupBy(
@@ -99,7 +84,7 @@ export async function planPlacement(
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
   const nameOf = await readNamesOf(queries, actor.organizationId)
   const others = await readReplaceable(queries, { id: 0, organizationId: actor.organizationId })
-  const foreseen: ForeseenGroup[] = []
+  const foreseen: ForeseenPlaces[] = []
   for (const group of groups) {
     const targets = group.deployments.map((name) => findByName(deployments, name))
     const wish = present.get(group.id)?.wish

@@ -1,16 +1,11 @@
 /** `POST /vclgroups/placement`: where groups would be placed, as they are to be; nothing is kept or changed. */
 import { Type } from 'typebox'
+import { foreseenPlaces } from '../../resources/vclgroup.js'
+import { answerSchema } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
 import { planPlacement } from './placement-plan.js'
 import type { StateService } from '../service.js'
-import {
-  idSchema,
-  nameSchema,
-  orNull,
-  referencesMost,
-  referenceSchema,
-  requireAccess,
-} from '../api/references.js'
+import { idSchema, nameSchema, orNull, referencesMost, requireAccess } from '../api/references.js'
 
 const errorKey = 'vclgroup'
 const closed = { additionalProperties: false }
@@ -54,30 +49,6 @@ const plannedGroupSchema = Type.Object(
   { ...closed, description: 'As it is to be deployed; without an id it is to be made' },
 )
 
-const foreseenSchema = Type.Object(
-  {
-    name: Type.String(),
-    agents: Type.Array(
-      Type.Object(
-        {
-          agent: referenceSchema,
-          deployment: orNull(Type.String({ description: 'null: the group leaves this agent' })),
-          held: Type.Boolean({ description: 'The group is there already' }),
-          reason: orNull(Type.String({ description: 'Why it leaves' })),
-          replaces: Type.Array(referenceSchema, {
-            description: 'Groups that make way for it there; some with replace only',
-          }),
-        },
-        closed,
-      ),
-    ),
-    shortage: orNull(
-      Type.String({ description: 'Why a deploy would be refused or wait now; null: it would not' }),
-    ),
-  },
-  closed,
-)
-
 /** Chosen by us: neither document has such a path; `cachefleet apply --plan` asks it. */
 export function placementPlanRoutes(service: StateService): readonly Route[] {
   return [
@@ -105,7 +76,7 @@ export function placementPlanRoutes(service: StateService): readonly Route[] {
         },
         closed,
       ),
-      answers: { 200: Type.Object({ groups: Type.Array(foreseenSchema) }, closed) },
+      answers: { 200: Type.Object({ groups: Type.Array(answerSchema(foreseenPlaces)) }, closed) },
       handle: async ({ actor, body }) => {
         requireAccess(actor, 'deployment', 'read', errorKey)
         const groups = body.groups.map((group) => ({ ...group, replace: group.replace === true }))

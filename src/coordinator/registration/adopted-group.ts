@@ -1,8 +1,9 @@
 /** The group that is made of what a cache runs: its files, tag, deployment and first revision, which serves already. */
 import { randomBytes } from 'node:crypto'
 import { programName } from '../../vcl/desired-engine.js'
+import { fileTypes, type FleetFile } from '../../resources/file.js'
 import type { VclText } from '../../vcl/bundle.js'
-import { defaultContentType, fileTypes, readFileContent } from '../../vcl/file.js'
+import { defaultContentType, readFileContent } from '../../vcl/file.js'
 import type { WishedFile, WishedSources } from '../fleet/vcl-group.js'
 import { rebuildInSteps, type RebuiltVcl, type VclPart } from '../../vcl/running-vcl.js'
 import { runInSteps } from '../../in-steps.js'
@@ -144,7 +145,7 @@ async function rebuild(
 async function makeFile(
   queries: Queries,
   { organizationId }: RegisteredRow,
-  { name, text, fileType }: VclText & { readonly fileType: number },
+  { name, text, fileType }: VclText & Pick<FleetFile, 'fileType'>,
   now: number,
 ): Promise<WishedFile> {
   const read = readFileContent({ source: text, encoded: false })

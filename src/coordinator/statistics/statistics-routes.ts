@@ -7,8 +7,8 @@ import { defaultCounters } from '../../resources/counters.js'
 import { route, type Route } from '../http/route.js'
 import { readNames, secondsSchema, seriesRoutes, type SeriesSubject } from './series-routes.js'
 import { findAgent, type AgentRecord } from '../agents/agents.js'
-import { findGroup } from '../groups/groups.js'
-import type { StateService } from '../service.js'
+import { findGroup } from '../fleet/group-queries.js'
+import { scopeOf, type StateService } from '../service.js'
 import { askCache, askGroupCaches } from './asked-caches.js'
 import { openSeries } from './counter-series.js'
 import { readNewestOfEach, readNewestValues } from './newest-values.js'
@@ -69,7 +69,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
     ...{ path: '/vclgroups/{id}', noun: 'VclGroup', errorKey: 'vclgroup' },
     what: 'summed over the caches of a group',
     permission: ofGroup,
-    find: (actor, id) => findGroup(service, actor, id),
+    find: (actor, id) => findGroup(service.store.queries, scopeOf(actor), id),
     open: async (actor, { id }, question) =>
       openSeries(service, { ...question, caches: await askGroupCaches(service, actor, id) }),
   }

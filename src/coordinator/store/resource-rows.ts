@@ -10,7 +10,7 @@ import {
   type Written,
 } from '../../resources/resource.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
-import type { ListColumns, PlainColumn, TableColumn } from './list-query.js'
+import type { ListColumns, NestedColumn, PlainColumn, TableColumn } from './list-query.js'
 import type { Tables } from './schema.js'
 import { toOwner } from './owner.js'
 
@@ -36,7 +36,7 @@ export type ColumnOf<F extends Fields, K extends keyof F> = K extends keyof F
 /** As use cases have it: by column; times in milliseconds. */
 export type StoredRecord<F extends Fields> = {
   readonly [K in StoredKey<F> as ColumnOf<F, K>]: F[K] extends { kind: 'time' }
-    ? number
+    ? number | (F[K] extends { nullable: true } ? null : never)
     : ValueOf<F[K]>
 } & {
   readonly [K in keyof F as F[K] extends { kind: 'owner' } ? K : never]: ReturnType<typeof toOwner>
@@ -85,6 +85,19 @@ export function listColumns<F extends Fields>(
     return stored ? [[name, toListColumn(stored, table)]] : []
   })
   return Object.fromEntries(columns) as ListColumns & Record<StoredKey<F>, PlainColumn>
+}
+
+/** `tags.id`, `tags.name`: of several that a row has. */
+export function nestedColumns(
+  name: string,
+  { fields, table }: { readonly fields: Fields; readonly table: keyof Tables },
+  exists: NestedColumn['exists'],
+): Readonly<Record<string, NestedColumn>> {
+  const columns = storedFields(fields).map((stored): [string, NestedColumn] => [
+    `${name}.${stored.name}`,
+    { type: 'nested', of: toListColumn(stored, table), exists },
+  ])
+  return Object.fromEntries(columns)
 }
 
 function toListColumn({ column, field }: StoredField, table: keyof Tables): PlainColumn {
@@ -153,5 +166,7 @@ function checkName(errorKey: ErrorKey, name: string, value: unknown): void {
 
 /** Whether writing this would change anything. */
 export function isSame(written: object, before: object): boolean {
-  return Object.entries(written).every(([key, value]) => Reflect.get(before, key) === value)
+  return Object.entries(written).every(
+    ([key, value]) => JSON.stringify(Reflect.get(before, key)) === JSON.stringify(value),
+  )
 }

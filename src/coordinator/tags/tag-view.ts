@@ -2,7 +2,7 @@
 import { tag } from '../../resources/tag.js'
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
-import type { TagRecord } from './tags.js'
+import type { TagRecord } from '../fleet/tag-queries.js'
 
 export const tagSchema = answerSchema(tag.fields)
 

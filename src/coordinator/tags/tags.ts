@@ -1,66 +1,22 @@
 /** Tags: what an organization labels its agents with. A tag that an agent sends is static and belongs to the agent. */
-import { parseListQuery } from '../../resources/list-query.js'
 import type { Actor } from '../../resources/permission.js'
 import { tag } from '../../resources/tag.js'
 import { FleetError } from '../../errors.js'
 import { releaseAdoptedTags } from '../fleet/adoption-queries.js'
-import { tagColumns } from '../fleet/list-columns.js'
 import {
   deleteTag as deleteTagRow,
-  findTag as findTagRow,
-  fromRow,
+  findTag,
   insertTag,
   readDeploymentsWithTag,
-  selectTags,
-  updateTag as updateTagRow,
   type TagRecord,
 } from '../fleet/tag-queries.js'
 import { readGroupsStagedWithTag } from '../fleet/stage-queries.js'
-import type { ListParameters } from '../store/computed-list.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
+import { updateOwned } from '../store/owned-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
-import {
-  chooseOwner,
-  deleteUnused,
-  requireOwner,
-  usersNamed,
-  withUniqueName,
-} from '../api/find-references.js'
+import { chooseOwner, deleteUnused, usersNamed, withUniqueName } from '../api/find-references.js'
+import { requireFound } from '../api/list-objects.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
-
-export type { TagRecord } from '../fleet/tag-queries.js'
-
-export const tagListFields = Object.keys(tagColumns)
-
-export async function listTags(
-  service: StateService,
-  actor: Actor,
-  query: ListParameters,
-): Promise<LongListAnswer<TagRecord>> {
-  const list = parseListQuery(query, tagColumns, 'tag')
-  const tags = selectTags(service.store.queries, scopeOf(actor))
-  return readLongList(tags, list, tagColumns, (rows) => rows.map(fromRow))
-}
-
-export async function findTag(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<TagRecord | undefined> {
-  return findTagRow(service.store.queries, scopeOf(actor), id)
-}
-
-/** Throws 'forbidden' for a tag that is only shared with the caller. */
-export async function findChangeableTag(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<TagRecord | undefined> {
-  const found = await findTag(service, actor, id)
-  if (found) requireOwner(actor, found, 'tag')
-  return found
-}
 
 export async function createTag(
   service: StateService,
@@ -87,7 +43,9 @@ export async function updateTag(
   if (isSame(fields, before)) return before
   if (fields.name !== before.name) refuseStatic(before)
   await withUniqueName(fields.name, 'tag', () =>
-    service.store.transaction((queries) => updateTagRow(queries, before.id, fields, service.now())),
+    service.store.transaction((queries) =>
+      updateOwned(queries, 'tags', before.id, { ...fields, updatedAt: service.now() }),
+    ),
   )
   return readAgain(service, actor, before.id)
 }
@@ -107,7 +65,7 @@ export async function deleteTag(service: StateService, found: TagRecord): Promis
           store.transaction(async (queries) => {
             // What nothing asks for any more, adopted agents need not bear.
             await releaseAdoptedTags(queries, [found.id])
-            const left = await findTagRow(queries, { kind: 'all' }, found.id)
+            const left = await findTag(queries, { kind: 'all' }, found.id)
             if (left) refuseStatic(left)
             await deleteTagRow(queries, found.id)
           }),
@@ -125,7 +83,5 @@ function refuseStatic(found: TagRecord): void {
 }
 
 async function readAgain(service: StateService, actor: Actor, id: number): Promise<TagRecord> {
-  const found = await findTag(service, actor, id)
-  if (!found) throw new FleetError('not-found', 'tag', `${id} was not found`)
-  return found
+  return requireFound(await findTag(service.store.queries, scopeOf(actor), id), 'tag', id)
 }

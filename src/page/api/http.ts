@@ -96,3 +96,8 @@ const noAnswer: CallError = {
   traceId: '',
   retryAfterSeconds: null,
 }
+
+/** Of what is not sent at all: what is wrong with it is known here. */
+export function refuse(errorMsg: string): CallError {
+  return { status: 0, errorKey: '', errorMsg, traceId: '', retryAfterSeconds: null }
+}

@@ -4,7 +4,8 @@ import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
 import { listenTo } from './live.js'
-import type { EventType, LiveEvent } from './live-event.js'
+import type { LiveEvent } from './live-event.js'
+import type { EventType } from '../../resources/event.js'
 import { applyEvents, keepRows, type Row } from './rows.js'
 
 interface ListOptions {

@@ -1,7 +1,5 @@
-/** What the stream of events tells; the second four only to who asks for them. */
-export type EventType = 'agent' | 'deployment' | 'invalidation' | 'apilog' | AskedEventType
-type AskedEventType = (typeof askedEventTypes)[number]
-export const askedEventTypes = ['file', 'vclgroup', 'domain', 'tag'] as const
+/** What the stream of events tells. */
+import type { EventType } from '../../resources/event.js'
 
 export interface LiveEvent {
   /** `reset`: what was missed is not known; read again what is shown. */

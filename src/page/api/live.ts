@@ -6,7 +6,8 @@ import { effect, signal } from '@preact/signals'
 import { readStreamEvents } from '../../cli/event-stream.js'
 import { session } from '../session/access.js'
 import { send } from './call.js'
-import { askedEventTypes, type EventType, type LiveEvent, type Sample } from './live-event.js'
+import { type LiveEvent, type Sample } from './live-event.js'
+import { askedEventTypes, type EventType } from '../../resources/event.js'
 
 /** The API's limit. */
 const sampledMost = 100

@@ -4,7 +4,7 @@ import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
 import { listenTo } from './live.js'
-import type { EventType } from './live-event.js'
+import type { EventType } from '../../resources/event.js'
 
 export interface Shown<T> {
   /** Null: not read yet, or it cannot be. */

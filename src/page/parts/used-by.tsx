@@ -1,6 +1,6 @@
 /** A panel of the objects that use one, each a link. */
 import { useList } from '../api/list.js'
-import type { EventType } from '../api/live-event.js'
+import type { EventType } from '../../resources/event.js'
 import type { Reference } from '../api/whoami.js'
 import { ErrorNote } from './error-note.js'
 import { ReferenceList } from './reference-list.js'

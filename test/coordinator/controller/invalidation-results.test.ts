@@ -1,6 +1,6 @@
 /** How an entry for many agents is told: its numbers when it is made and in lists, each result when it is asked for alone. */
 import t from 'tap'
-import { listedResultsMost } from '../../../src/coordinator/invalidations/invalidation-view.js'
+import { listedResultsMost } from '../../../src/resources/invalidation.js'
 import { enrol, startClient, type Json } from './client.js'
 
 const ban = { type: 'ban', expression: 'obj.http.x == 1', target: { all: true } }

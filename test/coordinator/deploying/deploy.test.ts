@@ -9,11 +9,8 @@ import {
   type LoadsInput,
   type LoadState,
 } from '../../../src/coordinator/deploying/deploy-outcome.js'
-import {
-  deploymentStateName,
-  deploymentStates,
-  worstState,
-} from '../../../src/coordinator/fleet/deployment.js'
+import { deploymentStateName, worstState } from '../../../src/coordinator/fleet/deployment.js'
+import { deploymentStates } from '../../../src/resources/deployment.js'
 import {
   stateOfGroup,
   type GroupCondition,

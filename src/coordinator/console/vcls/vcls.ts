@@ -2,7 +2,7 @@
 import { mayChangeBranch, seesBranch } from '../../files/branch.js'
 import { toCommitId, type Commit } from '../../../resources/object-id.js'
 import type { Actor } from '../../../resources/permission.js'
-import { fileTypes } from '../../../vcl/file.js'
+import { fileTypes } from '../../../resources/file.js'
 import { FleetError } from '../../../errors.js'
 import { readBranches, type BranchRecord } from '../../files/branch-queries.js'
 import { toVclText } from '../../files/file-texts.js'

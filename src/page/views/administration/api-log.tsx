@@ -1,7 +1,7 @@
 /** The api log: who changed what, live; what was refused, and what failed. */
 import { useMemo } from 'preact/hooks'
 import { useLocation, useSearch } from 'wouter-preact'
-import type { ApiLogEntry } from '../../api/api-log-entry.js'
+import type { ApiLogEntry } from '../../../resources/api-log-entry.js'
 import { useList, type List } from '../../api/list.js'
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'

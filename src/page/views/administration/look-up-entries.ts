@@ -1,7 +1,7 @@
 /** What the coordinator finds in the whole of its log, by its indexes: the list holds the newest of it only. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { ApiLogEntry } from '../../api/api-log-entry.js'
+import type { ApiLogEntry } from '../../../resources/api-log-entry.js'
 import { useList, type List } from '../../api/list.js'
 import { isTraceId } from './pick-entries.js'
 

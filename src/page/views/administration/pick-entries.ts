@@ -1,5 +1,5 @@
 /** Which entries of the api log are shown, and how many there are of each severity. */
-import type { ApiLogEntry } from '../../api/api-log-entry.js'
+import type { ApiLogEntry } from '../../../resources/api-log-entry.js'
 
 const severities = [
   { value: '1', title: 'Info' },

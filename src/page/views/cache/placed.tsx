@@ -2,12 +2,12 @@
 import { Link } from 'wouter-preact'
 import type { Agent } from '../../../resources/agent.js'
 import { useList } from '../../api/list.js'
-import type { PlacedGroup } from '../../api/placed-group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { StateChip } from '../../parts/state-chip.js'
 
 export function PlacedPanel({ agent }: { readonly agent: Agent }) {
-  const { rows, phase, error, reload } = useList<PlacedGroup>('/vclgroups', {
+  const { rows, phase, error, reload } = useList<Group>('/vclgroups', {
     query: { deployed: 'true', sort: 'name' },
     follow: ['deployment'],
   })

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
-import type { Deployment } from '../../api/deployment.js'
-import type { Method, Outcome } from '../../api/http.js'
+import { findCountsProblem, type Deployment } from '../../../resources/deployment.js'
+import { refuse, type Method, type Outcome } from '../../api/http.js'
 import { useList } from '../../api/list.js'
 import type { Tag } from '../../../resources/tag.js'
 import type { Reference } from '../../api/whoami.js'
@@ -40,11 +40,11 @@ export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFo
   const { error } = deed
   const isShort = was !== undefined && error?.status === 409 && error.errorMsg.includes('force')
 
-  const save = (): Promise<Outcome<Deployment>> => {
-    const body = {
-      ...{ name: name.value, min: Number(min.value), max: Number(max.value) },
-      tags: tags.value.map((id) => ({ id })),
-    }
+  const save = async (): Promise<Outcome<Deployment>> => {
+    const counts = { min: Number(min.value), max: Number(max.value) }
+    const problem = findCountsProblem(counts.min, counts.max)
+    if (problem !== null) return { ok: false, error: refuse(problem) }
+    const body = { ...counts, name: name.value, tags: tags.value.map((id) => ({ id })) }
     const [method, path]: readonly [Method, string] = was
       ? ['PUT', `/deployments/${was.id}${isForced.value ? '?force=true' : ''}`]
       : ['POST', '/deployments']

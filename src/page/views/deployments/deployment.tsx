@@ -1,6 +1,6 @@
 /** One deployment: what it asks for, the caches that it has, the groups that use it. */
 import { useSignal } from '@preact/signals'
-import type { Deployment } from '../../api/deployment.js'
+import type { Deployment } from '../../../resources/deployment.js'
 import { useObject } from '../../api/object.js'
 import { Facts } from '../../parts/facts.js'
 import { ObjectDeeds } from '../../parts/object-deeds.js'

@@ -1,6 +1,6 @@
 /** Deployments: which caches groups may use, and how many of them. */
 import { useLocation } from 'wouter-preact'
-import type { Deployment } from '../../api/deployment.js'
+import type { Deployment } from '../../../resources/deployment.js'
 import { useList } from '../../api/list.js'
 import { countColumn, labelsColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'

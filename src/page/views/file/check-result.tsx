@@ -1,5 +1,5 @@
 /** What a cache said of a text: that it compiles, or what is wrong and where. */
-import type { FleetFile } from '../../api/file.js'
+import type { FleetFile } from '../../../resources/file.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import type { Checked } from './check.js'
 import { ProblemList } from './problem-list.js'

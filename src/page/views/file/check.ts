@@ -1,6 +1,7 @@
 /** Asks a cache whether a text would compile: as part of a group, or alone with what it includes. */
 import { call } from '../../api/call.js'
-import type { FileUser, FleetFile, WholeFile } from '../../api/file.js'
+import type { Group } from '../../../resources/vclgroup.js'
+import type { FleetFile, WholeFile } from '../../../resources/file.js'
 import type { Outcome } from '../../api/http.js'
 import type { Reference } from '../../api/whoami.js'
 import { quotePattern, readIncludes } from './read-includes.js'
@@ -17,10 +18,10 @@ const includesMost = 200
 export async function checkText(
   file: FleetFile,
   text: string,
-  group: FileUser | null,
+  group: Group | null,
 ): Promise<Checked> {
   const edited = { name: file.name, source: text }
-  if (!group) return checkAlone(file, edited)
+  if (!group?.mainVCL) return checkAlone(file, edited)
   const others = [group.mainVCL, ...group.includes].filter(({ id }) => id !== file.id)
   const body = {
     root: group.root,
@@ -31,13 +32,13 @@ export async function checkText(
   return compile(file, body, others)
 }
 
-function toReference({ id, version }: FileUser['mainVCL']) {
+function toReference({ id, version }: NonNullable<Group['mainVCL']>) {
   return version === undefined ? { id } : { id, version }
 }
 
 /** Where the group stands, or would; where that is not known the coordinator chooses. */
 async function chooseAgent(
-  group: FileUser,
+  group: Group,
 ): Promise<{ readonly agents?: readonly { readonly id: number }[] }> {
   const placed = group.agentStates.find(({ state }) => state === 'applied')
   if (placed) return { agents: [{ id: placed.agent.id }] }

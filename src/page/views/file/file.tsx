@@ -1,6 +1,6 @@
 /** One file: its text, its versions, and what one of them differs in from another. */
 import { useSignal } from '@preact/signals'
-import type { FileUser } from '../../api/file.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { useList } from '../../api/list.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
@@ -65,7 +65,7 @@ const back = { href: '/files', title: 'VCL' }
 function Section(props: {
   readonly name: string
   readonly edited: EditedFile
-  readonly users: readonly FileUser[]
+  readonly users: readonly Group[]
   readonly versions: Versions
   readonly running: readonly RunningVersion[]
 }) {
@@ -142,9 +142,9 @@ function Deeds({ edited, newest, deletion }: DeedsProps) {
 }
 
 /** The groups that the file is part of. */
-function useUsers(id: string): readonly FileUser[] {
+function useUsers(id: string): readonly Group[] {
   const follow = groupEvents
-  const asMain = useList<FileUser>('/vclgroups', { query: { 'mainVCL.id': id }, follow })
-  const asInclude = useList<FileUser>('/vclgroups', { query: { 'includes.id': id }, follow })
+  const asMain = useList<Group>('/vclgroups', { query: { 'mainVCL.id': id }, follow })
+  const asInclude = useList<Group>('/vclgroups', { query: { 'includes.id': id }, follow })
   return [...new Map([...asMain.rows, ...asInclude.rows].map((row) => [row.id, row])).values()]
 }

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { Link } from 'wouter-preact'
-import type { FleetFile } from '../../api/file.js'
+import type { FleetFile } from '../../../resources/file.js'
 import { findByNames } from './check.js'
 import { readIncludes } from './read-includes.js'
 

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from '../../api/call.js'
-import type { FileUse, FileUser } from '../../api/file.js'
+import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { findRunningVersions, type RunningVersion } from './running-versions.js'
 
 /** Chosen by us: a file that more groups share is compared by its versions. */
@@ -10,7 +10,7 @@ const groupsMost = 20
 
 export function useRunningVersions(
   fileId: number,
-  users: readonly FileUser[],
+  users: readonly Group[],
 ): readonly RunningVersion[] {
   const running = useSignal<readonly RunningVersion[]>([])
   const placed = users
@@ -30,8 +30,8 @@ export function useRunningVersions(
   return running.value
 }
 
-async function readHistory(group: FileUser, signal: AbortSignal) {
+async function readHistory(group: Group, signal: AbortSignal) {
   const path = `/vclgroups/${group.id}/history`
-  const outcome = await call<readonly FileUse[]>('GET', path, { signal })
+  const outcome = await call<readonly HistoryEntry[]>('GET', path, { signal })
   return { group, history: outcome.ok ? outcome.value : [] }
 }

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
-import type { FileVersion, WholeVersion } from '../../api/file.js'
+import type { FileVersion, WholeVersion } from '../../../resources/file.js'
 import type { CallError, Outcome } from '../../api/http.js'
 
 /** Chosen by us: the newest ones of a file that has more. */

@@ -1,5 +1,20 @@
 /** Which version of a file runs where, by what the groups that use it were at their revisions: values in, values out. */
-import type { FileUse, FileUser } from '../../api/file.js'
+import type { Group, HistoryEntry, Place } from '../../../resources/vclgroup.js'
+
+interface Serving extends Pick<Group, 'name'> {
+  readonly agentStates: readonly Pick<Place, 'agent' | 'revision'>[]
+}
+
+interface FileUse {
+  readonly id: number
+  readonly version: number
+}
+
+/** At one of its revisions. */
+interface Served extends Pick<HistoryEntry, 'revision'> {
+  readonly mainVCL: FileUse
+  readonly includes: readonly FileUse[]
+}
 
 export interface RunningVersion {
   readonly group: string
@@ -9,7 +24,7 @@ export interface RunningVersion {
 
 export function findRunningVersions(
   fileId: number,
-  groups: readonly { readonly group: FileUser; readonly history: readonly FileUse[] }[],
+  groups: readonly { readonly group: Serving; readonly history: readonly Served[] }[],
 ): readonly RunningVersion[] {
   return groups.flatMap(({ group, history }) => {
     const versions = new Map<number, string[]>()
@@ -26,7 +41,7 @@ export function findRunningVersions(
 
 function findVersion(
   fileId: number,
-  history: readonly FileUse[],
+  history: readonly Served[],
   revision: number | null,
 ): number | undefined {
   if (revision === null) return undefined

@@ -2,7 +2,8 @@
 import type { EditorView } from '@codemirror/view'
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { FileUser, WholeFile } from '../../api/file.js'
+import type { Group } from '../../../resources/vclgroup.js'
+import type { WholeFile } from '../../../resources/file.js'
 import { Editor } from '../../editor/editor.js'
 import { goToLine, markProblems } from '../../editor/problems.js'
 import { Button } from '../../parts/button.js'
@@ -19,7 +20,7 @@ import { UsedBy } from './used-by.js'
 interface TextSectionProps {
   readonly edited: EditedFile
   readonly file: WholeFile
-  readonly users: readonly FileUser[]
+  readonly users: readonly Group[]
   readonly versions: Versions
 }
 
@@ -65,7 +66,7 @@ export function TextSection({ edited, file, users, versions }: TextSectionProps)
 interface Check {
   readonly result: Checked | null
   readonly isBusy: boolean
-  readonly run: (group: FileUser | null) => Promise<void>
+  readonly run: (group: Group | null) => Promise<void>
 }
 
 function useCheck(
@@ -75,7 +76,7 @@ function useCheck(
 ): Check {
   const result = useSignal<Checked | null>(null)
   const isBusy = useSignal(false)
-  const run = async (group: FileUser | null): Promise<void> => {
+  const run = async (group: Group | null): Promise<void> => {
     if (isBusy.peek()) return
     isBusy.value = true
     const now = await checkText(file, edited.state.peek()?.doc.toString() ?? '', group)
@@ -89,7 +90,7 @@ function useCheck(
 
 function Deeds(props: {
   readonly edited: EditedFile
-  readonly users: readonly FileUser[]
+  readonly users: readonly Group[]
   readonly check: Check
 }) {
   const { edited, users, check } = props
@@ -135,7 +136,7 @@ function Discard({ edited, from }: { readonly edited: EditedFile; readonly from:
 
 function CheckAs(props: {
   readonly value: string
-  readonly users: readonly FileUser[]
+  readonly users: readonly Group[]
   readonly onChoose: (id: string) => void
 }) {
   return (

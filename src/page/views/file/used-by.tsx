@@ -1,10 +1,10 @@
 /** The groups that a file is part of. */
 import { Link } from 'wouter-preact'
-import type { FileUser } from '../../api/file.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { mayRead } from '../../session/rights.js'
 
-export function UsedBy({ users }: { readonly users: readonly FileUser[] }) {
+export function UsedBy({ users }: { readonly users: readonly Group[] }) {
   if (!mayRead('vclgroup')) return null
   return (
     <section class="panel" aria-labelledby="file-users">

@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
-import type { FileVersion, WholeFile, WholeVersion } from '../../api/file.js'
+import type { FileVersion, WholeFile, WholeVersion } from '../../../resources/file.js'
 import type { Outcome } from '../../api/http.js'
 import { Button } from '../../parts/button.js'
 import { agoColumn } from '../../parts/columns.js'

@@ -1,6 +1,7 @@
 /** The files: VCL and what it includes, with their versions and who uses them. */
 import { useMemo } from 'preact/hooks'
-import type { FileUser, FleetFile } from '../../api/file.js'
+import type { Group } from '../../../resources/vclgroup.js'
+import type { FleetFile } from '../../../resources/file.js'
 import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
 import { agoColumn, countColumn, labelsColumn, textColumn } from '../../parts/columns.js'
@@ -61,7 +62,7 @@ export function View() {
 
 /** Of who may not see groups there are none. */
 function useUsers(): ReadonlyMap<number, readonly string[]> {
-  const groups = useList<FileUser>('/vclgroups', { follow: ['vclgroup'] })
+  const groups = useList<Group>('/vclgroups', { follow: ['vclgroup'] })
   return useMemo(() => findUsers(groups.rows), [groups.rows])
 }
 

@@ -2,7 +2,7 @@
 import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
-import type { WholeFile } from '../../api/file.js'
+import type { WholeFile } from '../../../resources/file.js'
 import { Dialog } from '../../parts/dialog.js'
 import { SelectField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'

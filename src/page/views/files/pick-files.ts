@@ -1,5 +1,6 @@
 /** Which files the filters of the address show, and who uses them: values in, values out. */
-import type { FileUser, FleetFile } from '../../api/file.js'
+import type { Group } from '../../../resources/vclgroup.js'
+import type { FleetFile } from '../../../resources/file.js'
 
 export const fileTypeNames = { 1: 'Main', 2: 'Include', 3: 'Other' } as const
 
@@ -35,11 +36,11 @@ export function countTypes(
 
 /** By the file's id: the names of the groups that use it. */
 export function findUsers(
-  groups: readonly Pick<FileUser, 'name' | 'mainVCL' | 'includes'>[],
+  groups: readonly Pick<Group, 'name' | 'mainVCL' | 'includes'>[],
 ): ReadonlyMap<number, readonly string[]> {
   const users = new Map<number, string[]>()
   for (const { name, mainVCL, includes } of groups)
-    for (const id of new Set([mainVCL.id, ...includes.map((file) => file.id)])) {
+    for (const id of new Set([...(mainVCL ? [mainVCL] : []), ...includes].map((file) => file.id))) {
       const known = users.get(id)
       if (known) known.push(name)
       else users.set(id, [name])

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { call } from '../../api/call.js'
-import type { FleetFile, WholeFile } from '../../api/file.js'
-import type { CallError } from '../../api/http.js'
+import type { FleetFile, WholeFile } from '../../../resources/file.js'
+import { refuse, type CallError } from '../../api/http.js'
 import { Button } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
 import { ErrorNote } from '../../parts/error-note.js'
@@ -138,9 +138,4 @@ async function sendFile(file: File, known: readonly FleetFile[]): Promise<Result
   if (!outcome.ok) return { error: outcome.error }
   const { version } = outcome.value
   return { words: same?.version === version ? 'unchanged' : `version ${version}` }
-}
-
-/** Not sent at all. */
-function refuse(errorMsg: string): CallError {
-  return { status: 0, errorKey: 'file', errorMsg, traceId: '', retryAfterSeconds: null }
 }

@@ -1,5 +1,6 @@
 /** What differs between two sets of files at their versions, and between two sets of names: values in, values out. */
-import type { Group, GroupFile, Pin, Pins } from '../../api/group.js'
+import type { Group, Pin, Pins } from '../../../resources/vclgroup.js'
+import type { FleetFile } from '../../../resources/file.js'
 
 export interface FileChange {
   readonly id: number
@@ -39,7 +40,7 @@ export function isChanged({ from, to }: FileChange): boolean {
 /** What the next deploy would pin; null: a version is not known (yet). */
 export function pinGroup(
   { mainVCL, includes }: Pick<Group, 'mainVCL' | 'includes'>,
-  files: readonly Pick<GroupFile, 'id' | 'version'>[],
+  files: readonly Pick<FleetFile, 'id' | 'version'>[],
 ): Pins | null {
   const newest = new Map(files.map(({ id, version }) => [id, version]))
   const mainVersion = mainVCL?.version ?? newest.get(mainVCL?.id ?? 0)

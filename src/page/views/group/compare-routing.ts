@@ -1,5 +1,5 @@
 /** How the routing VCL changes, caches with the same change together: values in, values out. */
-import type { AgentRouting } from '../../api/group.js'
+import type { AgentRouting } from '../../../resources/vclgroup.js'
 
 interface RoutingChange {
   /** The lines that go, then those that come, with their signs. */

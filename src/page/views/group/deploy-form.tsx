@@ -1,7 +1,7 @@
 /** The button of a deploy, a check before it, and its progress. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { Button } from '../../parts/button.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { SelectField } from '../../parts/field.js'

@@ -1,6 +1,6 @@
 /** The files of a deploy beside those of another: which are new, which changed and how, which go. */
 import { useSignal } from '@preact/signals'
-import type { Pins } from '../../api/group.js'
+import type { Pins } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { DiffText } from '../../parts/diff-text.js'
 import { ErrorNote } from '../../parts/error-note.js'

@@ -1,5 +1,9 @@
 /** Where a deploy would put a group, with the reasons: values in, values out. */
-import type { ForeseenPlaces, PlacementReason } from '../../api/group.js'
+import type { ForeseenPlaces, PlacementReason } from '../../../resources/vclgroup.js'
+
+interface Foreseen {
+  readonly agents: readonly Omit<ForeseenPlaces['agents'][number], 'replaces'>[]
+}
 
 export interface ForeseenPlace {
   readonly id: number
@@ -16,7 +20,7 @@ const order = ['joins', 'leaves', 'stays', 'not used'] as const
  * `foreseen` (it may not be asked) the reasons alone.
  */
 export function foreseePlaces(
-  foreseen: ForeseenPlaces | null,
+  foreseen: Foreseen | null,
   reasons: readonly PlacementReason[],
   held: ReadonlySet<number>,
 ): readonly ForeseenPlace[] {
@@ -38,7 +42,7 @@ export function foreseePlaces(
 }
 
 function explain(
-  { deployment, held, reason }: ForeseenPlaces['agents'][number],
+  { deployment, held, reason }: Foreseen['agents'][number],
   row: PlacementReason | undefined,
 ): string {
   if (reason !== null) return reason

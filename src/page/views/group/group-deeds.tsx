@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { Button, LinkButton } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { tellSaved } from '../../parts/save-change.js'

@@ -1,5 +1,5 @@
 /** What people change of a group, as its form holds it and as the API takes it: values in, values out. */
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 
 export interface GroupFields {
   readonly name: string

@@ -3,9 +3,10 @@ import { useSignal, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
-import type { Deployment } from '../../api/deployment.js'
+import type { Deployment } from '../../../resources/deployment.js'
 import type { Domain } from '../../../resources/domain.js'
-import type { Group, GroupFile } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
+import type { FleetFile } from '../../../resources/file.js'
 import type { Outcome } from '../../api/http.js'
 import { useList } from '../../api/list.js'
 import { useObject } from '../../api/object.js'
@@ -106,7 +107,7 @@ interface FileFieldsProps {
 }
 
 function FileFields({ owner, main, version, includes }: FileFieldsProps) {
-  const { rows, phase } = useList<GroupFile>('/files', {
+  const { rows, phase } = useList<FleetFile>('/files', {
     query: { fileType: '1,2', sort: 'name' },
   })
   const files = pickOwned(rows, owner)

@@ -1,5 +1,5 @@
 /** The places in a group's files that a compiler's text names, each a link to the line. */
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { mayRead } from '../../session/rights.js'
 import { ProblemList } from '../file/problem-list.js'
 import { readProblems } from '../file/read-problems.js'

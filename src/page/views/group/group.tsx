@@ -1,5 +1,5 @@
 /** One group: what it is, what a deploy would change, how a deploy goes, what happened before. */
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { LinkButton } from '../../parts/button.js'
 import { Sections } from '../../parts/sections.js'

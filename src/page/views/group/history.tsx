@@ -1,7 +1,7 @@
 /** What happened to a group, newest first, and the way back. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Group, HistoryEntry } from '../../api/group.js'
+import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { Button } from '../../parts/button.js'
 import { agoColumn } from '../../parts/columns.js'

@@ -1,5 +1,5 @@
 /** The names of the deployments that a deploy pinned, of which the API tells the ids: values in, values out. */
-import type { Group, PlacementReason, Wish } from '../../api/group.js'
+import type { Group, PlacementReason, Wish } from '../../../resources/vclgroup.js'
 
 /** The reasons of a placement name those that any agent fits; another is called by its id. */
 export function nameDeployments(

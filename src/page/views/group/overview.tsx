@@ -1,6 +1,6 @@
 /** What a group is, and how it is on its caches. */
 import { Link } from 'wouter-preact'
-import type { Group, HistoryEntry, Pins } from '../../api/group.js'
+import type { Group, HistoryEntry, Pins } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import type { PermissionType } from '../../../resources/permission.js'
 import { Facts } from '../../parts/facts.js'

@@ -1,5 +1,5 @@
 /** How far a deploy is on each cache, and what failed where: values in, values out. */
-import type { Group, Place } from '../../api/group.js'
+import type { Group, Place } from '../../../resources/vclgroup.js'
 
 /** Of a deploy in its first phase all load; in its second all switch. */
 export type Step = 'loading' | 'loaded' | 'switching' | 'applied' | 'failed' | 'wanted'

@@ -1,5 +1,5 @@
 /** The caches of a group: how far each is, and what failed where. */
-import type { Group, Place } from '../../api/group.js'
+import type { Group, Place } from '../../../resources/vclgroup.js'
 import { Link } from 'wouter-preact'
 import { agoColumn, stateColumn } from '../../parts/columns.js'
 import { sayCount, unknown } from '../../parts/quantity.js'

@@ -1,5 +1,5 @@
 /** What a deploy would change, before its button; and how it goes, after. */
-import type { Group, Pins, PlacementReason } from '../../api/group.js'
+import type { Group, Pins, PlacementReason } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'

@@ -1,5 +1,5 @@
 /** How far what is done to a group is, as long as it is on its way. */
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { measureProgress } from './place-steps.js'
 import type { Verbs } from './use-verbs.js'
 

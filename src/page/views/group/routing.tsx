@@ -1,5 +1,5 @@
 /** The generated VCL that hands requests to a group by their host, on each cache where it stands; and what a deploy would change in it. */
-import type { AgentRouting, Group } from '../../api/group.js'
+import type { AgentRouting, Group } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { DiffText } from '../../parts/diff-text.js'
 import { Empty } from '../../parts/empty.js'

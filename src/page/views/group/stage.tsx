@@ -1,6 +1,7 @@
 /** Other files of a group on a few caches, to be looked at before all get them. */
 import { useSignal, type Signal } from '@preact/signals'
-import type { Group, GroupFile, Staged } from '../../api/group.js'
+import type { Group, Staged } from '../../../resources/vclgroup.js'
+import type { FleetFile } from '../../../resources/file.js'
 import { useList } from '../../api/list.js'
 import type { Tag } from '../../../resources/tag.js'
 import { Button } from '../../parts/button.js'
@@ -129,7 +130,7 @@ interface StagedMainProps {
 }
 
 function StagedMain({ group, value }: StagedMainProps) {
-  const { rows } = useList<GroupFile>('/files', { query: { fileType: '1', sort: 'name' } })
+  const { rows } = useList<FleetFile>('/files', { query: { fileType: '1', sort: 'name' } })
   return (
     <PickField
       label="Main VCL"

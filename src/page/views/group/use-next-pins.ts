@@ -1,5 +1,6 @@
 /** The files of a group at the versions that its next deploy would pin. */
-import type { Group, GroupFile, Pins } from '../../api/group.js'
+import type { Group, Pins } from '../../../resources/vclgroup.js'
+import type { FleetFile } from '../../../resources/file.js'
 import { useObject } from '../../api/object.js'
 import { mayRead } from '../../session/rights.js'
 import { pinGroup } from './compare-pins.js'
@@ -15,7 +16,7 @@ export function useNextPins({ mainVCL, includes }: Group): NextPins {
   const ids = [mainVCL, ...includes].flatMap((file) => file?.id ?? [])
   const isAsked = mayRead('file') && ids.length > 0
   const path = isAsked ? `/files?id=${ids.join(',')}` : null
-  const files = useObject<readonly GroupFile[]>(path, { follow: 'file' })
+  const files = useObject<readonly FleetFile[]>(path, { follow: 'file' })
   return {
     pins: files.value && pinGroup({ mainVCL, includes }, files.value),
     isKnown: !isAsked || files.value !== null || files.error !== null,

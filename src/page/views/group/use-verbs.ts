@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useDeed, type Deed } from '../../api/deed.js'
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { toast } from '../../parts/toasts.js'
 
 type VerbName =

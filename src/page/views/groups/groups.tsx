@@ -1,6 +1,6 @@
 /** All VCL groups: their state, and on how many caches they are. */
 import { useLocation } from 'wouter-preact'
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
 import { countColumn, stateColumn, textColumn } from '../../parts/columns.js'

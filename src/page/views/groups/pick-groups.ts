@@ -1,5 +1,5 @@
 /** Which groups the filters of the address show, and how far each is: values in, values out. */
-import type { Group } from '../../api/group.js'
+import type { Group } from '../../../resources/vclgroup.js'
 
 interface GroupFilter {
   /** In lower case: name, files, domains or deployments hold it. */

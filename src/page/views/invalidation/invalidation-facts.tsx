@@ -1,5 +1,5 @@
 /** What an invalidation says: content, target, times, warnings, and how many caches have done it. */
-import type { Invalidation } from '../../api/invalidation.js'
+import type { Invalidation } from '../../../resources/invalidation.js'
 import { Facts } from '../../parts/facts.js'
 import { Time } from '../../parts/time.js'
 import { sayTarget } from '../invalidations/say-invalidation.js'

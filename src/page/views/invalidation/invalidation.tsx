@@ -1,7 +1,7 @@
 /** One ban or purge: how far it is, what became of it on each cache, and what can be done about it. */
 import { call } from '../../api/call.js'
 import { useDeed, type Deed } from '../../api/deed.js'
-import type { Invalidation } from '../../api/invalidation.js'
+import type { Invalidation } from '../../../resources/invalidation.js'
 import { useObject } from '../../api/object.js'
 import { Button } from '../../parts/button.js'
 import { toast } from '../../parts/toasts.js'

@@ -1,5 +1,5 @@
 /** What the API would do with an invalidation as it is now (choices: 5). */
-import type { Invalidation } from '../../api/invalidation.js'
+import type { Invalidation } from '../../../resources/invalidation.js'
 
 export interface Deeds {
   readonly retry: boolean

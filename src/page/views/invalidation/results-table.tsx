@@ -1,6 +1,6 @@
 /** What became of an invalidation on each cache. */
 import { useMemo } from 'preact/hooks'
-import type { InvalidationResult } from '../../api/invalidation.js'
+import type { InvalidationResult } from '../../../resources/invalidation.js'
 import { agoColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { StateChip } from '../../parts/state-chip.js'

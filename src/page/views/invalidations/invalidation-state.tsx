@@ -1,5 +1,5 @@
 /** The state of an invalidation; Running is work on its way here, not what is well. */
-import type { ListedInvalidation } from '../../api/invalidation.js'
+import type { ListedInvalidation } from '../../../resources/invalidation.js'
 import { StateChip } from '../../parts/state-chip.js'
 
 export function InvalidationState({ of }: { readonly of: Pick<ListedInvalidation, 'stateName'> }) {

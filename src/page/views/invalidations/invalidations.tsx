@@ -1,5 +1,5 @@
 /** Bans and purges, the newest first: what they remove, how far they are. */
-import type { ListedInvalidation } from '../../api/invalidation.js'
+import type { ListedInvalidation } from '../../../resources/invalidation.js'
 import { useList } from '../../api/list.js'
 import { LinkButton } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'

@@ -1,5 +1,5 @@
 /** Below the fields while they are filled: whom it would reach, what is odd about it, where it is wrong. */
-import type { InvalidationPreview } from '../../api/invalidation.js'
+import type { InvalidationPreview } from '../../../resources/invalidation.js'
 import type { Preview } from './use-preview.js'
 
 interface PreviewNoteProps {

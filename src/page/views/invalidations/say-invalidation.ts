@@ -1,5 +1,5 @@
 /** An invalidation in the words of lists and heads, and which of them the filters show: values in, values out. */
-import type { InvalidationTarget, ListedInvalidation } from '../../api/invalidation.js'
+import type { InvalidationTarget, ListedInvalidation } from '../../../resources/invalidation.js'
 
 /** As its number names it. */
 export function sayTitle({ id, type }: Pick<ListedInvalidation, 'id' | 'type'>): string {

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
-import type { InvalidationPreview } from '../../api/invalidation.js'
+import type { InvalidationPreview } from '../../../resources/invalidation.js'
 import type { InvalidationBody } from './compose-invalidation.js'
 
 export interface Preview {

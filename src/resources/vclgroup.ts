@@ -1,0 +1,230 @@
+/** VCL groups: one main VCL, its includes, its domains, and the deployments that place it. */
+import { id, integer, integerOrNull, managedBy, named, organization } from './common-fields.js'
+import { reference, references, text, textOrNull } from './common-fields.js'
+import { time, timeOrNull, times, uniqueName } from './common-fields.js'
+import { deployment, placementState } from './deployment.js'
+import { domain } from './domain.js'
+import { file } from './file.js'
+import type { Answer, Fields, Resource } from './resource.js'
+import { tag } from './tag.js'
+
+export const namedDomain = { id, fqdn: text } as const
+const domains = { kind: 'list', of: { kind: 'object', fields: namedDomain } } as const
+
+/** A file at a version. */
+const pin = { kind: 'object', fields: { ...named, version: integer } } as const
+/** The files of a deploy, at the versions that it pinned. */
+const pins = { mainVCL: pin, includes: { kind: 'list', of: pin } } as const
+
+const toFile = { kind: 'reference', to: file, versioned: true, computed: true } as const
+const toIncludes = { kind: 'references', to: file, fields: named, computed: true } as const
+const toDomains = { kind: 'references', to: domain, fields: namedDomain, computed: true } as const
+const includesSummary = 'files that the main VCL includes, by id or name'
+
+const agentStates = {
+  kind: 'list',
+  computed: true,
+  of: {
+    kind: 'object',
+    fields: {
+      agent: reference,
+      state: { kind: 'words', of: ['wanted', 'applying', 'applied', 'failed'] },
+      revision: integerOrNull,
+      error: textOrNull,
+      deployedAt: timeOrNull,
+    },
+  },
+} as const
+
+const staged = {
+  kind: 'object',
+  nullable: true,
+  computed: true,
+  description: 'What is staged, at the versions that it was staged with',
+  fields: { tags: references, domains, ...pins },
+} as const
+
+const wish = {
+  kind: 'object',
+  nullable: true,
+  computed: true,
+  description: 'What the newest deploy pinned',
+  fields: {
+    ...pins,
+    domains,
+    deployments: { kind: 'list', of: { kind: 'object', fields: { id } } },
+    pending: { kind: 'flag', description: 'It waits for agents' },
+  },
+} as const
+
+const fields = {
+  id,
+  name: uniqueName,
+  organization,
+  root: {
+    kind: 'flag',
+    computed: true,
+    description:
+      'Its VCL is the whole VCL of each cache. It follows the domains: true without, false with some',
+    write: { nullable: true, summary: 'follows the domains: true without any' },
+  },
+  console: {
+    kind: 'flag',
+    description: 'It is a group of the console: changed there (/api/v1/group), only read here',
+  },
+  keepOnFailure: {
+    kind: 'flag',
+    write: {
+      nullable: true,
+      default: true,
+      summary: 'an agent whose cache refuses a deploy keeps the old VCL; true unless given',
+    },
+  },
+  mainVCL: {
+    ...toFile,
+    nullable: true,
+    title: 'main VCL',
+    description: "Its version only when one is pinned. null: a console's group without VCL",
+    write: {
+      required: true,
+      summary: 'file by id or name, its newest version at each deploy',
+    },
+  },
+  includes: { ...toIncludes, write: { nullable: true, summary: includesSummary } },
+  domains: {
+    ...toDomains,
+    write: {
+      nullable: true,
+      summary: 'what it answers for, by id or name; without any its VCL is the whole of each cache',
+    },
+  },
+  deployments: {
+    kind: 'references',
+    to: deployment,
+    fields: named,
+    computed: true,
+    write: { nullable: true, summary: 'where it goes, by id or name' },
+  },
+  deployed: { kind: 'flag', computed: true, description: 'The wish' },
+  ...placementState,
+  revision: { ...integer, description: 'The newest that was switched to; 0 before the first' },
+  agentStates,
+  staged,
+  wish,
+  managedBy,
+  ...times,
+} as const satisfies Fields
+
+export const vclGroup = {
+  noun: 'vclgroup',
+  permission: 'vclgroup',
+  event: 'vclgroup',
+  path: '/vclgroups',
+  nameField: 'name',
+  columns: [
+    'id',
+    'name',
+    'stateName',
+    'deployed',
+    'revision',
+    'mainVCL',
+    'domains',
+    'deployments',
+    'console',
+  ],
+  fields,
+} as const satisfies Resource
+
+/** Of the body that stages other sources; what is left out is the group's. */
+export const stage = {
+  tags: {
+    kind: 'references',
+    to: tag,
+    atLeast: 1,
+    fields: named,
+    write: {
+      required: true,
+      summary: 'it goes to all running agents that have all of these, by id or name',
+    },
+  },
+  domains: {
+    ...toDomains,
+    write: {
+      nullable: true,
+      summary: 'what it answers for, on the agents of the group too; by id or name',
+    },
+  },
+  mainVCL: {
+    ...toFile,
+    write: { nullable: true, summary: 'file by id or name, its newest version' },
+  },
+  includes: { ...toIncludes, write: { nullable: true, summary: includesSummary } },
+} as const satisfies Fields
+
+export type Group = Answer<typeof fields>
+export type Place = Group['agentStates'][number]
+export type Staged = NonNullable<Group['staged']>
+export type Wish = NonNullable<Group['wish']>
+export type Pins = Pick<Staged, 'mainVCL' | 'includes'>
+export type Pin = Pins['mainVCL']
+
+/** Which agents are chosen for a group and which are not, and why. */
+export const placementReason = {
+  agent: reference,
+  deployment: { ...reference, nullable: true },
+  chosen: { kind: 'flag' },
+  reason: text,
+} as const satisfies Fields
+
+export type PlacementReason = Answer<typeof placementReason>
+
+/** Where a group would be placed, as it is to be. */
+export const foreseenPlaces = {
+  name: text,
+  agents: {
+    kind: 'list',
+    of: {
+      kind: 'object',
+      fields: {
+        agent: reference,
+        deployment: { ...textOrNull, description: 'null: the group leaves this agent' },
+        held: { kind: 'flag', description: 'The group is there already' },
+        reason: { ...textOrNull, description: 'Why it leaves' },
+        replaces: {
+          ...references,
+          description: 'Groups that make way for it there; some with replace only',
+        },
+      },
+    },
+  },
+  shortage: {
+    ...textOrNull,
+    description: 'Why a deploy would be refused or wait now; null: it would not',
+  },
+} as const satisfies Fields
+
+export type ForeseenPlaces = Answer<typeof foreseenPlaces>
+
+export const agentRouting = {
+  agent: reference,
+  source: { ...text, description: 'The generated VCL that routes requests there' },
+} as const satisfies Fields
+
+export type AgentRouting = Answer<typeof agentRouting>
+
+export const historyEntry = {
+  revision: { ...integerOrNull, description: 'null: a deploy that failed' },
+  at: time,
+  account: text,
+  action: text,
+  result: { ...text, description: 'ok, or the error text' },
+  ...pins,
+  replaced: { ...references, description: 'Groups whose places it took' },
+  replacedBy: {
+    ...reference,
+    nullable: true,
+    description: 'The group that took the last place of this one, which ended it',
+  },
+} as const satisfies Fields
+
+export type HistoryEntry = Answer<typeof historyEntry>
