@@ -14,8 +14,8 @@ export interface Resource {
   readonly event?: EventType
   /** Of its list, in the API. */
   readonly path: `/${string}`
-  /** What people call one by. */
-  readonly nameField: string
+  /** What people call one by; null: by its id only. */
+  readonly nameField: string | null
   /** What lists show, in this order. */
   readonly columns: readonly string[]
   readonly fields: Fields
@@ -26,6 +26,8 @@ export type Fields = Readonly<Record<string, Field>>
 
 export type Field = Shape & {
   readonly nullable?: true
+  /** An answer may leave it out. */
+  readonly optional?: true
   readonly description?: string
   /** Above a column and beside an input; the name unless given. */
   readonly title?: string
@@ -42,31 +44,60 @@ export type Shape =
   | { readonly kind: 'name' }
   | { readonly kind: 'text'; readonly limitCharacters?: number }
   | { readonly kind: 'words'; readonly of: readonly (string | number)[] }
-  | { readonly kind: 'id' | 'integer' | 'flag' | 'time' }
-  /** `{id, name}`. */
-  | { readonly kind: 'reference' }
+  | { readonly kind: 'id' | 'flag' | 'time' }
+  | { readonly kind: 'integer'; readonly minimum?: number; readonly maximum?: number }
+  /** Seconds since 1970; milliseconds in the table. */
+  | { readonly kind: 'moment'; readonly maximum?: number }
+  /** A text that may be megabytes long. */
+  | { readonly kind: 'source' }
+  /** Texts by name. */
+  | { readonly kind: 'record' }
+  /** `{id, name}`, written by id. `versioned`: maybe with a `version`. */
+  | { readonly kind: 'reference'; readonly to?: Resource; readonly versioned?: true }
   /** Whose it is; null: the system administrator's own, or shared. */
   | { readonly kind: 'owner' }
   /** Written by id, answered with these fields. */
-  | { readonly kind: 'references'; readonly to: Resource; readonly fields: Fields }
+  | {
+      readonly kind: 'references'
+      readonly to: Resource
+      readonly fields: Fields
+      readonly atLeast?: number
+    }
   | { readonly kind: 'object'; readonly fields: Fields }
   | { readonly kind: 'list'; readonly of: Field }
+  /** Any of these, each with a number. */
+  | { readonly kind: 'numbers'; readonly of: Readonly<Record<string, NumberShape>> }
+
+interface NumberShape {
+  readonly maximum: number
+  /** Counts where it is left out. */
+  readonly default: number
+  readonly description: string
+}
 
 export interface Write {
   /** Left out: both. */
   readonly on?: 'create' | 'update'
   /** By a create; what else is left out gets its default. */
   readonly required?: true
+  /** A create decides; an update may repeat it, as a GET answered it, but not change it. */
+  readonly fixed?: true
   /** Null: as its default. */
   readonly nullable?: true
   /** Null unless given. */
-  readonly default?: string | number | boolean
+  readonly default?: string | number | boolean | readonly string[]
   /** For people: the flag of the CLI, the input of the page. Left out: only programs write it. */
   readonly summary?: string
 }
 
 /** What the API answers of it. */
-export type Answer<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> }
+export type Answer<F extends Fields> = {
+  readonly [K in Exclude<keyof F, OptionalKey<F>>]: ValueOf<F[K]>
+} & { readonly [K in OptionalKey<F>]?: ValueOf<F[K]> }
+
+type OptionalKey<F extends Fields> = {
+  [K in keyof F]: F[K] extends { optional: true } ? K : never
+}[keyof F]
 
 export type ValueOf<F extends Field> = ShapeValue<F> | (F extends { nullable: true } ? null : never)
 
@@ -75,25 +106,33 @@ export interface Reference {
   readonly name: string
 }
 
-type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'time' }
+export type VersionedReference = Reference & { readonly version?: number }
+
+type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'source' | 'time' }
   ? string
-  : S extends { kind: 'id' | 'integer' }
+  : S extends { kind: 'id' | 'integer' | 'moment' }
     ? number
     : S extends { kind: 'flag' }
       ? boolean
       : S extends { kind: 'words'; of: readonly (infer W)[] }
         ? W
-        : S extends { kind: 'reference' }
-          ? Reference
-          : S extends { kind: 'owner' }
-            ? Reference | null
-            : S extends { kind: 'references'; fields: infer F extends Fields }
-              ? readonly Answer<F>[]
-              : S extends { kind: 'object'; fields: infer F extends Fields }
-                ? Answer<F>
-                : S extends { kind: 'list'; of: infer F extends Field }
-                  ? readonly ValueOf<F>[]
-                  : never
+        : S extends { kind: 'record' }
+          ? Readonly<Record<string, string>>
+          : S extends { kind: 'reference'; versioned: true }
+            ? VersionedReference
+            : S extends { kind: 'reference' }
+              ? Reference
+              : S extends { kind: 'owner' }
+                ? Reference | null
+                : S extends { kind: 'references'; fields: infer F extends Fields }
+                  ? readonly Answer<F>[]
+                  : S extends { kind: 'object'; fields: infer F extends Fields }
+                    ? Answer<F>
+                    : S extends { kind: 'list'; of: infer F extends Field }
+                      ? readonly ValueOf<F>[]
+                      : S extends { kind: 'numbers'; of: infer N }
+                        ? { readonly [K in keyof N]?: number }
+                        : never
 
 export type WrittenKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { write: Write } ? K : never
@@ -105,8 +144,24 @@ export type WrittenColumn<F extends Fields> = {
   [K in WrittenKey<F>]: F[K] extends { computed: true } ? never : K
 }[WrittenKey<F>]
 
-/** What a row keeps of what may be written. */
-export type Written<F extends Fields> = { readonly [K in WrittenColumn<F>]: ValueOf<F[K]> }
+/** Of each key by itself, where `K` is a union. */
+export type ColumnOf<F extends Fields, K extends keyof F> = K extends keyof F
+  ? F[K] extends { column: infer C extends string }
+    ? C
+    : K & string
+  : never
+
+/** What a row keeps of what may be written, by column. */
+export type Written<F extends Fields> = {
+  readonly [K in WrittenColumn<F> as ColumnOf<F, K>]: ValueOf<F[K]> | Unset<F[K]>
+}
+
+/** Reset, and its default is what its noun's own code finds. */
+type Unset<F extends Field> = F extends { write: { default: NonNullable<Write['default']> } }
+  ? never
+  : F extends { write: { nullable: true } }
+    ? null
+    : never
 
 export function fieldNames(fields: Fields): string[] {
   return Object.keys(fields)
@@ -124,14 +179,21 @@ export function writtenFields(
   })
 }
 
-/** Those of them that people write, and that are one value: inputs and flags can be made of them. */
+/** Those of them that people write, and that are one value of the row: inputs and flags can be made of them. */
 export function plainFields(
   fields: Fields,
 ): (readonly [name: string, field: Field & { readonly write: Write }])[] {
   return writtenFields(fields).filter(
-    ([, { kind, write }]) =>
-      write.summary !== undefined && ['name', 'text', 'integer', 'flag'].includes(kind),
+    ([, { kind, write, computed }]) =>
+      write.summary !== undefined &&
+      computed !== true &&
+      ['name', 'text', 'integer', 'flag'].includes(kind),
   )
+}
+
+/** By null a body resets the field to its default; what is required has none. */
+export function takesNull({ write, nullable }: Pick<Field, 'write' | 'nullable'>): boolean {
+  return write?.nullable === true || (nullable === true && write?.required !== true)
 }
 
 /** What a GET answers and nobody writes: bodies and documents may have it, so that what was read can be sent back. */
@@ -145,6 +207,6 @@ export function titleOf(name: string, { title = name }: Pick<Field, 'title'>): s
 }
 
 /** Of a body: what it leaves out. */
-export function defaultOf({ write }: Pick<Field, 'write'>): string | number | boolean | null {
+export function defaultOf({ write }: Pick<Field, 'write'>): NonNullable<Write['default']> | null {
   return write?.default ?? null
 }

@@ -1,29 +1,31 @@
 /** From a noun's record to what the API answers of it, in the order of its fields. */
 import type { Answer, Fields } from '../../resources/resource.js'
 import type { StoredRecord } from '../store/resource-rows.js'
-import { toIso } from './times.js'
+import { toIso, toSeconds } from './times.js'
 
 type ComputedKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { computed: true } ? K : never
 }[keyof F]
 
 /** What the noun's own code finds out. */
-export type Computed<F extends Fields> = { readonly [K in ComputedKey<F>]: Answer<F>[K] }
+export type Computed<F extends Fields> = Pick<Answer<F>, ComputedKey<F> & keyof Answer<F>>
 
 /** The fields are looked at once, not for each of the thousands of rows of a list. */
 export function answerMaker<F extends Fields>(
   fields: F,
 ): (record: StoredRecord<F>, computed: Computed<F>) => Answer<F> {
   const parts = Object.entries(fields).map(([name, { kind, column = name, computed }]) => ({
-    ...{ name, column },
-    isTime: kind === 'time',
+    name,
+    column,
+    print: kind === 'time' ? toIso : kind === 'moment' ? toSeconds : null,
     isComputed: computed === true,
   }))
   return (record, computed) => {
     const answer: Record<string, unknown> = {}
-    for (const { name, column, isTime, isComputed } of parts) {
+    for (const { name, column, print, isComputed } of parts) {
       const value: unknown = isComputed ? Reflect.get(computed, name) : Reflect.get(record, column)
-      answer[name] = isTime && typeof value === 'number' ? toIso(value) : value
+      if (value === undefined) continue
+      answer[name] = print && typeof value === 'number' && !isComputed ? print(value) : value
     }
     return answer as Answer<F> // each value is that of its own field
   }

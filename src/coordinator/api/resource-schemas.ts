@@ -1,13 +1,24 @@
 /** From a resource's fields to what its routes need: schemas of answers and bodies, read-only keys, the keys of an edit. */
-import { Type, type TObject, type TSchema, type TUnsafe } from 'typebox'
+import {
+  Type,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TSchemaOptions,
+  type TUnsafe,
+} from 'typebox'
 import {
   fieldNames,
+  takesNull,
   writtenFields,
   type Field,
   type Fields,
+  type Resource,
   type ValueOf,
   type WrittenKey,
 } from '../../resources/resource.js'
+import { FleetError, type ErrorKey } from '../../errors.js'
 import {
   idSchema,
   orNull,
@@ -15,6 +26,7 @@ import {
   organizationSchema,
   referenceSchema,
   referencesTo,
+  referenceTo,
   timeSchema,
 } from './references.js'
 import type { OwnerReference } from './find-references.js'
@@ -38,10 +50,11 @@ export function answerSchema<F extends Fields>(fields: F, options: object = {}):
 /** Of the value itself: what may be null says so around it. */
 function fieldSchema(field: Field): TSchema {
   const schema = shapeSchema(field)
-  return field.nullable === true ? orNull(schema) : schema
+  const value = field.nullable === true ? orNull(schema) : schema
+  return field.optional === true ? Type.Optional(value) : value
 }
 
-type Maker = (field: never, options: { readonly description?: string }) => TSchema
+type Maker = (field: never, options: TSchemaOptions) => TSchema
 
 /** One for each kind; each is called with fields of its own kind only. */
 const schemaMakers = {
@@ -49,29 +62,66 @@ const schemaMakers = {
   name: (_, options) => Type.String(options),
   text: ({ limitCharacters }: FieldOf<'text'>, options) =>
     Type.String({ ...options, ...(limitCharacters && { maxLength: limitCharacters }) }),
-  integer: (_, options) => Type.Integer(options),
+  source: (_, options) => Type.String(options),
+  integer: ({ minimum, maximum }: FieldOf<'integer'>, options) =>
+    Type.Integer({
+      ...options,
+      ...(minimum !== undefined && { minimum }),
+      ...(maximum !== undefined && { maximum }),
+    }),
+  moment: ({ maximum }: FieldOf<'moment'>, options) =>
+    Type.Integer({ ...options, ...(maximum !== undefined && { maximum }) }),
   flag: (_, options) => Type.Boolean(options),
   time: () => timeSchema,
   words: ({ of }: FieldOf<'words'>, options) => Type.Enum([...of], options),
-  reference: () => referenceSchema,
+  record: (_, options) => Type.Record(Type.String(), Type.String(), options),
+  reference: ({ versioned }: FieldOf<'reference'>, options) =>
+    Type.Object(
+      {
+        ...referenceSchema.properties,
+        ...(versioned && { version: Type.Optional(versionSchema) }),
+      },
+      options,
+    ),
   owner: () => organizationSchema,
   references: ({ fields }: FieldOf<'references'>, options) =>
     Type.Array(answerSchema(fields), options),
   object: ({ fields }: FieldOf<'object'>, options) => answerSchema(fields, options),
   list: ({ of }: FieldOf<'list'>, options) => Type.Array(fieldSchema(of), options),
+  numbers: ({ of }: FieldOf<'numbers'>, options) => {
+    const numbers = Object.entries(of).map(
+      ([name, about]) => [name, Type.Optional(Type.Integer({ minimum: 0, ...about }))] as const,
+    )
+    return Type.Object(Object.fromEntries(numbers), { ...closed, ...options })
+  },
 } satisfies Record<Field['kind'], Maker>
+
+const versionSchema = Type.Integer({ minimum: 1 })
 
 type FieldOf<Kind extends Field['kind']> = Extract<Field, { readonly kind: Kind }>
 
 function shapeSchema(field: Field): TSchema {
-  const { description } = field
+  const { description, write } = field
   const make: Maker = schemaMakers[field.kind]
-  return make(field as never, description === undefined ? {} : { description })
+  return make(field as never, {
+    ...(description !== undefined && { description }),
+    ...(write?.default !== undefined && { default: write.default }),
+  })
 }
 
 type BodyValue<F extends Field> =
-  | (F extends { kind: 'references' } ? readonly { readonly id: number }[] : ValueOf<F>)
+  | (F extends { kind: 'references' }
+      ? readonly { readonly id: number }[]
+      : F extends { kind: 'reference' }
+        ? ReferenceBody
+        : ValueOf<F>)
   | (F extends { write: { nullable: true } } ? null : never)
+
+/** The version of a versioned one. */
+export interface ReferenceBody {
+  readonly id: number
+  readonly version?: number | null
+}
 
 type RequiredKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { write: { required: true } } ? K : never
@@ -92,16 +142,24 @@ export type CreateBody<F extends Fields> = {
   readonly [K in Exclude<WrittenKey<F>, RequiredKey<F>>]?: BodyValue<F[K]> | undefined
 } & { readonly organization?: OwnerReference }
 
+export type GivenBody<F extends Fields> = Omit<CreateBody<F>, 'organization'>
+
 export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> {
+  const { properties } = givenBody(fields)
+  const schema = Type.Object({ ...properties, organization: ownerReference }, closed)
+  return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
+}
+
+/** Of what is no object of its own: nobody owns it. */
+export function givenBody<F extends Fields>(
+  fields: F,
+  options: object = {},
+): TUnsafe<GivenBody<F>> & { readonly properties: TProperties } {
   const properties = writtenFields(fields, 'create').map(([name, field]) => {
     const schema = bodySchema(field)
     return [name, field.write.required === true ? schema : Type.Optional(schema)] as const
   })
-  const schema = Type.Object(
-    { ...Object.fromEntries(properties), organization: ownerReference },
-    closed,
-  )
-  return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
+  return Type.Object(Object.fromEntries(properties), { ...closed, ...options }) as never // made of the same fields
 }
 
 export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> {
@@ -112,13 +170,66 @@ export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> 
   return schema as unknown as TUnsafe<UpdateBody<F>> // made of the same fields
 }
 
+/** With what a body takes beside the fields, as a password, or takes in another form. */
+export function withOthers<Body, Others extends TProperties>(
+  body: TUnsafe<Body>,
+  others: Others,
+): TUnsafe<Omit<Body, keyof Others> & Static<TObject<Others>>> {
+  const { properties } = body as unknown as TObject // all bodies are objects
+  const schema = Type.Object({ ...properties, ...others }, closed)
+  return schema as unknown as TUnsafe<Omit<Body, keyof Others> & Static<TObject<Others>>>
+}
+
 function bodySchema(field: ReturnType<typeof writtenFields>[number][1]): TSchema {
-  const schema =
-    field.kind === 'references' ? referencesTo(fieldNames(field.to.fields)) : shapeSchema(field)
-  return field.write.nullable === true || field.nullable === true ? orNull(schema) : schema
+  const schema = valueSchema(field)
+  return takesNull(field) ? orNull(schema) : schema
+}
+
+function valueSchema(field: ReturnType<typeof writtenFields>[number][1]): TSchema {
+  if (field.kind === 'references') {
+    const { atLeast } = field
+    return referencesTo(referenceKeys(field.to), atLeast === undefined ? {} : { minItems: atLeast })
+  }
+  if (field.kind !== 'reference' || field.to === undefined) return shapeSchema(field)
+  const version = { version: Type.Optional(orNull(versionSchema)) }
+  const { properties } = referenceTo(referenceKeys(field.to))
+  return Type.Object({ ...properties, ...(field.versioned && version) }, closed)
+}
+
+/** What a reference may have beside its id: all that a GET answers of the object, and its name in an answer of another one. */
+export function referenceKeys({ fields }: Resource): string[] {
+  return [...fieldNames(fields), 'name']
 }
 
 /** What a PUT changes, by the keys of the answer. */
 export function editKeys(fields: Fields): string[] {
-  return writtenFields(fields, 'update').map(([name]) => name)
+  return writtenFields(fields, 'update')
+    .filter(([, { write }]) => write.fixed !== true)
+    .map(([name]) => name)
+}
+
+/** Throws 'invalid' for a body that would change what a create decided. `answer`: of the object as it is. */
+export function requireFixed(
+  { noun, fields }: Pick<Resource, 'noun' | 'fields'>,
+  body: object,
+  answer: object,
+): void {
+  for (const [name, { write }] of writtenFields(fields)) {
+    if (write.fixed !== true) continue
+    const [given, current] = [body, answer].map((from) => toKey(Reflect.get(from, name)))
+    if (given !== undefined && given !== current) throw fixed(name, current, noun)
+  }
+}
+
+/** Of a reference its id. */
+function toKey(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, 'id') : value
+}
+
+function fixed(name: string, current: unknown, noun: ErrorKey): FleetError {
+  return new FleetError(
+    'invalid',
+    noun,
+    `${name} cannot be changed from ${String(current)}; make another object`,
+  )
 }

@@ -253,27 +253,3 @@ export const domainColumns = {
   created: { column: 'domains.createdAt', type: 'time' },
   updated: { column: 'domains.updatedAt', type: 'time' },
 } satisfies ListColumns
-
-export const organizationColumns = {
-  id: { column: 'organizations.id', type: 'number' },
-  name: { column: 'organizations.name', type: 'text' },
-  accessTTL: { column: 'organizations.accessTtlSeconds', type: 'number' },
-  refreshTTL: { column: 'organizations.refreshTtlSeconds', type: 'number' },
-  locked: { column: 'organizations.locked', type: 'flag' },
-  created: { column: 'organizations.createdAt', type: 'time' },
-  updated: { column: 'organizations.updatedAt', type: 'time' },
-} satisfies ListColumns
-
-export const joinTokenColumns = {
-  id: { column: 'joinTokens.id', type: 'number' },
-  label: { column: 'joinTokens.label', type: 'text' },
-  ...ownerColumns,
-  expires: {
-    column: sql`${sql.ref('joinTokens.expiresAt')} / 1000`,
-    type: 'number',
-    nullable: true,
-  },
-  maxUses: { column: 'joinTokens.maxUses', type: 'number' },
-  uses: { column: 'joinTokens.uses', type: 'number' },
-  created: { column: 'joinTokens.createdAt', type: 'time' },
-} satisfies ListColumns

@@ -1,7 +1,8 @@
 /** `/auth`: from a name and a password, or a refresh token, to a pair of tokens; who one is; the end of it. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
-import { may, organizationRoles, permissionTypes, type Actor } from '../../resources/permission.js'
+import { may, permissionTypes, type Actor } from '../../resources/permission.js'
+import { whoami, type Whoami } from '../../resources/session.js'
 import { FleetError } from '../../errors.js'
 import { readBasic, readCookie, readToken } from '../http/credentials.js'
 import { route, type Answer, type Route } from '../http/route.js'
@@ -14,11 +15,12 @@ import {
   unauthenticated,
   type Tokens,
 } from './sessions.js'
-import { expirySchema, grantSchema } from './identity-views.js'
-import { idSchema, orNull, referenceSchema } from '../api/references.js'
+import { orNull } from '../api/references.js'
+import { answerSchema } from '../api/resource-schemas.js'
 
 const errorKey = 'auth'
 const closed = { additionalProperties: false }
+const expirySchema = Type.Integer({ description: 'seconds since 1970' })
 
 export const tokensSchema = Type.Object(
   {
@@ -34,16 +36,7 @@ export const tokensSchema = Type.Object(
   closed,
 )
 
-const whoamiSchema = Type.Object(
-  {
-    account: referenceSchema,
-    organization: orNull(referenceSchema),
-    role: Type.Enum(['system', ...organizationRoles]),
-    permissions: Type.Array(grantSchema),
-    session: Type.Object({ id: idSchema }, closed),
-  },
-  closed,
-)
+const whoamiSchema = answerSchema(whoami)
 
 /** Chosen by us. */
 const cookieName = 'cachefleet_refresh'
@@ -180,7 +173,7 @@ function readOwnCookie(headers: IncomingHttpHeaders): string | undefined {
   return cookie
 }
 
-function toWhoami(actor: Actor, organizationName: string | null): object {
+function toWhoami(actor: Actor, organizationName: string | null): Whoami {
   const { accountId, accountName, organizationId, role, sessionId } = actor
   return {
     account: { id: accountId, name: accountName },

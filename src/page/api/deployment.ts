@@ -1,5 +1,5 @@
 /** `/deployments`: which agents groups are placed on, and how many. */
-import type { Reference } from './whoami.js'
+import type { Reference } from '../../resources/resource.js'
 
 export interface Deployment extends Reference {
   readonly organization: Reference | null

@@ -1,5 +1,5 @@
 /** `/files`: texts with their versions, and the groups that use them. */
-import type { Reference } from './whoami.js'
+import type { Reference } from '../../resources/resource.js'
 
 export interface FleetFile extends Reference {
   readonly organization: Reference | null

@@ -1,5 +1,5 @@
 /** `/vclgroups`, and what is asked about one of them. */
-import type { Reference } from './whoami.js'
+import type { Reference } from '../../resources/resource.js'
 
 /** A file at a version. */
 export interface Pin extends Reference {

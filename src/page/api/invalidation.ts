@@ -1,5 +1,5 @@
 /** `/invalidations`: bans and purges. */
-import type { Reference } from './whoami.js'
+import type { Reference } from '../../resources/resource.js'
 
 /** Exactly one key. */
 export interface InvalidationTarget {

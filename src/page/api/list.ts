@@ -7,7 +7,7 @@ import { listenTo } from './live.js'
 import type { EventType, LiveEvent } from './live-event.js'
 import { applyEvents, keepRows, type Row } from './rows.js'
 
-interface ListOptions {
+export interface ListOptions {
   /** Filters and `sort` of the API. Without filters events are put in place, with them the list is read again. */
   readonly query?: Readonly<Record<string, string>>
   /** What changes it. */

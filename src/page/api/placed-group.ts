@@ -1,5 +1,5 @@
 /** `/vclgroups`: as much of a group as a cache's view needs. */
-import type { Reference } from './whoami.js'
+import type { Reference } from '../../resources/resource.js'
 
 export interface PlacedGroup extends Reference {
   readonly root: boolean

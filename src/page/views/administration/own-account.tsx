@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
-import type { Whoami } from '../../api/whoami.js'
+import type { Whoami } from '../../../resources/session.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { Facts } from '../../parts/facts.js'

@@ -1,7 +1,7 @@
 /** The logins that live, one's own among them; each can be ended. */
 import { useMemo } from 'preact/hooks'
 import { useList } from '../../api/list.js'
-import type { Session } from '../../api/session.js'
+import type { Session } from '../../../resources/session.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { Empty } from '../../parts/empty.js'

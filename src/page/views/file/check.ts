@@ -2,7 +2,7 @@
 import { call } from '../../api/call.js'
 import type { FileUser, FleetFile, WholeFile } from '../../api/file.js'
 import type { Outcome } from '../../api/http.js'
-import type { Reference } from '../../api/whoami.js'
+import type { Reference } from '../../../resources/resource.js'
 import { quotePattern, readIncludes } from './read-includes.js'
 
 export interface Checked {
