@@ -1,19 +1,18 @@
 /** How the objects of a noun are read: its list, one of them, and one again after it was written. */
 import type { SelectQueryBuilder } from 'kysely'
-import { parseListQuery } from '../../resources/list-query.js'
 import type { Actor } from '../../resources/permission.js'
-import { FleetError, type ErrorKey } from '../../errors.js'
+import type { ErrorKey } from '../../errors.js'
 import { scopeOf, type StateService } from '../service.js'
-import type { ListParameters } from '../store/computed-list.js'
 import { readListed, type ListColumns } from '../store/list-query.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
+import type { Tables } from '../store/schema.js'
 import type { Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
+import { requireFound, type Listing } from './list-objects.js'
 
-interface Source<DB, TB extends keyof DB, Row, Found> {
+interface Source<TB extends keyof Tables, Row, Found> {
   readonly noun: ErrorKey
   /** What this scope may see, with all that `toRecords` needs. */
-  readonly select: (queries: Queries, scope: Scope) => SelectQueryBuilder<DB, TB, Row>
+  readonly select: (queries: Queries, scope: Scope) => SelectQueryBuilder<Tables, TB, Row>
   readonly columnsFor: (scope: Scope) => ListColumns
   /** Of some rows at a time; their order stays. */
   readonly toRecords: (
@@ -23,49 +22,33 @@ interface Source<DB, TB extends keyof DB, Row, Found> {
   ) => readonly Found[] | Promise<readonly Found[]>
 }
 
-export interface Reading<Found> {
-  /** What the list can be filtered and sorted by. */
-  readonly listFields: readonly string[]
-  readonly list: (
-    service: StateService,
-    actor: Actor,
-    query: ListParameters,
-  ) => Promise<LongListAnswer<Found>>
-  readonly find: (service: StateService, actor: Actor, id: number) => Promise<Found | undefined>
-  readonly findWithin: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
+export interface Reading<TB extends keyof Tables, Row extends { readonly id: number }, Found> {
+  readonly listing: Listing<TB, Row, Found>
+  readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
   /** Of what was just written. Throws 'not-found' when somebody was faster to delete it. */
   readonly readAgain: (service: StateService, actor: Actor, id: number) => Promise<Found>
 }
 
-export function readingOf<DB, TB extends keyof DB, Row extends { readonly id: number }, Found>({
+export function readingOf<TB extends keyof Tables, Row extends { readonly id: number }, Found>({
   noun,
   select,
   columnsFor,
   toRecords,
-}: Source<DB, TB, Row, Found>): Reading<Found> {
-  const findWithin = async (queries: Queries, scope: Scope, id: number) => {
+}: Source<TB, Row, Found>): Reading<TB, Row, Found> {
+  const find = async (queries: Queries, scope: Scope, id: number) => {
     const rows = await readListed(select(queries, scope), [id], columnsFor(scope))
-    const [found] = rows.length === 0 ? [] : await toRecords(rows as Row[], queries, scope)
+    const [found] = rows.length === 0 ? [] : await toRecords(rows, queries, scope)
     return found
   }
-  const find = ({ store }: StateService, actor: Actor, id: number) =>
-    findWithin(store.queries, scopeOf(actor), id)
   return {
-    listFields: Object.keys(columnsFor({ kind: 'all' })),
-    list: ({ store: { queries } }, actor, query) => {
-      const scope = scopeOf(actor)
-      const columns = columnsFor(scope)
-      const list = parseListQuery(query, columns, noun)
-      return readLongList(select(queries, scope), list, columns, (rows) =>
-        toRecords(rows as Row[], queries, scope),
-      )
+    listing: {
+      columns: columnsFor({ kind: 'all' }),
+      columnsFor,
+      select,
+      read: ({ store }, rows, scope) => toRecords(rows, store.queries, scope),
     },
     find,
-    findWithin,
-    readAgain: async (service, actor, id) => {
-      const found = await find(service, actor, id)
-      if (!found) throw new FleetError('not-found', noun, `${id} was not found`)
-      return found
-    },
+    readAgain: async ({ store }, actor, id) =>
+      requireFound(await find(store.queries, scopeOf(actor), id), noun, id),
   }
 }

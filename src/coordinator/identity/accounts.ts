@@ -27,17 +27,6 @@ import { addMember, requireAuthority, requireOtherAdministrator } from './member
 import { checkNewPassword } from './passwords.js'
 import { tellCredentialsChanged } from './sessions.js'
 
-/** Throws 'forbidden' for an account that is a user of other organizations too. */
-export async function findChangeableAccount(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<AccountRecord | undefined> {
-  const account = await accountReading.find(service, actor, id)
-  if (account) await requireSole(service.store.queries, actor, id)
-  return account
-}
-
 interface NewAccount extends AccountChange, AccountOrganizations {
   readonly name: string
   readonly password: string
@@ -165,8 +154,12 @@ async function requireNoMore(
     )
 }
 
-/** Of an organization's caller: the account is a user of no other one. */
-async function requireSole(queries: Queries, actor: Actor, accountId: number): Promise<void> {
+/** Of an organization's caller: the account is a user of no other one. Throws 'forbidden'. */
+export async function requireSole(
+  queries: Queries,
+  actor: Actor,
+  accountId: number,
+): Promise<void> {
   if (actor.organizationId === null) return
   const others = (await readOrganizationIdsOf(queries, accountId)).filter(
     (id) => id !== actor.organizationId,

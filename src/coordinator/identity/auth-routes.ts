@@ -8,15 +8,10 @@ import { readBasic, readCookie, readToken } from '../http/credentials.js'
 import { route, type Answer, type Route } from '../http/route.js'
 import type { Identity } from './identity.js'
 import { changeOwnPassword, login } from './login.js'
-import {
-  endSession,
-  readOrganizationName,
-  refreshSession,
-  unauthenticated,
-  type Tokens,
-} from './sessions.js'
+import { endSession, refreshSession, unauthenticated, type Tokens } from './sessions.js'
 import { orNull } from '../api/references.js'
 import { answerSchema } from '../api/resource-schemas.js'
+import { readOrganizationNames } from '../store/owner.js'
 
 const errorKey = 'auth'
 const closed = { additionalProperties: false }
@@ -42,8 +37,23 @@ const whoamiSchema = answerSchema(whoami)
 const cookieName = 'cachefleet_refresh'
 const cookiePath = '/api/v1/auth'
 
+const loginBody = Type.Object(
+  {
+    org: Type.Optional(
+      orNull(Type.String({ description: "organization; a system administrator's is left out" })),
+    ),
+    cookie: Type.Optional(
+      Type.Boolean({ description: 'keep the refresh token in a cookie, for web pages' }),
+    ),
+  },
+  closed,
+)
+
 export function authRoutes(identity: Identity): readonly Route[] {
-  const { service } = identity
+  return [...tokenRoutes(identity), ...ownRoutes(identity)]
+}
+
+function tokenRoutes(identity: Identity): readonly Route[] {
   return [
     route({
       method: 'POST',
@@ -52,19 +62,7 @@ export function authRoutes(identity: Identity): readonly Route[] {
       summary: 'Begins a session; name and password as HTTP basic credentials',
       errorKey,
       permission: 'public',
-      body: Type.Object(
-        {
-          org: Type.Optional(
-            orNull(
-              Type.String({ description: "organization; a system administrator's is left out" }),
-            ),
-          ),
-          cookie: Type.Optional(
-            Type.Boolean({ description: 'keep the refresh token in a cookie, for web pages' }),
-          ),
-        },
-        closed,
-      ),
+      body: loginBody,
       bodyOptional: true,
       answers: { 200: tokensSchema },
       handle: async ({ headers, body, sourceAddress, secure, note }) => {
@@ -96,6 +94,13 @@ export function authRoutes(identity: Identity): readonly Route[] {
         return shown === undefined ? answerWithCookie(tokens, secure) : answerTokens(tokens)
       },
     }),
+  ]
+}
+
+/** Of whoever is logged in. */
+function ownRoutes(identity: Identity): readonly Route[] {
+  const { service } = identity
+  return [
     route({
       method: 'POST',
       path: '/auth/logout',
@@ -117,10 +122,11 @@ export function authRoutes(identity: Identity): readonly Route[] {
       errorKey,
       permission: 'anyone',
       answers: { 200: whoamiSchema },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: toWhoami(actor, await readOrganizationName(service, actor)),
-      }),
+      handle: async ({ actor }) => {
+        const ids = [actor.organizationId].filter((id) => id !== null)
+        const names = await readOrganizationNames(service.store.queries, ids)
+        return { status: 200, body: toWhoami(actor, names) }
+      },
     }),
     route({
       method: 'PUT',
@@ -173,12 +179,14 @@ function readOwnCookie(headers: IncomingHttpHeaders): string | undefined {
   return cookie
 }
 
-function toWhoami(actor: Actor, organizationName: string | null): Whoami {
+function toWhoami(actor: Actor, names: ReadonlyMap<number, string>): Whoami {
   const { accountId, accountName, organizationId, role, sessionId } = actor
   return {
     account: { id: accountId, name: accountName },
     organization:
-      organizationId === null ? null : { id: organizationId, name: organizationName ?? '' },
+      organizationId === null
+        ? null
+        : { id: organizationId, name: names.get(organizationId) ?? '' },
     role,
     permissions: permissionTypes
       .map((type) => ({ type, read: may(actor, type, 'read'), write: may(actor, type, 'write') }))

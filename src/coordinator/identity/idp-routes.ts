@@ -1,38 +1,32 @@
 /** `/idps`: where an organization's people log in instead of here. The client secret goes in and never out. */
 import { idp } from '../../resources/idp.js'
-import { crudRoutes } from '../api/noun-routes.js'
+import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'
 import type { Identity } from './identity.js'
 import { idpSchema, toIdpView } from './identity-views.js'
 import { idpReading } from './idp-queries.js'
-import { changeIdp, createIdp, deleteIdp, idpChangeBody, newIdpBody } from './idps.js'
+import { changeIdp, createIdp, deleteIdp, idpBodies } from './idps.js'
 
 export function idpRoutes(identity: Identity): readonly Route[] {
-  return crudRoutes({
-    service: identity.service,
+  return resourceRoutes(identity.service, {
+    ...idpReading,
+    ...answeredAs(idpSchema, toIdpView),
     resource: idp,
-    named: 'Idp',
-    reading: idpReading,
-    schema: idpSchema,
-    view: toIdpView,
-    editsUnseen: true,
-    list: 'Identity providers',
-    get: 'One identity provider',
-    create: {
-      summary: 'Sets up the identity provider of an organization, which has one',
-      body: newIdpBody,
-      run: (actor, body) => createIdp(identity, actor, body),
-    },
-    update: {
-      summary:
+    title: 'Idp',
+    summaries: {
+      list: 'Identity providers',
+      create: 'Sets up the identity provider of an organization, which has one',
+      get: 'One identity provider',
+      update:
         'Changes an identity provider; a changed baseURL forgets the clientSecret unless it is given too',
-      body: idpChangeBody,
-      run: (service, actor, object, body) =>
-        changeIdp({ ...identity, service }, actor, object, body),
+      delete: 'Ends logging in by an identity provider; accounts that came in by it stay',
     },
-    remove: {
-      summary: 'Ends logging in by an identity provider; accounts that came in by it stay',
-      run: deleteIdp,
-    },
+    bodies: idpBodies,
+    // A new secret changes no other key.
+    edited: { keys: ['updated'] },
+    create: (service, actor, body) => createIdp({ ...identity, service }, actor, body),
+    update: (service, actor, found, body) =>
+      changeIdp({ ...identity, service }, actor, found, body),
+    remove: deleteIdp,
   })
 }

@@ -35,17 +35,19 @@ const writtenOnly = {
     ),
   ),
 }
-export const newIdpBody = withOthers(createBody(idp.fields), writtenOnly)
-export const idpChangeBody = withOthers(updateBody(idp.fields), writtenOnly)
+export const idpBodies = {
+  create: withOthers(createBody(idp.fields), writtenOnly),
+  update: withOthers(updateBody(idp.fields), writtenOnly),
+}
 
 /** Null: back to the default; left out: as it is. */
-type IdpChange = Static<typeof idpChangeBody>
+type IdpChange = Static<typeof idpBodies.update>
 
 /** Throws 'conflict' when the organization has one, 'forbidden' for a role claim from whoever is no administrator. */
 export async function createIdp(
   identity: Identity,
   actor: Actor,
-  { organization, ...wanted }: Static<typeof newIdpBody>,
+  { organization, ...wanted }: Static<typeof idpBodies.create>,
 ): Promise<IdpRecord> {
   const { service } = identity
   const { queries } = service.store
@@ -79,7 +81,7 @@ export async function changeIdp(
   requireAuthority(actor, fields)
   await identity.sealing.write(service.store, async (queries) => {
     // Its secret may have been sealed with another key since it was read.
-    const now = (await idpReading.findWithin(queries, scopeOf(actor), id)) ?? before
+    const now = (await idpReading.find(queries, scopeOf(actor), id)) ?? before
     const row = toIdpRow(mergeFields(identity, change, now))
     await updateRow(queries, 'idps', id, { ...row, updatedAt: service.now() })
   })

@@ -186,7 +186,7 @@ async function claimLogin({ service }: Identity, pending: Pending): Promise<IdpR
   const times = { now: service.now(), expiresAt }
   if (!(await useLoginState(queries, digestOf(pending.state), times)))
     throw refuse('this login has been finished before; begin again')
-  const idp = await idpReading.findWithin(queries, { kind: 'all' }, pending.idpId)
+  const idp = await idpReading.find(queries, { kind: 'all' }, pending.idpId)
   if (idp?.updatedAt !== pending.updatedAt)
     throw refuse('the identity provider was changed meanwhile; begin again')
   return idp

@@ -27,7 +27,7 @@ export async function findOrganization(
   queries: Queries,
   id: number,
 ): Promise<OrganizationRecord | undefined> {
-  return organizationReading.findWithin(queries, { kind: 'all' }, id)
+  return organizationReading.find(queries, { kind: 'all' }, id)
 }
 
 export async function findOrganizationByName(

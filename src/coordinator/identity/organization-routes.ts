@@ -4,47 +4,22 @@ import { account } from '../../resources/account.js'
 import { organization } from '../../resources/organization.js'
 import { fieldNames } from '../../resources/resource.js'
 import { referenceTo, requireAccess } from '../api/references.js'
-import { crudRoutes } from '../api/noun-routes.js'
+import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import { givenBody, updateBody } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
-import type { StateService } from '../service.js'
+import { scopeOf, type StateService } from '../service.js'
 import { toOrganizationView, wholeOrganizationSchema } from './identity-views.js'
 import { organizationReading } from './organization-queries.js'
 import {
   assignAccount,
   createOrganization,
   deleteOrganization,
-  findChangeableOrganization,
+  requireSystemAdministrator,
   unassignAccount,
   updateOrganization,
 } from './organizations.js'
 
 export function organizationRoutes(service: StateService): readonly Route[] {
-  const crud = crudRoutes({
-    service,
-    resource: organization,
-    named: 'Organization',
-    reading: organizationReading,
-    schema: wholeOrganizationSchema,
-    view: toOrganizationView,
-    findChangeable: findChangeableOrganization,
-    list: 'All organizations; within one only that',
-    get: 'One organization',
-    create: {
-      summary: 'Makes an organization; for the system administrator',
-      body: givenBody(organization.fields),
-      run: (actor, body) => createOrganization(service, actor, body),
-    },
-    update: {
-      summary: 'Changes an organization; a lock acts within 5 s, lifetimes from the next refresh',
-      body: updateBody(organization.fields),
-      run: updateOrganization,
-    },
-    remove: {
-      summary: 'Deletes an organization with its users and tokens; 409 while it owns anything else',
-      run: deleteOrganization,
-    },
-  })
   const assign = memberRoute(service, {
     verb: 'assign',
     summary: 'Makes an account a user: the first as administrator, later ones as regular',
@@ -55,7 +30,29 @@ export function organizationRoutes(service: StateService): readonly Route[] {
     summary: 'Takes an account out, with its permissions there; 409 for the last administrator',
     run: unassignAccount,
   })
-  return [...crud, assign, unassign]
+  return [...editRoutes(service), assign, unassign]
+}
+
+function editRoutes(service: StateService): readonly Route[] {
+  return resourceRoutes(service, {
+    ...organizationReading,
+    ...answeredAs(wholeOrganizationSchema, toOrganizationView),
+    resource: organization,
+    title: 'Organization',
+    summaries: {
+      list: 'All organizations; within one only that',
+      create: 'Makes an organization; for the system administrator',
+      get: 'One organization',
+      update: 'Changes an organization; a lock acts within 5 s, lifetimes from the next refresh',
+      delete: 'Deletes an organization with its users and tokens; 409 while it owns anything else',
+    },
+    // It belongs to none itself.
+    bodies: { create: givenBody(organization.fields), update: updateBody(organization.fields) },
+    requireChangeable: requireSystemAdministrator,
+    create: createOrganization,
+    update: updateOrganization,
+    remove: deleteOrganization,
+  })
 }
 
 const accountBody = Type.Object(
@@ -77,7 +74,11 @@ function memberRoute(service: StateService, { verb, summary, run }: MemberVerb):
     summary,
     errorKey: 'organization',
     permission: { type: 'org', access: 'write' },
-    find: (_, actor, id) => findChangeableOrganization(service, actor, id),
+    find: async (_, actor, id) => {
+      const found = await organizationReading.find(service.store.queries, scopeOf(actor), id)
+      if (found) requireSystemAdministrator(actor)
+      return found
+    },
     body: accountBody,
     answers: { 200: wholeOrganizationSchema },
     handle: async ({ actor, object, body }) => {

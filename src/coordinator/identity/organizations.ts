@@ -17,17 +17,6 @@ import { scopeOf, type StateService } from '../service.js'
 import { addMember, removeMember } from './membership.js'
 import { tellCredentialsChanged } from './sessions.js'
 
-/** Throws 'forbidden' for whoever is of an organization. */
-export async function findChangeableOrganization(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<OrganizationRecord | undefined> {
-  const found = await organizationReading.find(service, actor, id)
-  if (found) requireSystemAdministrator(actor)
-  return found
-}
-
 export async function createOrganization(
   service: StateService,
   actor: Actor,
@@ -119,12 +108,13 @@ async function requireAccount(
   actor: Actor,
   { id }: { readonly id: number },
 ): Promise<AccountRecord> {
-  const account = await accountReading.findWithin(queries, scopeOf(actor), id)
+  const account = await accountReading.find(queries, scopeOf(actor), id)
   if (!account) throw notThere('account', [id], 'organization')
   return account
 }
 
-function requireSystemAdministrator({ organizationId }: Actor): void {
+/** Throws 'forbidden' for whoever is of an organization. */
+export function requireSystemAdministrator({ organizationId }: Actor): void {
   if (organizationId !== null)
     throw new FleetError(
       'forbidden',

@@ -1,7 +1,6 @@
 /** `/permissions`: what regular users may read and write. */
 import { permission } from '../../resources/user-permission.js'
-import { crudRoutes } from '../api/noun-routes.js'
-import { createBody, updateBody } from '../api/resource-schemas.js'
+import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 import { permissionSchema, toPermissionView } from './identity-views.js'
@@ -9,28 +8,21 @@ import { permissionReading } from './permission-queries.js'
 import { createPermission, deletePermission, updatePermission } from './permissions.js'
 
 export function permissionRoutes(service: StateService): readonly Route[] {
-  return crudRoutes({
-    service,
+  return resourceRoutes(service, {
+    ...permissionReading,
+    ...answeredAs(permissionSchema, toPermissionView),
     resource: permission,
-    named: 'Permission',
-    reading: permissionReading,
-    schema: permissionSchema,
-    view: toPermissionView,
-    list: 'Permissions of users; administrators have all and need none',
-    get: 'One permission',
-    create: {
-      summary: 'Lets a user read, or read and write, objects of a type; acts within 5 s',
-      body: createBody(permission.fields),
-      run: (actor, body) => createPermission(service, actor, body),
+    title: 'Permission',
+    summaries: {
+      list: 'Permissions of users; administrators have all and need none',
+      create: 'Lets a user read, or read and write, objects of a type; acts within 5 s',
+      get: 'One permission',
+      update: 'Changes whether a permission is to write; acts within 5 s',
+      delete: 'Takes a permission back; acts within 5 s',
     },
-    update: {
-      summary: 'Changes whether a permission is to write; acts within 5 s',
-      body: updateBody(permission.fields),
-      run: updatePermission,
-    },
-    remove: {
-      summary: 'Takes a permission back; acts within 5 s',
-      run: deletePermission,
-    },
+    asksNoAccess: true,
+    create: createPermission,
+    update: updatePermission,
+    remove: deletePermission,
   })
 }

@@ -28,7 +28,7 @@ export async function createPermission(
   const id = await store
     .decide(async (queries) => {
       const isUser =
-        (await accountReading.findWithin(queries, scopeOf(actor), account.id)) &&
+        (await accountReading.find(queries, scopeOf(actor), account.id)) &&
         (await findStanding(queries, membership))
       if (!isUser) throw notThere('account', [account.id], 'permission')
       return insertPermission(queries, membership, { type, write }, now())

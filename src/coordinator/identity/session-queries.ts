@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Grants, OrganizationRole } from '../../resources/permission.js'
 import { session } from '../../resources/session.js'
-import { readingOf, type Reading } from '../api/noun-reading.js'
+import { readingOf } from '../api/noun-reading.js'
 import type { ListColumns } from '../store/list-query.js'
 import { listColumns, rowReader, storedColumns, type StoredRecord } from '../store/resource-rows.js'
 import { within, type Scope } from '../store/scope.js'
@@ -88,16 +88,17 @@ const listed = {
     })),
 } as const
 
+const anyReading = readingOf({ ...listed, select: selectListed })
+
 /** The list has those that live; any is found by its id. */
-export const sessionReading: Reading<ListedSession> = {
-  ...readingOf({ ...listed, select: selectListed }),
-  list: (service, actor, query) => {
-    const now = service.now()
-    const select = (queries: Queries, scope: Scope) =>
+export const sessionReading: typeof anyReading = {
+  ...anyReading,
+  listing: {
+    ...anyReading.listing,
+    select: (queries, scope, now) =>
       selectListed(queries, scope).where((e) =>
         e.or([e('sessions.refreshExpiresAt', '>', now), e('sessions.accessExpiresAt', '>', now)]),
-      )
-    return readingOf({ ...listed, select }).list(service, actor, query)
+      ),
   },
 }
 

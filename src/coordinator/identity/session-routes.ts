@@ -3,13 +3,14 @@ import { Type } from 'typebox'
 import { permissionTypes } from '../../resources/permission.js'
 import { apiToken, session } from '../../resources/session.js'
 import { nameSchema } from '../api/references.js'
-import { deleteRoute, listRoute, type Calls } from '../api/noun-routes.js'
+import { answeredAs, listRoute } from '../api/resource-routes.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
+import { scopeOf } from '../service.js'
 import { createApiToken } from './api-tokens.js'
 import type { Identity } from './identity.js'
 import { sessionSchema, toSessionView } from './identity-views.js'
-import { sessionReading, type ListedSession } from './session-queries.js'
+import { sessionReading } from './session-queries.js'
 import { endSession } from './sessions.js'
 
 const closed = { additionalProperties: false }
@@ -40,16 +41,14 @@ const apiTokenBody = Type.Object(
 
 export function sessionRoutes(identity: Identity): readonly Route[] {
   const { service } = identity
-  const calls: Calls<ListedSession> = {
-    service,
-    resource: session,
-    named: 'Session',
-    reading: sessionReading,
-    schema: sessionSchema,
-    view: toSessionView,
-  }
   return [
-    listRoute(calls, 'Sessions and API tokens that live'),
+    listRoute(service, {
+      ...sessionReading,
+      ...answeredAs(sessionSchema, toSessionView),
+      resource: session,
+      title: 'Session',
+      summaries: { list: 'Sessions and API tokens that live' },
+    }),
     route({
       method: 'POST',
       path: '/sessions',
@@ -70,9 +69,19 @@ export function sessionRoutes(identity: Identity): readonly Route[] {
         return { status: 201, body: made }
       },
     }),
-    deleteRoute(calls, null, {
+    route({
+      method: 'DELETE',
+      path: '/sessions/{id}',
+      operationId: 'deleteSession',
       summary: 'Ends a session: its tokens are worth nothing within 5 s',
-      run: (_, { id }) => endSession(service, id),
+      errorKey: 'session',
+      permission: { type: 'session', access: 'write' },
+      find: (_, actor, id) => sessionReading.find(service.store.queries, scopeOf(actor), id),
+      answers: { 204: null },
+      handle: async ({ object }) => {
+        await endSession(service, object.id)
+        return { status: 204 }
+      },
     }),
   ]
 }

@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto'
 import { credentialsChangedSubject } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
-import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { findOrganization } from './organization-queries.js'
 import {
@@ -132,16 +131,6 @@ export async function endSession(service: StateService, sessionId: number): Prom
 /** After every change of what tokens are worth: all coordinators ask the store again. */
 export function tellCredentialsChanged({ bus }: StateService): void {
   bus.publish(credentialsChangedSubject, {})
-}
-
-/** Null: the actor is of none. */
-export async function readOrganizationName(
-  { store }: StateService,
-  { organizationId }: Actor,
-): Promise<string | null> {
-  if (organizationId === null) return null
-  const organization = await findOrganization(store.queries, organizationId)
-  return organization?.name ?? null
 }
 
 export async function removeExpiredSessions({ store, now }: StateService): Promise<void> {

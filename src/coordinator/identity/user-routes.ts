@@ -1,7 +1,6 @@
 /** `/users`: the accounts of an organization with their roles there. */
 import { user } from '../../resources/user.js'
-import { crudRoutes } from '../api/noun-routes.js'
-import { createBody, updateBody } from '../api/resource-schemas.js'
+import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 import { toUserView, userSchema } from './identity-views.js'
@@ -9,28 +8,21 @@ import { userReading } from './user-queries.js'
 import { changeRole, createUser, deleteUser } from './users.js'
 
 export function userRoutes(service: StateService): readonly Route[] {
-  return crudRoutes({
-    service,
+  return resourceRoutes(service, {
+    ...userReading,
+    ...answeredAs(userSchema, toUserView),
     resource: user,
-    named: 'User',
-    reading: userReading,
-    schema: userSchema,
-    view: toUserView,
-    list: 'Users of your organization; the system administrator sees those of all',
-    get: 'One user',
-    create: {
-      summary: 'Makes an account a user, with a role; 409 when it is one',
-      body: createBody(user.fields),
-      run: (actor, body) => createUser(service, actor, body),
+    title: 'User',
+    summaries: {
+      list: 'Users of your organization; the system administrator sees those of all',
+      create: 'Makes an account a user, with a role; 409 when it is one',
+      get: 'One user',
+      update: 'Changes the role; 409 for the last administrator',
+      delete: 'Takes the account out of the organization; 409 for the last administrator',
     },
-    update: {
-      summary: 'Changes the role; 409 for the last administrator',
-      body: updateBody(user.fields),
-      run: (guarded, actor, object, { role }) => changeRole(guarded, actor, object, role),
-    },
-    remove: {
-      summary: 'Takes the account out of the organization; 409 for the last administrator',
-      run: deleteUser,
-    },
+    asksNoAccess: true,
+    create: createUser,
+    update: changeRole,
+    remove: deleteUser,
   })
 }

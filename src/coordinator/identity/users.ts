@@ -1,11 +1,11 @@
 /** Users: the accounts of an organization with their roles there. POST assigns, DELETE unassigns (choices: 2, Who). */
-import type { Actor, OrganizationRole } from '../../resources/permission.js'
+import type { Actor } from '../../resources/permission.js'
 import type { user } from '../../resources/user.js'
 import { FleetError } from '../../errors.js'
 import { accountReading } from './account-queries.js'
 import { updateRole, userReading, type UserRecord } from './user-queries.js'
 import { chooseOwner, notThere } from '../api/find-references.js'
-import type { CreateBody } from '../api/resource-schemas.js'
+import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import {
   addMember,
@@ -26,7 +26,7 @@ export async function createUser(
   const organizationId = await chooseOwner(store.queries, actor, wanted.organization, 'user')
   if (organizationId === null) throw organizationMissing('user')
   const id = await store.decide(async (queries) => {
-    const account = await accountReading.findWithin(queries, scopeOf(actor), wanted.account.id)
+    const account = await accountReading.find(queries, scopeOf(actor), wanted.account.id)
     if (!account) throw notThere('account', [wanted.account.id], 'user')
     const { userId, wasThere } = await addMember(queries, account, organizationId, {
       actor,
@@ -51,11 +51,11 @@ export async function changeRole(
   service: StateService,
   actor: Actor,
   before: UserRecord,
-  wanted: OrganizationRole | null | undefined,
+  { role: wanted }: UpdateBody<typeof user.fields>,
 ): Promise<UserRecord> {
   const role = wanted === undefined ? before.role : (wanted ?? 'regular')
   await service.store.decide(async (queries) => {
-    const now = await userReading.findWithin(queries, scopeOf(actor), before.id)
+    const now = await userReading.find(queries, scopeOf(actor), before.id)
     if (!now) throw new FleetError('not-found', 'user', `${before.id} was not found`)
     if (now.role === role) return
     requireGrantable(actor, 'administrator', 'user') // given or taken

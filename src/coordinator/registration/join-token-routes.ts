@@ -11,10 +11,10 @@ import {
   requireAccess,
 } from '../api/references.js'
 import { answerMaker } from '../api/resource-answers.js'
-import { deleteRoute, listRoute, type Calls } from '../api/noun-routes.js'
+import { answeredAs, listRoute } from '../api/resource-routes.js'
 import { answerSchema, createBody, withOthers } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
-import type { StateService } from '../service.js'
+import { scopeOf, type StateService } from '../service.js'
 import { joinTokenReading, type JoinTokenRecord } from './join-token-queries.js'
 import { createJoinToken, deleteJoinToken } from './join-tokens.js'
 
@@ -40,18 +40,16 @@ function view(record: JoinTokenRecord) {
 }
 
 export function joinTokenRoutes(service: StateService): readonly Route[] {
-  const calls: Calls<JoinTokenRecord> = {
-    service,
-    resource: joinToken,
-    named: 'JoinToken',
-    reading: joinTokenReading,
-    schema: joinTokenSchema,
-    view,
-    // Who may let agents in may change them.
-    listAccess: 'write',
-  }
   return [
-    listRoute(calls, 'Join tokens, without the tokens themselves'),
+    listRoute(service, {
+      ...joinTokenReading,
+      ...answeredAs(joinTokenSchema, view),
+      resource: joinToken,
+      title: 'JoinToken',
+      summaries: { list: 'Join tokens, without the tokens themselves' },
+      // Who may let agents in may change them.
+      listAccess: 'write',
+    }),
     route({
       method: 'POST',
       path: '/jointokens',
@@ -68,9 +66,19 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
         return { status: 201, body: { ...view(record), token } }
       },
     }),
-    deleteRoute(calls, null, {
+    route({
+      method: 'DELETE',
+      path: '/jointokens/{id}',
+      operationId: 'deleteJoinToken',
       summary: 'Revokes a join token; agents that it let in stay',
-      run: deleteJoinToken,
+      errorKey: 'jointoken',
+      permission: { type: 'agent', access: 'write' },
+      find: (_, actor, id) => joinTokenReading.find(service.store.queries, scopeOf(actor), id),
+      answers: { 204: null },
+      handle: async ({ actor, object }) => {
+        await deleteJoinToken(service, object, actor)
+        return { status: 204 }
+      },
     }),
   ]
 }

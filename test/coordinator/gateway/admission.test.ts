@@ -1,6 +1,7 @@
 /** Who comes in: credentials, names, subprotocol, hello, and what ends a link (choices: 4). */
 import { connect } from 'node:net'
 import t from 'tap'
+import { listObjects } from '../../../src/coordinator/api/list-objects.js'
 import { joinTokenReading } from '../../../src/coordinator/registration/join-token-queries.js'
 import { deleteJoinToken } from '../../../src/coordinator/registration/join-tokens.js'
 import { createOwnTokens } from '../../../src/coordinator/registration/own-tokens.js'
@@ -315,7 +316,12 @@ await t.test('tokens of the own process replace each other and do not pile up', 
   const later = [await makeOwn('local agent', 1), await makeOwn('local agent', 1)]
   const last = await makeOwn('local agent', 1)
 
-  const { rows } = await joinTokenReading.list(service, administrator, {})
+  const { rows } = await listObjects(
+    service,
+    administrator,
+    {},
+    { noun: 'jointoken', ...joinTokenReading },
+  )
   const labels = []
   for await (const { label, maxUses } of rows) labels.push([label, maxUses])
   t.same(labels, [

@@ -69,7 +69,7 @@ async function readKey(file: string): Promise<SecretKey> {
 }
 
 async function readClientSecret({ identity, service }: Controller, id: number) {
-  const idp = await idpReading.findWithin(service.store.queries, { kind: 'all' }, id)
+  const idp = await idpReading.find(service.store.queries, { kind: 'all' }, id)
   if (!idp) throw new Error('no provider')
   return (await openProvider(identity.sealing, idp)).clientSecret
 }

@@ -113,7 +113,7 @@ async function changeAccount(
   const { store, now } = service
   const isSelf = accountId === actor.accountId
   const scope = isSelf ? ({ kind: 'all' } as const) : scopeOf(actor)
-  const account = await accountReading.findWithin(store.queries, scope, accountId)
+  const account = await accountReading.find(store.queries, scope, accountId)
   if (!account) throw notFound({ accountId })
   const change: AccountChange = email === undefined ? {} : { email }
   if (!isSelf) {

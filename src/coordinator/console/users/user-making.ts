@@ -95,7 +95,7 @@ async function joinAccount(
   const { organizationId } = actor
   return store.decide(async (queries) => {
     const named = username.includes('\0') ? undefined : await findAccountByName(queries, username)
-    const account = named && (await accountReading.findWithin(queries, scopeOf(actor), named.id))
+    const account = named && (await accountReading.find(queries, scopeOf(actor), named.id))
     if (!account)
       throw new FleetError('invalid', 'user', 'password is missing; a new account needs one')
     await requireNewcomer(queries, actor, account)

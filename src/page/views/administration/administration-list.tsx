@@ -7,7 +7,7 @@ import type { Column, TableProps } from '../../parts/table.js'
 import { AdministrationHead } from './administration-head.js'
 import { EditDialog, type EditKind } from './edit-dialog.js'
 
-export interface ListKind<T> extends Pick<TableProps<T>, 'linkOf'> {
+interface ListKind<T> extends Pick<TableProps<T>, 'linkOf' | 'sorting'> {
   readonly title: string
   /** Of the API. */
   readonly path: string
@@ -24,14 +24,16 @@ export interface ListKind<T> extends Pick<TableProps<T>, 'linkOf'> {
   readonly deeds?: Pick<RowDeeds<T>, 'nameOf' | 'questionOf'> & Partial<RowDeeds<T>>
   /** In place of the button that makes one. */
   readonly buttons?: (makeNew: () => void) => ComponentChildren
-  readonly edit: EditKind<T>
+  /** What the dialog asks for; left out: nothing is made or changed here. */
+  readonly edit?: EditKind<T>
   /** Where there is nothing yet. */
-  readonly empty: { readonly icon?: 'cache'; readonly title: string; readonly text: string }
+  readonly empty: { readonly icon?: 'cache'; readonly title: string; readonly text?: string }
 }
 
 /** The view of it. */
 export function viewOf<T extends { readonly id: number }>(kind: ListKind<T>) {
-  const { title, path, options, isShown, noun, textOf, columns, linkOf, buttons, empty } = kind
+  const { title, path, options, isShown, noun, textOf, columns, buttons, edit, empty } = kind
+  const { linkOf, sorting } = kind
   const deeds = kind.deeds && { path, verb: 'Delete', done: 'Deleted.', ...kind.deeds }
   return function AdministrationList() {
     const isWriter = kind.mayWrite()
@@ -39,15 +41,15 @@ export function viewOf<T extends { readonly id: number }>(kind: ListKind<T>) {
     return (
       <ListView
         Head={AdministrationHead}
-        {...{ title, textOf, columns, linkOf }}
+        {...{ title, textOf, columns, linkOf, sorting }}
         {...(buttons && { buttons })}
         list={isShown ? { ...list, rows: list.rows.filter(isShown) } : list}
         noun={isWriter ? noun : null}
         deeds={isWriter && deeds ? deeds : null}
-        dialog={(asked) => <EditDialog {...asked} path={path} kind={kind.edit} />}
+        dialog={(asked) => edit && <EditDialog {...asked} path={path} kind={edit} />}
         empty={
           <Empty icon={empty.icon ?? 'administration'} title={empty.title}>
-            <p>{empty.text}</p>
+            {empty.text !== undefined && <p>{empty.text}</p>}
           </Empty>
         }
       />

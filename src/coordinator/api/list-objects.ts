@@ -1,0 +1,84 @@
+/** The list of a noun: its rows by the query of the call, with what follows from other rows. */
+import type { SelectQueryBuilder } from 'kysely'
+import { parseListQuery, type ListFields, type ListValue } from '../../resources/list-query.js'
+import type { Actor } from '../../resources/permission.js'
+import { FleetError, type ErrorKey } from '../../errors.js'
+import { splitQuery, takeComputed, type ListParameters } from '../store/computed-list.js'
+import type { ListColumns } from '../store/list-query.js'
+import { readLongList, type LongListAnswer } from '../store/long-list.js'
+import type { Tables } from '../store/schema.js'
+import type { Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+import { scopeOf, type StateService } from '../service.js'
+
+export interface Listing<TB extends keyof Tables, Row extends { readonly id: number }, Listed> {
+  readonly columns: ListColumns
+  /** Where what a column tells depends on who asks; the same names. */
+  readonly columnsFor?: (scope: Scope) => ListColumns
+  /** What stands in no table. */
+  readonly computed?: {
+    readonly fields: ListFields
+    readonly valueOf: (listed: Listed, field: string) => ListValue
+  }
+  readonly select: (
+    queries: Queries,
+    scope: Scope,
+    now: number,
+  ) => SelectQueryBuilder<Tables, TB, Row>
+  /** In their order. */
+  readonly read: (
+    service: StateService,
+    rows: Awaited<ReturnType<SelectQueryBuilder<Tables, TB, Row>['execute']>>,
+    scope: Scope,
+  ) => readonly Listed[] | Promise<readonly Listed[]>
+}
+
+/** Of what has a state, by number and by name. */
+export function byState<Listed>(
+  stateOf: (listed: Listed) => { readonly state: number; readonly stateName: string },
+) {
+  return {
+    fields: { state: { type: 'number' }, stateName: { type: 'text' } },
+    valueOf: (listed: Listed, field: string): ListValue => {
+      const { state, stateName } = stateOf(listed)
+      return field === 'state' ? state : stateName
+    },
+  } as const
+}
+
+type Listable = Pick<Listing<never, never, never>, 'columns'> & {
+  readonly computed?: { readonly fields: ListFields }
+}
+
+/** What it can be filtered and sorted by. */
+export function listFieldsOf({ columns, computed }: Listable): string[] {
+  return Object.keys({ ...columns, ...computed?.fields })
+}
+
+export async function listObjects<
+  TB extends keyof Tables,
+  Row extends { readonly id: number },
+  Listed,
+>(
+  service: StateService,
+  actor: Actor,
+  query: ListParameters,
+  { noun, listing }: { readonly noun: ErrorKey; readonly listing: Listing<TB, Row, Listed> },
+): Promise<LongListAnswer<Listed>> {
+  const { computed } = listing
+  const scope = scopeOf(actor)
+  const columns = listing.columnsFor?.(scope) ?? listing.columns
+  const list = parseListQuery(query, { ...columns, ...computed?.fields }, noun)
+  const split = splitQuery(list, (field) => !(field in columns))
+  const all = listing.select(service.store.queries, scope, service.now())
+  const found = await readLongList(all, split.stored, columns, (rows) =>
+    listing.read(service, rows, scope),
+  )
+  return computed ? takeComputed(split, found, computed.valueOf) : found
+}
+
+/** Throws 'not-found'. */
+export function requireFound<Found>(found: Found | undefined, noun: ErrorKey, id: number): Found {
+  if (found === undefined) throw new FleetError('not-found', noun, `${id} was not found`)
+  return found
+}

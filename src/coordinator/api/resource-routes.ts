@@ -1,0 +1,256 @@
+/** The five routes of a noun that people edit, made from its definition and its use cases. */
+import { Type, type Static, type TSchema, type TUnsafe } from 'typebox'
+import type { Access, Actor } from '../../resources/permission.js'
+import {
+  readOnlyNames,
+  writtenFields,
+  type Fields,
+  type Resource,
+} from '../../resources/resource.js'
+import type { ErrorKey } from '../../errors.js'
+import { answerList, route, type Route } from '../http/route.js'
+import { mapRows } from '../store/long-list.js'
+import type { Tables } from '../store/schema.js'
+import type { Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+import { scopeOf, type StateService } from '../service.js'
+import { editing } from './editing.js'
+import { listFieldsOf, listObjects, type Listing } from './list-objects.js'
+import { forceQuery, listQuerySchema, requireAccess } from './references.js'
+import {
+  createBody,
+  editKeys,
+  requireFixed,
+  updateBody,
+  type CreateBody,
+  type UpdateBody,
+} from './resource-schemas.js'
+
+type Summaries = Readonly<Record<'list' | 'create' | 'get' | 'update' | 'delete', string>>
+
+interface Listable<TB extends keyof Tables, Row extends { readonly id: number }, Listed> {
+  readonly resource: Resource
+  /** In the names of operations: `VclGroup`. */
+  readonly title: string
+  readonly summaries: Pick<Summaries, 'list'>
+  readonly listing: Listing<TB, Row, Listed>
+  /** What the list needs; to read unless given. */
+  readonly listAccess?: Access
+  /** Of one in a list. */
+  readonly listed: TSchema
+  readonly toListed: (listed: Listed) => object
+}
+
+interface Bodies {
+  readonly create: TSchema
+  readonly update: TSchema
+}
+
+interface BodiesOf<F extends Fields> extends Bodies {
+  readonly create: TUnsafe<CreateBody<F>>
+  readonly update: TUnsafe<UpdateBody<F>>
+}
+
+export interface Editable<
+  F extends Fields,
+  TB extends keyof Tables,
+  Row extends { readonly id: number },
+  Listed,
+  Found extends object,
+  View,
+  B extends Bodies = BodiesOf<F>,
+> extends Listable<TB, Row, Listed> {
+  readonly resource: Resource & { readonly fields: F }
+  readonly summaries: Summaries
+  readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
+  /** Throws for what the caller only reads, as what is shared with it. */
+  readonly requireChangeable?: (
+    actor: Actor,
+    found: Found,
+    service: StateService,
+  ) => void | Promise<void>
+  /** What a PUT changes, as it is answered; left out: the record has it so. */
+  readonly toEdited?: (found: Found) => object
+  /** Beside what a PUT writes: what else tells one edit from another, and the key that another one tells. */
+  readonly edited?: { readonly keys: readonly string[]; readonly longKey?: string }
+  readonly answer: TSchema
+  readonly view: (service: StateService, found: Found) => View | Promise<View>
+  readonly toAnswer: (view: View) => object
+  /** Where they take more than the fields; else they are made of these. */
+  readonly bodies?: B
+  /** Its own permission is enough to name what it refers to. */
+  readonly asksNoAccess?: true
+  readonly create: (service: StateService, actor: Actor, body: Static<B['create']>) => Promise<View>
+  /** What `force` allows; left out: it is not asked for. */
+  readonly force?: string
+  readonly update: (
+    service: StateService,
+    actor: Actor,
+    found: Found,
+    change: Static<B['update']> & { readonly force: boolean },
+  ) => Promise<View>
+  readonly remove: (service: StateService, found: Found, actor: Actor) => Promise<void>
+}
+
+export function listRoute<TB extends keyof Tables, Row extends { readonly id: number }, Listed>(
+  service: StateService,
+  of: Listable<TB, Row, Listed>,
+): Route {
+  const { resource, listing, listAccess = 'read' } = of
+  const { noun, permission } = resource
+  return route({
+    method: 'GET',
+    path: resource.path,
+    operationId: `list${of.title}s`,
+    summary: of.summaries.list,
+    errorKey: noun,
+    permission: { type: permission, access: listAccess },
+    query: listQuerySchema(listFieldsOf(listing)),
+    answers: { 200: Type.Array(of.listed) },
+    handle: async ({ actor, query }) => {
+      const found = await listObjects(service, actor, query, { noun, listing })
+      return answerList(mapRows(found, of.toListed), found.total)
+    },
+  })
+}
+
+export function resourceRoutes<
+  F extends Fields,
+  TB extends keyof Tables,
+  Row extends { readonly id: number },
+  Listed,
+  Found extends object,
+  View,
+  B extends Bodies = BodiesOf<F>,
+>(service: StateService, of: Editable<F, TB, Row, Listed, Found, View, B>): readonly Route[] {
+  const { noun: errorKey, permission: type, path, fields } = of.resource
+  const { title, summaries, bodies, toEdited = asItIs } = of
+  const find = (_: unknown, actor: Actor, id: number) =>
+    of.find(service.store.queries, scopeOf(actor), id)
+  const findChangeable = async (_: unknown, actor: Actor, id: number) => {
+    const found = await find(_, actor, id)
+    if (found !== undefined) await of.requireChangeable?.(actor, found, service)
+    return found
+  }
+  const edit = editingOf(service, of)
+  const write = { errorKey, permission: { type, access: 'write' }, edit } as const
+  const ignoredKeys = readOnlyNames(fields)
+  const one = `${path}/{id}`
+  const mayName = (actor: Actor, body: object): void => {
+    if (of.asksNoAccess !== true) requireReferences(actor, fields, body, errorKey)
+  }
+  return [
+    listRoute(service, of),
+    route({
+      ...write,
+      method: 'POST',
+      path,
+      operationId: `create${title}`,
+      summary: summaries.create,
+      body: bodies?.create ?? createBody(fields),
+      ignoredKeys,
+      answers: { 201: of.answer },
+      handle: async ({ actor, body }) => {
+        mayName(actor, body as object)
+        const made = await of.create(service, actor, body as Static<B['create']>)
+        return { status: 201, body: of.toAnswer(made) }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: one,
+      operationId: `get${title}`,
+      summary: summaries.get,
+      errorKey,
+      permission: { type, access: 'read' },
+      edit,
+      find,
+      answers: { 200: of.answer },
+      handle: async ({ object }) => ({
+        status: 200,
+        body: of.toAnswer(await of.view(service, object)),
+      }),
+    }),
+    route({
+      ...write,
+      method: 'PUT',
+      path: one,
+      operationId: `update${title}`,
+      summary: summaries.update,
+      find: findChangeable,
+      ...(of.force !== undefined && { query: forceQuery(of.force) }),
+      body: bodies?.update ?? updateBody(fields),
+      ignoredKeys,
+      answers: { 200: of.answer },
+      handle: async ({ actor, object, body, query, guarded }) => {
+        mayName(actor, body as object)
+        requireFixed(of.resource, body as object, toEdited(object))
+        const change = { ...(body as Static<B['update']> & object), force: query.force ?? false }
+        return { status: 200, body: of.toAnswer(await of.update(guarded, actor, object, change)) }
+      },
+    }),
+    route({
+      ...write,
+      method: 'DELETE',
+      path: one,
+      operationId: `delete${title}`,
+      summary: summaries.delete,
+      find: findChangeable,
+      answers: { 204: null },
+      handle: async ({ actor, object, guarded }) => {
+        await of.remove(guarded, object, actor)
+        return { status: 204 }
+      },
+    }),
+  ]
+}
+
+/** How one of them is edited, for other routes of the same noun. */
+export function editingOf<Found extends object>(
+  service: StateService,
+  of: {
+    readonly resource: Resource
+    readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
+    readonly toEdited?: (found: Found) => object
+    readonly edited?: { readonly keys: readonly string[]; readonly longKey?: string }
+  },
+) {
+  const { keys: more = [], longKey } = of.edited ?? {}
+  const keys = [...editKeys(of.resource.fields).filter((key) => key !== longKey), ...more]
+  return editing(service, {
+    keys,
+    ...(longKey !== undefined && { longKey }),
+    find: (inside, actor, id) => of.find(inside.store.queries, scopeOf(actor), id),
+    view: of.toEdited ?? asItIs,
+  })
+}
+
+function asItIs(found: object): object {
+  return found
+}
+
+/** Of a noun whose objects are answered alike everywhere, each from its own record. */
+export function answeredAs<Found extends object>(
+  schema: TSchema,
+  toAnswer: (found: Found) => object,
+) {
+  return {
+    listed: schema,
+    toListed: toAnswer,
+    toEdited: toAnswer,
+    answer: schema,
+    view: (_: StateService, found: Found) => found,
+    toAnswer,
+  }
+}
+
+/** An answer tells the names of what a body refers to. */
+export function requireReferences(
+  actor: Actor,
+  fields: Fields,
+  body: object,
+  errorKey: ErrorKey,
+): void {
+  for (const [name, field] of writtenFields(fields))
+    if ('to' in field && name in body) requireAccess(actor, field.to.permission, 'read', errorKey)
+}
