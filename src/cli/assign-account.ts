@@ -1,13 +1,14 @@
 /** `organizations assign|unassign`. */
+import { account as resource } from '../resources/account.js'
 import { requireFields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { confirm } from './confirm.js'
 import { findId } from './find-object.js'
 import { showObject } from './output.js'
+import { toNamed } from './resource-noun.js'
 import { textFlag, word, type Invocation, type Named } from './verb.js'
 
-/** As the noun says it, which is made of organizations in its turn. */
-const account: Named = { path: '/accounts', singular: 'account', nameField: 'name' }
+const account = toNamed(resource)
 
 export async function assignAccount(
   invocation: Invocation,

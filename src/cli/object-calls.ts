@@ -23,16 +23,25 @@ export async function getObject(invocation: Invocation, noun: NounParts): Promis
   showObject(invocation.output, await api.readObject(`${noun.path}/${id}`))
 }
 
-export async function addObject(invocation: Invocation, noun: NounParts): Promise<undefined> {
+/** Where a body holds more than the noun's fields: secret-bodies.ts. */
+export async function addObject(
+  invocation: Invocation,
+  noun: NounParts,
+  readBody = buildBody,
+): Promise<undefined> {
   const api = await invocation.openApi()
-  const body = await buildBody(invocation, api, noun.fields)
+  const body = await readBody(invocation, api, noun.fields)
   const made = await api.call({ method: 'POST', path: noun.path, body })
   showObject(invocation.output, requireFields(made.body))
 }
 
-export async function updateObject(invocation: Invocation, noun: NounParts): Promise<undefined> {
+export async function updateObject(
+  invocation: Invocation,
+  noun: NounParts,
+  readBody = buildBody,
+): Promise<undefined> {
   const api = await invocation.openApi()
-  const body = await buildBody(invocation, api, noun.fields)
+  const body = await readBody(invocation, api, noun.fields)
   if (Object.keys(body).length === 0) throw usageError('nothing to change is given')
   const id = await findId(api, noun, word(invocation, 0))
   const query = forceQuery(invocation)

@@ -1,5 +1,6 @@
 /** From a resource to the noun of the command line: what is typed, the columns of its list, the fields of its bodies. */
 import { domainToASCII } from 'node:url'
+import { organization } from '../resources/organization.js'
 import {
   takesNull,
   writtenFields,
@@ -30,8 +31,9 @@ export function toNounParts(resource: Resource, { alias, ...words }: NounWords):
 /** What people write of these. */
 export function toFields(fields: Fields): readonly Field[] {
   return writtenFields(fields).flatMap(([name, field]): Field[] => {
-    const { summary, on } = field.write
+    const { summary, fixed } = field.write
     if (summary === undefined) return []
+    const on = fixed === true ? 'create' : field.write.on
     return [
       {
         name,
@@ -64,11 +66,30 @@ function toColumn(name: string, { fields }: Resource): Column {
   return { field: name, ...(title !== undefined && { title }) }
 }
 
-/** Names and words are typed as the texts that they are. */
+/** Names, words and all others are typed as the texts that they are. */
+const typedOtherwise: Readonly<Partial<Record<ResourceField['kind'], PlainType>>> = {
+  integer: 'integer',
+  moment: 'moment',
+  numbers: 'numbers',
+  flag: 'boolean',
+  list: 'words',
+}
+type PlainType = 'integer' | 'moment' | 'numbers' | 'boolean' | 'words'
+
 function toFieldType(field: ResourceField): FieldType {
   if (field.kind === 'references') return { kind: 'references', of: toNamed(field.to) }
   if (field.kind === 'reference' && field.to) return { kind: 'reference', of: toNamed(field.to) }
-  if (field.kind === 'integer' || field.kind === 'source') return { kind: field.kind }
+  if (field.kind === 'source') return { kind: 'source' }
   if (field.kind === 'words' && typeof field.of[0] === 'number') return { kind: 'integer' }
-  return { kind: field.kind === 'flag' ? 'boolean' : 'text' }
+  return { kind: typedOtherwise[field.kind] ?? 'text' }
+}
+
+/** Whose a new object is: the system administrator says it. */
+export function ownerField(summary: string): Field {
+  return {
+    name: 'organization',
+    summary: `${summary}; for the system administrator`,
+    type: { kind: 'reference', of: toNamed(organization) },
+    only: 'add',
+  }
 }

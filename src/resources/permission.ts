@@ -100,6 +100,10 @@ export function toPermissions(grants: Grants): Permission[] {
     .filter(({ read }) => read)
 }
 
+export function isSameGrants(one: Grants, other: Grants): boolean {
+  return permissionTypes.every((type) => one[type] === other[type])
+}
+
 export function isPermissionType(text: string): text is PermissionType {
   return permissionTypes.some((type) => type === text)
 }

@@ -46,6 +46,8 @@ export type Shape =
   | { readonly kind: 'words'; readonly of: readonly (string | number)[] }
   | { readonly kind: 'id' | 'flag' | 'time' }
   | { readonly kind: 'integer'; readonly minimum?: number; readonly maximum?: number }
+  /** Seconds since 1970; milliseconds in the table. */
+  | { readonly kind: 'moment'; readonly maximum?: number }
   /** A text that may be megabytes long. */
   | { readonly kind: 'source' }
   /** Texts by name. */
@@ -63,16 +65,27 @@ export type Shape =
     }
   | { readonly kind: 'object'; readonly fields: Fields }
   | { readonly kind: 'list'; readonly of: Field }
+  /** Any of these, each with a number. */
+  | { readonly kind: 'numbers'; readonly of: Readonly<Record<string, NumberShape>> }
+
+interface NumberShape {
+  readonly maximum: number
+  /** Counts where it is left out. */
+  readonly default: number
+  readonly description: string
+}
 
 export interface Write {
   /** Left out: both. */
   readonly on?: 'create' | 'update'
   /** By a create; what else is left out gets its default. */
   readonly required?: true
+  /** A create decides; an update may repeat it, as a GET answered it, but not change it. */
+  readonly fixed?: true
   /** Null: as its default. */
   readonly nullable?: true
   /** Null unless given. */
-  readonly default?: string | number | boolean
+  readonly default?: string | number | boolean | readonly string[]
   /** For people: the flag of the CLI, the input of the page. Left out: only programs write it. */
   readonly summary?: string
 }
@@ -97,7 +110,7 @@ export type VersionedReference = Reference & { readonly version?: number }
 
 type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'source' | 'time' }
   ? string
-  : S extends { kind: 'id' | 'integer' }
+  : S extends { kind: 'id' | 'integer' | 'moment' }
     ? number
     : S extends { kind: 'flag' }
       ? boolean
@@ -117,7 +130,9 @@ type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'source' 
                     ? Answer<F>
                     : S extends { kind: 'list'; of: infer F extends Field }
                       ? readonly ValueOf<F>[]
-                      : never
+                      : S extends { kind: 'numbers'; of: infer N }
+                        ? { readonly [K in keyof N]?: number }
+                        : never
 
 export type WrittenKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { write: Write } ? K : never
@@ -129,13 +144,20 @@ export type WrittenColumn<F extends Fields> = {
   [K in WrittenKey<F>]: F[K] extends { computed: true } ? never : K
 }[WrittenKey<F>]
 
-/** What a row keeps of what may be written. */
+/** Of each key by itself, where `K` is a union. */
+export type ColumnOf<F extends Fields, K extends keyof F> = K extends keyof F
+  ? F[K] extends { column: infer C extends string }
+    ? C
+    : K & string
+  : never
+
+/** What a row keeps of what may be written, by column. */
 export type Written<F extends Fields> = {
-  readonly [K in WrittenColumn<F>]: ValueOf<F[K]> | Unset<F[K]>
+  readonly [K in WrittenColumn<F> as ColumnOf<F, K>]: ValueOf<F[K]> | Unset<F[K]>
 }
 
 /** Reset, and its default is what its noun's own code finds. */
-type Unset<F extends Field> = F extends { write: { default: string | number | boolean } }
+type Unset<F extends Field> = F extends { write: { default: NonNullable<Write['default']> } }
   ? never
   : F extends { write: { nullable: true } }
     ? null
@@ -185,6 +207,6 @@ export function titleOf(name: string, { title = name }: Pick<Field, 'title'>): s
 }
 
 /** Of a body: what it leaves out. */
-export function defaultOf({ write }: Pick<Field, 'write'>): string | number | boolean | null {
+export function defaultOf({ write }: Pick<Field, 'write'>): NonNullable<Write['default']> | null {
   return write?.default ?? null
 }

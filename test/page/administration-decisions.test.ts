@@ -11,13 +11,9 @@ import {
 } from '../../src/page/views/administration/enrolment.js'
 import {
   grantTypes,
-  isSameGrants,
   planGrantCalls,
   revertGrants,
-  toGrants,
-  toPermissions,
   turnGrant,
-  type Grants,
 } from '../../src/page/views/administration/grants.js'
 import {
   joinEntries,
@@ -26,7 +22,13 @@ import {
   sayStatus,
 } from '../../src/page/views/administration/pick-entries.js'
 import { toExpiry } from '../../src/page/views/administration/lifetime.js'
-import { permissionTypes } from '../../src/resources/permission.js'
+import {
+  isSameGrants,
+  permissionTypes,
+  toGrants,
+  toPermissions,
+  type Grants,
+} from '../../src/resources/permission.js'
 
 const types = grantTypes.map(({ type }) => type)
 const anyType = fc.constantFrom(...types)

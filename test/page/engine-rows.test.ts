@@ -1,6 +1,6 @@
 /** What the page makes of a cache's answers: whose health is set, what was set, which parameters differ. */
 import t from 'tap'
-import type { Whoami } from '../../src/page/api/whoami.js'
+import type { Whoami } from '../../src/resources/session.js'
 import {
   isOwn,
   isReachable,

@@ -1,45 +1,25 @@
 /** `cachefleet accounts`. */
+import { account as resource } from '../../resources/account.js'
 import { fieldFlags } from '../field-flags.js'
 import { deleteVerb, getVerb, listVerb } from '../object-verbs.js'
 import { passwordFlags } from '../password-flags.js'
-import type { Noun, NounParts } from '../verb.js'
-import { organization } from './organizations.js'
+import { ownerField, toNounParts } from '../resource-noun.js'
+import type { Field, Noun, NounParts } from '../verb.js'
 
-export const account = {
-  name: 'accounts',
-  aliases: ['account'],
-  singular: 'account',
-  path: '/accounts',
-  nameField: 'name',
+const parts = toNounParts(resource, {
   exampleObject: 'anna',
   summary: 'who may log in',
   example: 'accounts add anna --password-file anna.txt',
-  columns: [
-    { field: 'id' },
-    { field: 'name' },
-    { field: 'email' },
-    { field: 'locked' },
-    { field: 'organizations' },
-    { field: 'created' },
-  ],
-  fields: [
-    { name: 'name', type: { kind: 'text' }, summary: 'unique in the whole store', only: 'update' },
-    { name: 'email', type: { kind: 'text' }, summary: 'empty: none', clearable: true },
-    { name: 'locked', type: { kind: 'boolean' }, summary: 'it cannot log in, its tokens stop' },
-    {
-      name: 'organization',
-      type: { kind: 'reference', of: organization },
-      summary: 'whose it is, and a user of, by id or name; for the system administrator',
-      only: 'add',
-    },
-    {
-      name: 'organizations',
-      type: { kind: 'references', of: organization },
-      summary: 'of which it is a user, by id or name; for the system administrator',
-      clearable: true,
-    },
-  ],
-} satisfies NounParts
+})
+
+const account: NounParts = { ...parts, fields: parts.fields.flatMap(toFields) }
+
+/** A new one's name is an argument. */
+function toFields(field: Field): readonly Field[] {
+  if (field.name === 'name') return [{ ...field, only: 'update' }]
+  const isMember = field.name === 'organizations'
+  return isMember ? [ownerField('whose it is, and a user of, by id or name'), field] : [field]
+}
 
 export const accounts: Noun = {
   ...account,
@@ -52,8 +32,11 @@ export const accounts: Noun = {
       arguments: ['<name>'],
       flags: [...fieldFlags(account.fields, 'add'), ...passwordFlags],
       example: 'accounts add anna --password-stdin',
-      run: async (invocation) =>
-        (await import('../change-account.js')).addAccount(invocation, account),
+      run: async (invocation) => {
+        const { readNewAccount } = await import('../secret-bodies.js')
+        const { addObject } = await import('../object-calls.js')
+        return addObject(invocation, account, readNewAccount)
+      },
     },
     {
       name: 'update',
@@ -61,8 +44,11 @@ export const accounts: Noun = {
       arguments: ['<id|name>'],
       flags: [...fieldFlags(account.fields, 'update'), ...passwordFlags],
       example: 'accounts update anna --locked',
-      run: async (invocation) =>
-        (await import('../change-account.js')).updateAccount(invocation, account),
+      run: async (invocation) => {
+        const { readAccountChange } = await import('../secret-bodies.js')
+        const { updateObject } = await import('../object-calls.js')
+        return updateObject(invocation, account, readAccountChange)
+      },
     },
     deleteVerb(account),
   ],

@@ -1,53 +1,21 @@
 /** `cachefleet idps`. */
+import { idp as resource } from '../../resources/idp.js'
 import { fieldFlags } from '../field-flags.js'
 import { deleteVerb, getVerb, idArgument, listVerb } from '../object-verbs.js'
+import { ownerField, toNounParts } from '../resource-noun.js'
 import type { Flag, Noun, NounParts } from '../verb.js'
-import { organization } from './organizations.js'
 
-const idp = {
-  name: 'idps',
-  aliases: ['idp'],
-  singular: 'identity provider',
-  path: '/idps',
-  nameField: 'organization.name',
+const parts = toNounParts(resource, {
   exampleObject: 'shop',
   summary: "where an organization's people log in (OpenID Connect)",
   example: 'idps add --base-url https://idp.example.com --client-id fleet --client-secret-stdin',
-  columns: [
-    { field: 'id' },
-    { field: 'organization' },
-    { field: 'baseURL', title: 'base URL' },
-    { field: 'clientID', title: 'client ID' },
-    { field: 'scopes' },
-    { field: 'roleClaim', title: 'role claim' },
-  ],
-  fields: [
-    {
-      name: 'baseURL',
-      type: { kind: 'text' },
-      summary: "the provider's issuer: https, or http on loopback",
-    },
-    { name: 'clientID', type: { kind: 'text' }, summary: 'what the provider knows the fleet as' },
-    {
-      name: 'scopes',
-      type: { kind: 'words' },
-      summary: 'asked for, separated by commas; openid,profile,email unless given',
-      clearable: true,
-    },
-    {
-      name: 'roleClaim',
-      type: { kind: 'text' },
-      summary: 'claim that says what people may do; nothing is mapped unless given',
-      clearable: true,
-    },
-    {
-      name: 'organization',
-      type: { kind: 'reference', of: organization },
-      summary: 'whose it is, by id or name; for the system administrator',
-      only: 'add',
-    },
-  ],
-} satisfies NounParts
+})
+
+const idp: NounParts = {
+  ...parts,
+  singular: 'identity provider',
+  fields: [...parts.fields, ownerField('whose it is, by id or name')],
+}
 
 const secretFlags: readonly Flag[] = [
   { form: '--client-secret-stdin', summary: 'the secret is the first line of standard input' },
@@ -65,7 +33,10 @@ export const idps: Noun = {
       flags: [...fieldFlags(idp.fields, 'add'), ...secretFlags],
       example:
         'idps add --base-url https://idp.example.com --client-id fleet --client-secret-stdin',
-      run: async (invocation) => (await import('../change-idp.js')).addIdp(invocation, idp),
+      run: async (invocation) => {
+        const { readIdp } = await import('../secret-bodies.js')
+        return (await import('../object-calls.js')).addObject(invocation, idp, readIdp)
+      },
     },
     {
       name: 'update',
@@ -77,7 +48,10 @@ export const idps: Noun = {
         { form: '--no-client-secret', summary: 'none: a client without a secret' },
       ],
       example: 'idps update shop --role-claim realm_access.roles',
-      run: async (invocation) => (await import('../change-idp.js')).updateIdp(invocation, idp),
+      run: async (invocation) => {
+        const { readIdp } = await import('../secret-bodies.js')
+        return (await import('../object-calls.js')).updateObject(invocation, idp, readIdp)
+      },
     },
     deleteVerb(idp),
   ],

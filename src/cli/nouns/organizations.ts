@@ -1,49 +1,18 @@
 /** `cachefleet organizations`. */
+import { organization as resource } from '../../resources/organization.js'
 import { yesFlag } from '../confirm.js'
 import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { toNounParts } from '../resource-noun.js'
 import type { Flag, Noun, NounParts } from '../verb.js'
 
-export const organization = {
-  name: 'organizations',
+const organization: NounParts = {
+  ...toNounParts(resource, {
+    exampleObject: 'shop',
+    summary: 'separate owners of objects on one fleet',
+    example: 'organizations add --name shop',
+  }),
   aliases: ['org', 'organization'],
-  singular: 'organization',
-  path: '/organizations',
-  nameField: 'name',
-  exampleObject: 'shop',
-  summary: 'separate owners of objects on one fleet',
-  example: 'organizations add --name shop',
-  columns: [
-    { field: 'id' },
-    { field: 'name' },
-    { field: 'locked' },
-    { field: 'accessTTL', title: 'access TTL' },
-    { field: 'refreshTTL', title: 'refresh TTL' },
-    { field: 'created' },
-  ],
-  fields: [
-    { name: 'name', type: { kind: 'text' }, summary: 'unique' },
-    {
-      name: 'accessTTL',
-      type: { kind: 'integer' },
-      summary: 'lifetime of access tokens in seconds; 600 unless given',
-      clearable: true,
-    },
-    {
-      name: 'refreshTTL',
-      type: { kind: 'integer' },
-      summary: 'lifetime of refresh tokens in seconds; 3600 unless given',
-      clearable: true,
-    },
-    { name: 'locked', type: { kind: 'boolean' }, summary: 'nobody logs in, tokens stop counting' },
-    {
-      name: 'quotas',
-      type: { kind: 'numbers' },
-      summary:
-        'how much it may have, as files=100,agents=20; what is left out has its default: the API document has them',
-      clearable: true,
-    },
-  ],
-} satisfies NounParts
+}
 
 const accountFlag: Flag = { form: '--account <account>', summary: 'by id or name' }
 

@@ -1,25 +1,15 @@
 /** `cachefleet sessions`. */
+import { session as resource } from '../../resources/session.js'
 import { addVerb, deleteVerb, listVerb } from '../object-verbs.js'
+import { toNounParts } from '../resource-noun.js'
 import type { Noun, NounParts } from '../verb.js'
 
-const session = {
-  name: 'sessions',
-  aliases: ['session'],
-  singular: 'session',
-  path: '/sessions',
-  nameField: 'label',
-  exampleObject: 'ci',
-  summary: 'who is logged in, and API tokens for programs',
-  example: 'sessions list --sort lastUsed:desc',
-  columns: [
-    { field: 'id' },
-    { field: 'account' },
-    { field: 'organization' },
-    { field: 'label' },
-    { field: 'permissions' },
-    { field: 'created' },
-    { field: 'lastUsed', title: 'last used' },
-  ],
+const session: NounParts = {
+  ...toNounParts(resource, {
+    exampleObject: 'ci',
+    summary: 'who is logged in, and API tokens for programs',
+    example: 'sessions list --sort lastUsed:desc',
+  }),
   fields: [
     { name: 'label', type: { kind: 'text' }, summary: 'what the token is for' },
     {
@@ -33,7 +23,7 @@ const session = {
       summary: 'what it may at most: tag:read,file:write',
     },
   ],
-} satisfies NounParts
+}
 
 export const sessions: Noun = {
   ...session,

@@ -1,45 +1,16 @@
 /** `cachefleet users`. */
+import { user as resource } from '../../resources/user.js'
 import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { ownerField, toNounParts } from '../resource-noun.js'
 import type { Noun, NounParts } from '../verb.js'
-import { account } from './accounts.js'
-import { organization } from './organizations.js'
 
-const user = {
-  name: 'users',
-  aliases: ['user'],
-  singular: 'user',
-  path: '/users',
-  nameField: 'account.name',
+const parts = toNounParts(resource, {
   exampleObject: 'anna',
   summary: 'accounts in an organization, as administrators or regular users',
   example: 'users list --filter role=administrator',
-  columns: [
-    { field: 'id' },
-    { field: 'account' },
-    { field: 'organization' },
-    { field: 'role' },
-    { field: 'created' },
-  ],
-  fields: [
-    {
-      name: 'account',
-      type: { kind: 'reference', of: account },
-      summary: 'by id or name',
-      only: 'add',
-    },
-    {
-      name: 'role',
-      type: { kind: 'text' },
-      summary: 'administrator or regular; the first user of an organization is its administrator',
-    },
-    {
-      name: 'organization',
-      type: { kind: 'reference', of: organization },
-      summary: 'by id or name; for the system administrator',
-      only: 'add',
-    },
-  ],
-} satisfies NounParts
+})
+
+const user: NounParts = { ...parts, fields: [...parts.fields, ownerField('by id or name')] }
 
 export const users: Noun = {
   ...user,

@@ -10,7 +10,9 @@ import {
   type AgentDetail,
   type AgentRecord,
 } from '../fleet/agent-queries.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { NamedReference } from '../store/owner.js'
+import { Turns } from '../../runtime/turns.js'
 import { notThere, requireOwner } from '../api/find-references.js'
 import { foreseeReturn } from '../placement/foresee-return.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -62,8 +64,6 @@ const longestMs = 60_000
 const answerTimeoutMs = 30_000
 /** An agent tells its new condition ahead of its answer; it is written a moment later. */
 const recordedWithinMs = 5000
-/** Rows that one statement looks up. */
-const idsPerStatement = 1000
 
 /** Throws 'invalid' for agents that are not there, 'forbidden' for named ones that are only shared with the caller. */
 export async function unlockAgents(
@@ -74,15 +74,10 @@ export async function unlockAgents(
 ): Promise<UnlockOutcome> {
   const agents = await findWanted(service, actor, request)
   const untilMs = service.now() + longestMs
-  const outcomes: UnlockOutcome[] = []
-  for (let start = 0; start < agents.length; start += atOnce)
-    outcomes.push(
-      ...(await Promise.all(
-        agents
-          .slice(start, start + atOnce)
-          .map((agent) => tryUnlock(service, context, actor, { agent, untilMs })),
-      )),
-    )
+  const turns = new Turns({ places: atOnce })
+  const outcomes = await Promise.all(
+    agents.map((agent) => turns.run(() => tryUnlock(service, context, actor, { agent, untilMs }))),
+  )
   return {
     unlocked: outcomes.flatMap(({ unlocked }) => unlocked),
     skipped: outcomes.flatMap(({ skipped }) => skipped),
@@ -103,12 +98,9 @@ async function findWanted(
     return toAgentRecords(queries, rows)
   }
   const ids = [...new Set((agents ?? []).map(({ id }) => id))]
-  const found: AgentRecord[] = []
-  for (let start = 0; start < ids.length; start += idsPerStatement) {
-    const some = ids.slice(start, start + idsPerStatement)
-    const rows = await visible.where('agents.id', 'in', some).execute()
-    found.push(...(await toAgentRecords(queries, rows)))
-  }
+  const found = await inPieces(ids, async (some) =>
+    toAgentRecords(queries, await visible.where('agents.id', 'in', some).execute()),
+  )
   const known = new Set(found.map(({ id }) => id))
   const missing = ids.filter((id) => !known.has(id))
   if (missing.length > 0) throw notThere('agents', missing, 'agent')

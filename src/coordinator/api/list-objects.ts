@@ -13,16 +13,23 @@ import { scopeOf, type StateService } from '../service.js'
 
 export interface Listing<TB extends keyof Tables, Row extends { readonly id: number }, Listed> {
   readonly columns: ListColumns
+  /** Where what a column tells depends on who asks; the same names. */
+  readonly columnsFor?: (scope: Scope) => ListColumns
   /** What stands in no table. */
   readonly computed?: {
     readonly fields: ListFields
     readonly valueOf: (listed: Listed, field: string) => ListValue
   }
-  readonly select: (queries: Queries, scope: Scope) => SelectQueryBuilder<Tables, TB, Row>
+  readonly select: (
+    queries: Queries,
+    scope: Scope,
+    now: number,
+  ) => SelectQueryBuilder<Tables, TB, Row>
   /** In their order. */
   readonly read: (
     service: StateService,
     rows: Awaited<ReturnType<SelectQueryBuilder<Tables, TB, Row>['execute']>>,
+    scope: Scope,
   ) => readonly Listed[] | Promise<readonly Listed[]>
 }
 
@@ -58,12 +65,14 @@ export async function listObjects<
   query: ListParameters,
   { noun, listing }: { readonly noun: ErrorKey; readonly listing: Listing<TB, Row, Listed> },
 ): Promise<LongListAnswer<Listed>> {
-  const { columns, computed } = listing
+  const { computed } = listing
+  const scope = scopeOf(actor)
+  const columns = listing.columnsFor?.(scope) ?? listing.columns
   const list = parseListQuery(query, { ...columns, ...computed?.fields }, noun)
   const split = splitQuery(list, (field) => !(field in columns))
-  const all = listing.select(service.store.queries, scopeOf(actor))
+  const all = listing.select(service.store.queries, scope, service.now())
   const found = await readLongList(all, split.stored, columns, (rows) =>
-    listing.read(service, rows),
+    listing.read(service, rows, scope),
   )
   return computed ? takeComputed(split, found, computed.valueOf) : found
 }

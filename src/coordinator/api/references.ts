@@ -12,7 +12,9 @@ import {
   type TOptional,
   type TString,
 } from 'typebox'
+import { organization } from '../../resources/organization.js'
 import { may, type Access, type Actor, type PermissionType } from '../../resources/permission.js'
+import { fieldNames } from '../../resources/resource.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 
 export const idSchema = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
@@ -59,11 +61,7 @@ export function referencesTo(
 }
 
 /** The organization that a new object is for: the system administrator may choose, others may name their own. */
-export const ownerReference = Type.Optional(
-  orNull(
-    referenceTo(['name', 'accessTTL', 'refreshTTL', 'locked', 'quotas', 'created', 'updated']),
-  ),
-)
+export const ownerReference = Type.Optional(orNull(referenceTo(fieldNames(organization.fields))))
 
 /** Chosen by us: filled by `cachefleet apply`, which prunes by it. */
 export const managedBySchema = orNull(
@@ -101,21 +99,6 @@ export function forceQuery(description: string) {
     { force: Type.Optional(Type.Boolean({ description })) },
     { additionalProperties: false },
   )
-}
-
-/** What a GET answered may be PUT back, but what the object is about stays. */
-export function requireSame(
-  key: string,
-  given: string | number | undefined,
-  current: string | number,
-  errorKey: ErrorKey,
-): void {
-  if (given !== undefined && given !== current)
-    throw new FleetError(
-      'invalid',
-      errorKey,
-      `${key} cannot be changed from ${current}; make another object`,
-    )
 }
 
 /** A reference tells its name, so it takes read on its type (choices: 2, Who). */

@@ -1,6 +1,6 @@
 /** The five routes of a noun that people edit, made from its definition and its use cases. */
-import { Type, type TSchema } from 'typebox'
-import type { Actor } from '../../resources/permission.js'
+import { Type, type Static, type TSchema, type TUnsafe } from 'typebox'
+import type { Access, Actor } from '../../resources/permission.js'
 import {
   readOnlyNames,
   writtenFields,
@@ -20,6 +20,7 @@ import { forceQuery, listQuerySchema, requireAccess } from './references.js'
 import {
   createBody,
   editKeys,
+  requireFixed,
   updateBody,
   type CreateBody,
   type UpdateBody,
@@ -33,9 +34,21 @@ interface Listable<TB extends keyof Tables, Row extends { readonly id: number },
   readonly title: string
   readonly summaries: Pick<Summaries, 'list'>
   readonly listing: Listing<TB, Row, Listed>
+  /** What the list needs; to read unless given. */
+  readonly listAccess?: Access
   /** Of one in a list. */
   readonly listed: TSchema
   readonly toListed: (listed: Listed) => object
+}
+
+interface Bodies {
+  readonly create: TSchema
+  readonly update: TSchema
+}
+
+interface BodiesOf<F extends Fields> extends Bodies {
+  readonly create: TUnsafe<CreateBody<F>>
+  readonly update: TUnsafe<UpdateBody<F>>
 }
 
 export interface Editable<
@@ -45,12 +58,17 @@ export interface Editable<
   Listed,
   Found extends object,
   View,
+  B extends Bodies = BodiesOf<F>,
 > extends Listable<TB, Row, Listed> {
   readonly resource: Resource & { readonly fields: F }
   readonly summaries: Summaries
   readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
-  /** Throws for what is only shared with the caller. */
-  readonly requireChangeable?: (actor: Actor, found: Found) => void
+  /** Throws for what the caller only reads, as what is shared with it. */
+  readonly requireChangeable?: (
+    actor: Actor,
+    found: Found,
+    service: StateService,
+  ) => void | Promise<void>
   /** What a PUT changes, as it is answered; left out: the record has it so. */
   readonly toEdited?: (found: Found) => object
   /** Beside what a PUT writes: what else tells one edit from another, and the key that another one tells. */
@@ -58,23 +76,27 @@ export interface Editable<
   readonly answer: TSchema
   readonly view: (service: StateService, found: Found) => View | Promise<View>
   readonly toAnswer: (view: View) => object
-  readonly create: (service: StateService, actor: Actor, body: CreateBody<F>) => Promise<View>
+  /** Where they take more than the fields; else they are made of these. */
+  readonly bodies?: B
+  /** Its own permission is enough to name what it refers to. */
+  readonly asksNoAccess?: true
+  readonly create: (service: StateService, actor: Actor, body: Static<B['create']>) => Promise<View>
   /** What `force` allows; left out: it is not asked for. */
   readonly force?: string
   readonly update: (
     service: StateService,
     actor: Actor,
     found: Found,
-    change: UpdateBody<F> & { readonly force: boolean },
+    change: Static<B['update']> & { readonly force: boolean },
   ) => Promise<View>
-  readonly remove: (service: StateService, found: Found) => Promise<void>
+  readonly remove: (service: StateService, found: Found, actor: Actor) => Promise<void>
 }
 
 export function listRoute<TB extends keyof Tables, Row extends { readonly id: number }, Listed>(
   service: StateService,
   of: Listable<TB, Row, Listed>,
 ): Route {
-  const { resource, listing } = of
+  const { resource, listing, listAccess = 'read' } = of
   const { noun, permission } = resource
   return route({
     method: 'GET',
@@ -82,7 +104,7 @@ export function listRoute<TB extends keyof Tables, Row extends { readonly id: nu
     operationId: `list${of.title}s`,
     summary: of.summaries.list,
     errorKey: noun,
-    permission: { type: permission, access: 'read' },
+    permission: { type: permission, access: listAccess },
     query: listQuerySchema(listFieldsOf(listing)),
     answers: { 200: Type.Array(of.listed) },
     handle: async ({ actor, query }) => {
@@ -99,20 +121,24 @@ export function resourceRoutes<
   Listed,
   Found extends object,
   View,
->(service: StateService, of: Editable<F, TB, Row, Listed, Found, View>): readonly Route[] {
+  B extends Bodies = BodiesOf<F>,
+>(service: StateService, of: Editable<F, TB, Row, Listed, Found, View, B>): readonly Route[] {
   const { noun: errorKey, permission: type, path, fields } = of.resource
-  const { title, summaries } = of
+  const { title, summaries, bodies, toEdited = asItIs } = of
   const find = (_: unknown, actor: Actor, id: number) =>
     of.find(service.store.queries, scopeOf(actor), id)
   const findChangeable = async (_: unknown, actor: Actor, id: number) => {
     const found = await find(_, actor, id)
-    if (found !== undefined) of.requireChangeable?.(actor, found)
+    if (found !== undefined) await of.requireChangeable?.(actor, found, service)
     return found
   }
   const edit = editingOf(service, of)
   const write = { errorKey, permission: { type, access: 'write' }, edit } as const
   const ignoredKeys = readOnlyNames(fields)
   const one = `${path}/{id}`
+  const mayName = (actor: Actor, body: object): void => {
+    if (of.asksNoAccess !== true) requireReferences(actor, fields, body, errorKey)
+  }
   return [
     listRoute(service, of),
     route({
@@ -121,12 +147,12 @@ export function resourceRoutes<
       path,
       operationId: `create${title}`,
       summary: summaries.create,
-      body: createBody(fields),
+      body: bodies?.create ?? createBody(fields),
       ignoredKeys,
       answers: { 201: of.answer },
       handle: async ({ actor, body }) => {
-        requireReferences(actor, fields, body, errorKey)
-        const made = await of.create(service, actor, body as CreateBody<F>)
+        mayName(actor, body as object)
+        const made = await of.create(service, actor, body as Static<B['create']>)
         return { status: 201, body: of.toAnswer(made) }
       },
     }),
@@ -153,12 +179,13 @@ export function resourceRoutes<
       summary: summaries.update,
       find: findChangeable,
       ...(of.force !== undefined && { query: forceQuery(of.force) }),
-      body: updateBody(fields),
+      body: bodies?.update ?? updateBody(fields),
       ignoredKeys,
       answers: { 200: of.answer },
       handle: async ({ actor, object, body, query, guarded }) => {
-        requireReferences(actor, fields, body, errorKey)
-        const change = { ...(body as UpdateBody<F>), force: query.force ?? false }
+        mayName(actor, body as object)
+        requireFixed(of.resource, body as object, toEdited(object))
+        const change = { ...(body as Static<B['update']> & object), force: query.force ?? false }
         return { status: 200, body: of.toAnswer(await of.update(guarded, actor, object, change)) }
       },
     }),
@@ -170,8 +197,8 @@ export function resourceRoutes<
       summary: summaries.delete,
       find: findChangeable,
       answers: { 204: null },
-      handle: async ({ object, guarded }) => {
-        await of.remove(guarded, object)
+      handle: async ({ actor, object, guarded }) => {
+        await of.remove(guarded, object, actor)
         return { status: 204 }
       },
     }),
@@ -194,8 +221,27 @@ export function editingOf<Found extends object>(
     keys,
     ...(longKey !== undefined && { longKey }),
     find: (inside, actor, id) => of.find(inside.store.queries, scopeOf(actor), id),
-    view: of.toEdited ?? ((found) => found),
+    view: of.toEdited ?? asItIs,
   })
+}
+
+function asItIs(found: object): object {
+  return found
+}
+
+/** Of a noun whose objects are answered alike everywhere, each from its own record. */
+export function answeredAs<Found extends object>(
+  schema: TSchema,
+  toAnswer: (found: Found) => object,
+) {
+  return {
+    listed: schema,
+    toListed: toAnswer,
+    toEdited: toAnswer,
+    answer: schema,
+    view: (_: StateService, found: Found) => found,
+    toAnswer,
+  }
 }
 
 /** An answer tells the names of what a body refers to. */

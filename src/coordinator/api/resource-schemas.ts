@@ -1,5 +1,13 @@
 /** From a resource's fields to what its routes need: schemas of answers and bodies, read-only keys, the keys of an edit. */
-import { Type, type TObject, type TSchema, type TUnsafe } from 'typebox'
+import {
+  Type,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TSchemaOptions,
+  type TUnsafe,
+} from 'typebox'
 import {
   fieldNames,
   takesNull,
@@ -10,6 +18,7 @@ import {
   type ValueOf,
   type WrittenKey,
 } from '../../resources/resource.js'
+import { FleetError, type ErrorKey } from '../../errors.js'
 import {
   idSchema,
   orNull,
@@ -45,9 +54,7 @@ function fieldSchema(field: Field): TSchema {
   return field.optional === true ? Type.Optional(value) : value
 }
 
-type Options = Readonly<Record<string, unknown>>
-
-type Maker = (field: never, options: Options) => TSchema
+type Maker = (field: never, options: TSchemaOptions) => TSchema
 
 /** One for each kind; each is called with fields of its own kind only. */
 const schemaMakers = {
@@ -62,6 +69,8 @@ const schemaMakers = {
       ...(minimum !== undefined && { minimum }),
       ...(maximum !== undefined && { maximum }),
     }),
+  moment: ({ maximum }: FieldOf<'moment'>, options) =>
+    Type.Integer({ ...options, ...(maximum !== undefined && { maximum }) }),
   flag: (_, options) => Type.Boolean(options),
   time: () => timeSchema,
   words: ({ of }: FieldOf<'words'>, options) => Type.Enum([...of], options),
@@ -79,6 +88,12 @@ const schemaMakers = {
     Type.Array(answerSchema(fields), options),
   object: ({ fields }: FieldOf<'object'>, options) => answerSchema(fields, options),
   list: ({ of }: FieldOf<'list'>, options) => Type.Array(fieldSchema(of), options),
+  numbers: ({ of }: FieldOf<'numbers'>, options) => {
+    const numbers = Object.entries(of).map(
+      ([name, about]) => [name, Type.Optional(Type.Integer({ minimum: 0, ...about }))] as const,
+    )
+    return Type.Object(Object.fromEntries(numbers), { ...closed, ...options })
+  },
 } satisfies Record<Field['kind'], Maker>
 
 const versionSchema = Type.Integer({ minimum: 1 })
@@ -130,8 +145,8 @@ export type CreateBody<F extends Fields> = {
 export type GivenBody<F extends Fields> = Omit<CreateBody<F>, 'organization'>
 
 export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> {
-  const properties = { ...createProperties(fields), organization: ownerReference }
-  const schema = Type.Object(properties, closed)
+  const { properties } = givenBody(fields)
+  const schema = Type.Object({ ...properties, organization: ownerReference }, closed)
   return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
 }
 
@@ -139,17 +154,12 @@ export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> 
 export function givenBody<F extends Fields>(
   fields: F,
   options: object = {},
-): TUnsafe<GivenBody<F>> {
-  const schema = Type.Object(createProperties(fields), { ...closed, ...options })
-  return schema as unknown as TUnsafe<GivenBody<F>> // made of the same fields
-}
-
-function createProperties(fields: Fields): Record<string, TSchema> {
+): TUnsafe<GivenBody<F>> & { readonly properties: TProperties } {
   const properties = writtenFields(fields, 'create').map(([name, field]) => {
     const schema = bodySchema(field)
     return [name, field.write.required === true ? schema : Type.Optional(schema)] as const
   })
-  return Object.fromEntries(properties)
+  return Type.Object(Object.fromEntries(properties), { ...closed, ...options }) as never // made of the same fields
 }
 
 export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> {
@@ -158,6 +168,16 @@ export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> 
   )
   const schema = Type.Object(Object.fromEntries(properties), closed)
   return schema as unknown as TUnsafe<UpdateBody<F>> // made of the same fields
+}
+
+/** With what a body takes beside the fields, as a password, or takes in another form. */
+export function withOthers<Body, Others extends TProperties>(
+  body: TUnsafe<Body>,
+  others: Others,
+): TUnsafe<Omit<Body, keyof Others> & Static<TObject<Others>>> {
+  const { properties } = body as unknown as TObject // all bodies are objects
+  const schema = Type.Object({ ...properties, ...others }, closed)
+  return schema as unknown as TUnsafe<Omit<Body, keyof Others> & Static<TObject<Others>>>
 }
 
 function bodySchema(field: ReturnType<typeof writtenFields>[number][1]): TSchema {
@@ -183,5 +203,33 @@ export function referenceKeys({ fields }: Resource): string[] {
 
 /** What a PUT changes, by the keys of the answer. */
 export function editKeys(fields: Fields): string[] {
-  return writtenFields(fields, 'update').map(([name]) => name)
+  return writtenFields(fields, 'update')
+    .filter(([, { write }]) => write.fixed !== true)
+    .map(([name]) => name)
+}
+
+/** Throws 'invalid' for a body that would change what a create decided. `answer`: of the object as it is. */
+export function requireFixed(
+  { noun, fields }: Pick<Resource, 'noun' | 'fields'>,
+  body: object,
+  answer: object,
+): void {
+  for (const [name, { write }] of writtenFields(fields)) {
+    if (write.fixed !== true) continue
+    const [given, current] = [body, answer].map((from) => toKey(Reflect.get(from, name)))
+    if (given !== undefined && given !== current) throw fixed(name, current, noun)
+  }
+}
+
+/** Of a reference its id. */
+function toKey(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, 'id') : value
+}
+
+function fixed(name: string, current: unknown, noun: ErrorKey): FleetError {
+  return new FleetError(
+    'invalid',
+    noun,
+    `${name} cannot be changed from ${String(current)}; make another object`,
+  )
 }

@@ -83,26 +83,3 @@ function toExpression({ column }: PlainColumn): Expression<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column
 }
 
-export const organizationColumns = {
-  id: { column: 'organizations.id', type: 'number' },
-  name: { column: 'organizations.name', type: 'text' },
-  accessTTL: { column: 'organizations.accessTtlSeconds', type: 'number' },
-  refreshTTL: { column: 'organizations.refreshTtlSeconds', type: 'number' },
-  locked: { column: 'organizations.locked', type: 'flag' },
-  created: { column: 'organizations.createdAt', type: 'time' },
-  updated: { column: 'organizations.updatedAt', type: 'time' },
-} satisfies ListColumns
-
-export const joinTokenColumns = {
-  id: { column: 'joinTokens.id', type: 'number' },
-  label: { column: 'joinTokens.label', type: 'text' },
-  ...ownerColumns,
-  expires: {
-    column: sql`${sql.ref('joinTokens.expiresAt')} / 1000`,
-    type: 'number',
-    nullable: true,
-  },
-  maxUses: { column: 'joinTokens.maxUses', type: 'number' },
-  uses: { column: 'joinTokens.uses', type: 'number' },
-  created: { column: 'joinTokens.createdAt', type: 'time' },
-} satisfies ListColumns

@@ -1,26 +1,22 @@
 /** What an account tells of itself, as a body changes it. */
+import { account } from '../../resources/account.js'
 import { findAccountNameProblem, findEmailProblem } from '../../resources/names.js'
+import type { Written } from '../../resources/resource.js'
 import { FleetError } from '../../errors.js'
+import type { UpdateBody } from '../api/resource-schemas.js'
+import { mergeWritten } from '../store/resource-rows.js'
 
-export interface AccountFields {
-  readonly name: string
-  readonly email: string
-  readonly locked: boolean
-}
+export type AccountFields = Written<typeof account.fields>
 
 /** Null: back to the default; left out: as it is. */
-export interface AccountChange {
-  readonly name?: string
-  readonly email?: string | null
-  readonly locked?: boolean | null
-}
+export type AccountChange = Pick<UpdateBody<typeof account.fields>, keyof AccountFields>
 
-/** Throws FleetError 'invalid' naming the key. */
-export function mergeAccount(change: AccountChange, before: AccountFields): AccountFields {
-  const { name = before.name, email = before.email, locked = before.locked } = change
-  refuse('name', findAccountNameProblem(name))
-  refuse('email', findEmailProblem(email ?? ''))
-  return { name, email: email ?? '', locked: locked ?? false }
+/** Without `before`: of a new one. Throws FleetError 'invalid' naming the key. */
+export function mergeAccount(change: AccountChange, before?: AccountFields): AccountFields {
+  const fields = mergeWritten(account, change, before)
+  refuse('name', findAccountNameProblem(fields.name))
+  refuse('email', findEmailProblem(fields.email))
+  return fields
 }
 
 function refuse(key: string, problem: string | null): void {

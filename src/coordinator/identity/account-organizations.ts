@@ -11,7 +11,7 @@ import { addMember, removeMember } from './membership.js'
 export interface AccountOrganizations {
   /** Of a new account: whose it is, and which it is a user of at once. */
   readonly organization?: OwnerReference
-  readonly organizations?: readonly { readonly id: number }[] | null
+  readonly organizations?: readonly { readonly id: number }[] | null | undefined
 }
 
 /** Of a new account. Throws 'forbidden' for an organization that is not the caller's. */

@@ -1,22 +1,21 @@
 /** Who may log in: names are unique in the whole store, passwords are kept as argon2id only. */
 import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
+import { account } from '../../resources/account.js'
+import { groupBy } from '../../group-by.js'
+import { readingOf } from '../api/noun-reading.js'
 import type { ListColumns, NestedColumn, PlainColumn } from '../store/list-query.js'
 import type { NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
+import { listColumns, rowReader, toRow, type StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { visibleAccounts, within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
+import { insertRow, updateRow } from '../store/write-rows.js'
+import type { AccountFields } from './account-fields.js'
 
-export interface AccountRecord {
-  readonly id: number
-  readonly name: string
-  readonly email: string
-  readonly locked: boolean
-  readonly systemAdministrator: boolean
+export interface AccountRecord extends StoredRecord<typeof account.fields> {
   /** Those that the reader may see, by id. */
   readonly organizations: readonly NamedReference[]
-  readonly createdAt: number
-  readonly updatedAt: number
 }
 
 /** As a login needs it. */
@@ -28,29 +27,21 @@ export interface LoginAccount {
   readonly systemAdministrator: boolean
 }
 
-export interface NewAccount {
+export interface NewAccount extends Partial<AccountFields> {
   readonly name: string
   readonly passwordHash: string
   readonly systemAdministrator: boolean
   readonly createdAt: number
-  readonly email?: string
-  readonly locked?: boolean
   /** Whose administrators make it; null or left out: the system administrator does. */
   readonly organizationId?: number | null
 }
 
 /** An organization's list tells nothing of the other organizations of its accounts, not by a filter either. */
-export function accountColumns(scope: Scope) {
+function accountColumns(scope: Scope) {
   return {
-    id: { column: 'accounts.id', type: 'number' },
-    name: { column: 'accounts.name', type: 'text' },
-    email: { column: 'accounts.email', type: 'text' },
-    locked: { column: 'accounts.locked', type: 'flag' },
-    systemAdministrator: { column: 'accounts.systemAdministrator', type: 'flag' },
+    ...listColumns(account.fields, 'accounts'),
     'organizations.id': organizationOf(scope, { column: 'organizations.id', type: 'number' }),
     'organizations.name': organizationOf(scope, { column: 'organizations.name', type: 'text' }),
-    created: { column: 'accounts.createdAt', type: 'time' },
-    updated: { column: 'accounts.updatedAt', type: 'time' },
   } satisfies ListColumns
 }
 
@@ -68,55 +59,43 @@ function organizationOf(scope: Scope, of: PlainColumn): NestedColumn {
   return { type: 'nested', of, exists }
 }
 
-export function selectAccounts(queries: Queries, scope: Scope) {
+function selectAccounts(queries: Queries, scope: Scope) {
   return queries.selectFrom('accounts').selectAll('accounts').where(visibleAccounts(scope))
-}
-
-export async function findAccount(
-  queries: Queries,
-  scope: Scope,
-  id: number,
-): Promise<AccountRecord | undefined> {
-  const row = await selectAccounts(queries, scope).where('accounts.id', '=', id).executeTakeFirst()
-  return row && (await toAccountRecords(queries, scope, [row]))[0]
 }
 
 type AccountRow = Awaited<ReturnType<ReturnType<typeof selectAccounts>['executeTakeFirstOrThrow']>>
 
-/** Ids in one statement: SQLite takes some ten thousand parameters. */
-const idsAtOnce = 1000
+const readStored = rowReader(account.fields)
 
-/** Gives the rows their organizations; the order stays. */
-export async function toAccountRecords(
+/** Gives the rows their organizations with one query more; the order stays. */
+async function toAccountRecords(
+  rows: readonly AccountRow[],
   queries: Queries,
   scope: Scope,
-  rows: readonly AccountRow[],
 ): Promise<AccountRecord[]> {
-  const organizations = new Map<number, NamedReference[]>()
-  for (let start = 0; start < rows.length; start += idsAtOnce) {
-    const ids = rows.slice(start, start + idsAtOnce).map(({ id }) => id)
-    const found = await queries
-      .selectFrom('users')
-      .innerJoin('organizations', 'organizations.id', 'users.organizationId')
-      .select(['users.accountId', 'organizations.id', 'organizations.name'])
-      .where('users.accountId', 'in', ids)
-      .where(within(scope, 'users'))
-      .orderBy('organizations.id')
-      .execute()
-    for (const { accountId, ...organization } of found)
-      organizations.set(accountId, [...(organizations.get(accountId) ?? []), organization])
-  }
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const found = await queries
+    .selectFrom('users')
+    .innerJoin('organizations', 'organizations.id', 'users.organizationId')
+    .select(['users.accountId', 'organizations.id', 'organizations.name'])
+    .where('users.accountId', 'in', ids)
+    .where(within(scope, 'users'))
+    .orderBy('organizations.id')
+    .execute()
+  const byAccount = groupBy(found, ({ accountId }) => accountId)
   return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    email: row.email,
-    locked: row.locked === 1,
-    systemAdministrator: row.systemAdministrator === 1,
-    organizations: organizations.get(row.id) ?? [],
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
+    ...readStored(row),
+    organizations: (byAccount.get(row.id) ?? []).map(({ id, name }) => ({ id, name })),
   }))
 }
+
+export const accountReading = readingOf({
+  noun: 'account',
+  select: selectAccounts,
+  columnsFor: accountColumns,
+  toRecords: toAccountRecords,
+})
 
 export async function findAccountByName(
   queries: Queries,
@@ -164,23 +143,15 @@ export async function hasOtherSystemAdministrator(queries: Queries, id: number):
 }
 
 /** Answers the new account's id. */
-export async function insertAccount(queries: Queries, account: NewAccount): Promise<number> {
-  const { name, passwordHash, systemAdministrator, createdAt } = account
-  const { email = '', locked = false, organizationId = null } = account
-  const { id } = await queries
-    .insertInto('accounts')
-    .values({
-      name,
-      passwordHash,
-      email,
-      locked: locked ? 1 : 0,
-      systemAdministrator: systemAdministrator ? 1 : 0,
-      organizationId,
-      createdAt,
-      updatedAt: createdAt,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+export async function insertAccount(queries: Queries, made: NewAccount): Promise<number> {
+  const { passwordHash, systemAdministrator, createdAt, organizationId = null, ...fields } = made
+  const row = {
+    ...toRow(account.fields, { email: '', locked: false, ...fields }),
+    passwordHash,
+    systemAdministrator: systemAdministrator ? (1 as const) : (0 as const),
+    organizationId,
+  }
+  const id = await insertRow(queries, 'accounts', row, createdAt)
   await holdQuota(queries, organizationId, 'accounts')
   return id
 }
@@ -188,15 +159,11 @@ export async function insertAccount(queries: Queries, account: NewAccount): Prom
 export async function updateAccount(
   queries: Queries,
   id: number,
-  fields: { readonly name: string; readonly email: string; readonly locked: boolean },
+  fields: AccountFields,
   now: number,
 ): Promise<void> {
-  const { name, email, locked } = fields
-  await queries
-    .updateTable('accounts')
-    .set({ name, email, locked: locked ? 1 : 0, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
+  const row = toRow(account.fields, fields)
+  await updateRow(queries, 'accounts', id, { ...row, updatedAt: now })
 }
 
 export async function updatePassword(
@@ -205,14 +172,5 @@ export async function updatePassword(
   passwordHash: string,
   now: number,
 ): Promise<void> {
-  await queries
-    .updateTable('accounts')
-    .set({ passwordHash, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
-}
-
-/** Its sessions and what it may do go with it. */
-export async function deleteAccount(queries: Queries, id: number): Promise<void> {
-  await queries.deleteFrom('accounts').where('id', '=', id).execute()
+  await updateRow(queries, 'accounts', id, { passwordHash, updatedAt: now })
 }

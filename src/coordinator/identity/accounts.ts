@@ -1,26 +1,21 @@
 /** Accounts: who may log in. An organization's administrators have those of its users that are of no other (choices: 2, Who). */
-import { parseListQuery } from '../../resources/list-query.js'
 import { may, mayGrant, type Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import {
-  accountColumns,
-  deleteAccount as deleteAccountRow,
-  findAccount as findAccountRow,
+  accountReading,
   hasOtherSystemAdministrator,
   insertAccount,
-  selectAccounts,
-  toAccountRecords,
   updateAccount as updateAccountRow,
   updatePassword,
   type AccountRecord,
 } from './account-queries.js'
 import { deleteSessionsOf } from './session-queries.js'
 import type { Queries } from '../store/store.js'
+import { isSame } from '../store/resource-rows.js'
+import { deleteRow } from '../store/write-rows.js'
 import { findStanding, readOrganizationIdsOf, type Membership } from './user-queries.js'
-import type { ListParameters } from '../store/computed-list.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
 import { withUniqueName } from '../api/find-references.js'
-import { scopeOf, type StateService } from '../service.js'
+import type { StateService } from '../service.js'
 import { mergeAccount, type AccountChange, type AccountFields } from './account-fields.js'
 import {
   chooseOrganizations,
@@ -32,43 +27,7 @@ import { addMember, requireAuthority, requireOtherAdministrator } from './member
 import { checkNewPassword } from './passwords.js'
 import { tellCredentialsChanged } from './sessions.js'
 
-export type { AccountRecord } from './account-queries.js'
-
-export const accountListFields = Object.keys(accountColumns({ kind: 'all' }))
-
-export async function listAccounts(
-  { store }: StateService,
-  actor: Actor,
-  query: ListParameters,
-): Promise<LongListAnswer<AccountRecord>> {
-  const scope = scopeOf(actor)
-  const columns = accountColumns(scope)
-  const list = parseListQuery(query, columns, 'account')
-  return readLongList(selectAccounts(store.queries, scope), list, columns, (rows) =>
-    toAccountRecords(store.queries, scope, rows),
-  )
-}
-
-export async function findAccount(
-  { store }: StateService,
-  actor: Actor,
-  id: number,
-): Promise<AccountRecord | undefined> {
-  return findAccountRow(store.queries, scopeOf(actor), id)
-}
-
-/** Throws 'forbidden' for an account that is a user of other organizations too. */
-export async function findChangeableAccount(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<AccountRecord | undefined> {
-  const account = await findAccount(service, actor, id)
-  if (account) await requireSole(service.store.queries, actor, id)
-  return account
-}
-
-export interface NewAccount extends AccountChange, AccountOrganizations {
+interface NewAccount extends AccountChange, AccountOrganizations {
   readonly name: string
   readonly password: string
 }
@@ -80,11 +39,11 @@ export async function createAccount(
   wanted: NewAccount,
 ): Promise<AccountRecord> {
   const { store, now } = service
-  const fields = mergeAccount(wanted, { name: '', email: '', locked: false })
+  const fields = mergeAccount(wanted)
   checkNewPassword(wanted.password, 'password')
   const { owner, memberOf } = await chooseOrganizations(store.queries, actor, wanted)
   const passwordHash = await passwords.hash(wanted.password)
-  const id = await withUniqueAccount(fields, () =>
+  const id = await withUniqueName(fields.name, 'account', () =>
     store.decide(async (queries) => {
       const account = { systemAdministrator: false, passwordHash, organizationId: owner }
       const accountId = await insertAccount(queries, { ...account, ...fields, createdAt: now() })
@@ -97,7 +56,7 @@ export async function createAccount(
       return accountId
     }),
   )
-  return readAgain(service, actor, id)
+  return accountReading.readAgain(service, actor, id)
 }
 
 /** A new password ends the account's sessions; a lock takes their worth within 5 s. */
@@ -105,7 +64,7 @@ export async function updateAccount(
   { service, passwords }: Identity,
   actor: Actor,
   account: AccountRecord,
-  change: AccountChange & AccountOrganizations & { readonly password?: string },
+  change: AccountChange & AccountOrganizations & { readonly password?: string | undefined },
 ): Promise<AccountRecord> {
   const { store, now } = service
   const { id } = account
@@ -114,7 +73,7 @@ export async function updateAccount(
   if (password !== undefined) checkNewPassword(password, 'password')
   await requireMayChange(store.queries, actor, account, { fields, password })
   const passwordHash = password === undefined ? undefined : await passwords.hash(password)
-  await withUniqueAccount(fields, () =>
+  await withUniqueName(fields.name, 'account', () =>
     store.decide(async (queries) => {
       // Again: hashing takes its time, and what the caller may do to the account may have changed.
       await requireMayChange(queries, actor, account, { fields, password })
@@ -127,14 +86,14 @@ export async function updateAccount(
     }),
   )
   tellCredentialsChanged(service)
-  return readAgain(service, actor, id)
+  return accountReading.readAgain(service, actor, id)
 }
 
 /** With its sessions and what it may do. Throws 'conflict' for the last administrator of an organization, or of all. */
 export async function deleteAccount(
   service: StateService,
-  actor: Actor,
   account: AccountRecord,
+  actor: Actor,
 ): Promise<void> {
   const { id: accountId } = account
   await service.store.decide(async (queries) => {
@@ -146,7 +105,8 @@ export async function deleteAccount(
       await requireAuthority(queries, actor, membership, 'account')
       await requireOtherAdministrator(queries, membership, 'account')
     }
-    await deleteAccountRow(queries, accountId)
+    // Its sessions and what it may do go with it.
+    await deleteRow(queries, 'accounts', accountId)
   })
   tellCredentialsChanged(service)
 }
@@ -179,14 +139,6 @@ async function requireMayChange(
   }
 }
 
-function isSame(fields: AccountFields, account: AccountFields): boolean {
-  return (
-    fields.name === account.name &&
-    fields.email === account.email &&
-    fields.locked === account.locked
-  )
-}
-
 /** Whoever sets a password can log in with it. */
 async function requireNoMore(
   queries: Queries,
@@ -202,8 +154,12 @@ async function requireNoMore(
     )
 }
 
-/** Of an organization's caller: the account is a user of no other one. */
-async function requireSole(queries: Queries, actor: Actor, accountId: number): Promise<void> {
+/** Of an organization's caller: the account is a user of no other one. Throws 'forbidden'. */
+export async function requireSole(
+  queries: Queries,
+  actor: Actor,
+  accountId: number,
+): Promise<void> {
   if (actor.organizationId === null) return
   const others = (await readOrganizationIdsOf(queries, accountId)).filter(
     (id) => id !== actor.organizationId,
@@ -229,14 +185,4 @@ function requireAuthorityOfSystem(actor: Actor, { systemAdministrator }: Account
 async function requireOtherSystemAdministrator(queries: Queries, id: number): Promise<void> {
   if (await hasOtherSystemAdministrator(queries, id)) return
   throw new FleetError('conflict', 'account', 'this is the last system administrator')
-}
-
-function withUniqueAccount<T>({ name }: AccountFields, write: () => Promise<T>): Promise<T> {
-  return withUniqueName(name, 'account', write)
-}
-
-async function readAgain(service: StateService, actor: Actor, id: number): Promise<AccountRecord> {
-  const account = await findAccount(service, actor, id)
-  if (!account) throw new FleetError('not-found', 'account', `${id} was not found`)
-  return account
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { parseName } from '../../resources/names.js'
 import { findExcess, toGrants, type Actor, type Permission } from '../../resources/permission.js'
+import type { ApiToken } from '../../resources/session.js'
 import { FleetError } from '../../errors.js'
 import { countApiTokens, insertSession } from './session-queries.js'
 import type { Identity } from './identity.js'
@@ -12,14 +13,6 @@ interface WantedApiToken {
   /** Seconds since 1970. */
   readonly expire: number
   readonly permissions: readonly Permission[]
-}
-
-interface ApiToken {
-  readonly id: number
-  readonly label: string
-  readonly accessToken: string
-  /** Seconds since 1970. */
-  readonly accessExpire: number
 }
 
 const yearSeconds = 365 * 24 * 3600

@@ -1,24 +1,21 @@
 /** `/auth`: from a name and a password, or a refresh token, to a pair of tokens; who one is; the end of it. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
-import { may, organizationRoles, permissionTypes, type Actor } from '../../resources/permission.js'
+import { may, permissionTypes, type Actor } from '../../resources/permission.js'
+import { whoami, type Whoami } from '../../resources/session.js'
 import { FleetError } from '../../errors.js'
 import { readBasic, readCookie, readToken } from '../http/credentials.js'
 import { route, type Answer, type Route } from '../http/route.js'
 import type { Identity } from './identity.js'
 import { changeOwnPassword, login } from './login.js'
-import {
-  endSession,
-  readOrganizationName,
-  refreshSession,
-  unauthenticated,
-  type Tokens,
-} from './sessions.js'
-import { expirySchema, grantSchema } from './identity-views.js'
-import { idSchema, orNull, referenceSchema } from '../api/references.js'
+import { endSession, refreshSession, unauthenticated, type Tokens } from './sessions.js'
+import { orNull } from '../api/references.js'
+import { answerSchema } from '../api/resource-schemas.js'
+import { readOrganizationNames } from '../store/owner.js'
 
 const errorKey = 'auth'
 const closed = { additionalProperties: false }
+const expirySchema = Type.Integer({ description: 'seconds since 1970' })
 
 export const tokensSchema = Type.Object(
   {
@@ -34,23 +31,29 @@ export const tokensSchema = Type.Object(
   closed,
 )
 
-const whoamiSchema = Type.Object(
-  {
-    account: referenceSchema,
-    organization: orNull(referenceSchema),
-    role: Type.Enum(['system', ...organizationRoles]),
-    permissions: Type.Array(grantSchema),
-    session: Type.Object({ id: idSchema }, closed),
-  },
-  closed,
-)
+const whoamiSchema = answerSchema(whoami)
 
 /** Chosen by us. */
 const cookieName = 'cachefleet_refresh'
 const cookiePath = '/api/v1/auth'
 
+const loginBody = Type.Object(
+  {
+    org: Type.Optional(
+      orNull(Type.String({ description: "organization; a system administrator's is left out" })),
+    ),
+    cookie: Type.Optional(
+      Type.Boolean({ description: 'keep the refresh token in a cookie, for web pages' }),
+    ),
+  },
+  closed,
+)
+
 export function authRoutes(identity: Identity): readonly Route[] {
-  const { service } = identity
+  return [...tokenRoutes(identity), ...ownRoutes(identity)]
+}
+
+function tokenRoutes(identity: Identity): readonly Route[] {
   return [
     route({
       method: 'POST',
@@ -59,19 +62,7 @@ export function authRoutes(identity: Identity): readonly Route[] {
       summary: 'Begins a session; name and password as HTTP basic credentials',
       errorKey,
       permission: 'public',
-      body: Type.Object(
-        {
-          org: Type.Optional(
-            orNull(
-              Type.String({ description: "organization; a system administrator's is left out" }),
-            ),
-          ),
-          cookie: Type.Optional(
-            Type.Boolean({ description: 'keep the refresh token in a cookie, for web pages' }),
-          ),
-        },
-        closed,
-      ),
+      body: loginBody,
       bodyOptional: true,
       answers: { 200: tokensSchema },
       handle: async ({ headers, body, sourceAddress, secure, note }) => {
@@ -103,6 +94,13 @@ export function authRoutes(identity: Identity): readonly Route[] {
         return shown === undefined ? answerWithCookie(tokens, secure) : answerTokens(tokens)
       },
     }),
+  ]
+}
+
+/** Of whoever is logged in. */
+function ownRoutes(identity: Identity): readonly Route[] {
+  const { service } = identity
+  return [
     route({
       method: 'POST',
       path: '/auth/logout',
@@ -124,10 +122,11 @@ export function authRoutes(identity: Identity): readonly Route[] {
       errorKey,
       permission: 'anyone',
       answers: { 200: whoamiSchema },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: toWhoami(actor, await readOrganizationName(service, actor)),
-      }),
+      handle: async ({ actor }) => {
+        const ids = [actor.organizationId].filter((id) => id !== null)
+        const names = await readOrganizationNames(service.store.queries, ids)
+        return { status: 200, body: toWhoami(actor, names) }
+      },
     }),
     route({
       method: 'PUT',
@@ -180,12 +179,14 @@ function readOwnCookie(headers: IncomingHttpHeaders): string | undefined {
   return cookie
 }
 
-function toWhoami(actor: Actor, organizationName: string | null): object {
+function toWhoami(actor: Actor, names: ReadonlyMap<number, string>): Whoami {
   const { accountId, accountName, organizationId, role, sessionId } = actor
   return {
     account: { id: accountId, name: accountName },
     organization:
-      organizationId === null ? null : { id: organizationId, name: organizationName ?? '' },
+      organizationId === null
+        ? null
+        : { id: organizationId, name: names.get(organizationId) ?? '' },
     role,
     permissions: permissionTypes
       .map((type) => ({ type, read: may(actor, type, 'read'), write: may(actor, type, 'write') }))

@@ -33,7 +33,9 @@ const touchEveryMs = 60_000
 export function createAuthenticator(identity: Identity): Authenticator {
   const { service } = identity
   const remembered = createReadCache<Recognized>({
-    ...{ most: rememberedMost, believedMs, now: service.now },
+    most: rememberedMost,
+    believedMs,
+    now: service.now,
     expiresAt: ({ expiresAtMs }) => expiresAtMs,
   })
   const subscription = service.bus.subscribe(credentialsChangedSubject, () => {

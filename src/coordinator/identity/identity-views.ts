@@ -1,164 +1,59 @@
 /** What the API answers of organizations, accounts, users, permissions and sessions. */
-import { Type, type TInteger, type TOptional } from 'typebox'
-import { organizationRoles, permissionTypes, toPermissions } from '../../resources/permission.js'
-import {
-  defaultQuotas,
-  describeQuota,
-  findQuotaMost,
-  quotaNames,
-  type QuotaName,
-} from '../../resources/quota.js'
-import type { AccountRecord } from './accounts.js'
-import type { OrganizationRecord } from './organizations.js'
-import type { PermissionRecord } from './permissions.js'
-import type { ListedSession } from './sessions.js'
-import type { UserRecord } from './users.js'
-import { idSchema, orNull, referenceSchema, timeSchema } from '../api/references.js'
-import { toIso, toTimes } from '../api/times.js'
+import { account } from '../../resources/account.js'
+import { idp } from '../../resources/idp.js'
+import { organization } from '../../resources/organization.js'
+import { toPermissions } from '../../resources/permission.js'
+import { session } from '../../resources/session.js'
+import { user } from '../../resources/user.js'
+import { permission } from '../../resources/user-permission.js'
+import { answerMaker } from '../api/resource-answers.js'
+import { answerSchema } from '../api/resource-schemas.js'
+import { toSeconds } from '../api/times.js'
+import type { AccountRecord } from './account-queries.js'
+import type { IdpRecord } from './idp-queries.js'
+import type { OrganizationRecord } from './organization-queries.js'
+import type { PermissionRecord } from './permission-queries.js'
+import type { ListedSession } from './session-queries.js'
+import type { UserRecord } from './user-queries.js'
 
-const closed = { additionalProperties: false }
-const times = { created: timeSchema, updated: timeSchema }
-export const expirySchema = Type.Integer({ description: 'seconds since 1970' })
+export const wholeOrganizationSchema = answerSchema(organization.fields)
+export const accountSchema = answerSchema(account.fields)
+export const userSchema = answerSchema(user.fields)
+export const permissionSchema = answerSchema(permission.fields)
+export const sessionSchema = answerSchema(session.fields)
+export const idpSchema = answerSchema(idp.fields)
 
-export const quotasSchema = Type.Object(
-  Object.fromEntries(
-    quotaNames.map((name) => [
-      name,
-      Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: findQuotaMost(name),
-          default: defaultQuotas[name],
-          description: describeQuota(name),
-        }),
-      ),
-    ]),
-  ) as Record<QuotaName, TOptional<TInteger>>,
-  {
-    ...closed,
-    description:
-      'how much it may have; written by the system administrator, as a whole. Left out: the default; null: all defaults',
-  },
-)
+const answerOrganization = answerMaker(organization.fields)
+const answerAccount = answerMaker(account.fields)
+const answerUser = answerMaker(user.fields)
+const answerPermission = answerMaker(permission.fields)
+const answerSession = answerMaker(session.fields)
+const answerIdp = answerMaker(idp.fields)
 
-export const wholeOrganizationSchema = Type.Object(
-  {
-    id: idSchema,
-    name: Type.String(),
-    accessTTL: Type.Integer({ description: 'lifetime of its access tokens, seconds' }),
-    refreshTTL: Type.Integer({ description: 'lifetime of its refresh tokens, seconds' }),
-    locked: Type.Boolean({ description: 'nobody logs in to it, and its tokens are worth nothing' }),
-    quotas: orNull(quotasSchema),
-    ...times,
-  },
-  closed,
-)
-
-export function toOrganizationView(organization: OrganizationRecord) {
-  return {
-    id: organization.id,
-    name: organization.name,
-    accessTTL: organization.accessTtlSeconds,
-    refreshTTL: organization.refreshTtlSeconds,
-    locked: organization.locked,
-    quotas: organization.quotas,
-    ...toTimes(organization),
-  }
+export function toOrganizationView(record: OrganizationRecord) {
+  return answerOrganization(record, {})
 }
 
-export const accountSchema = Type.Object(
-  {
-    id: idSchema,
-    name: Type.String({ description: 'unique in the whole store' }),
-    email: Type.String(),
-    locked: Type.Boolean(),
-    systemAdministrator: Type.Boolean({ description: 'belongs to no organization and may all' }),
-    organizations: Type.Array(referenceSchema, { description: 'of which it is a user' }),
-    ...times,
-  },
-  closed,
-)
-
-export function toAccountView(account: AccountRecord) {
-  return {
-    id: account.id,
-    name: account.name,
-    email: account.email,
-    locked: account.locked,
-    systemAdministrator: account.systemAdministrator,
-    organizations: account.organizations,
-    ...toTimes(account),
-  }
+export function toAccountView(record: AccountRecord) {
+  return answerAccount(record, record)
 }
 
-export const userSchema = Type.Object(
-  {
-    id: idSchema,
-    account: referenceSchema,
-    organization: referenceSchema,
-    role: Type.Enum([...organizationRoles]),
-    ...times,
-  },
-  closed,
-)
-
-export function toUserView(user: UserRecord) {
-  const { id, account, organization, role } = user
-  return { id, account, organization, role, ...toTimes(user) }
+export function toUserView(record: UserRecord) {
+  return answerUser(record, {})
 }
 
-export const permissionSchema = Type.Object(
-  {
-    id: idSchema,
-    account: referenceSchema,
-    organization: referenceSchema,
-    type: Type.Enum([...permissionTypes]),
-    read: Type.Boolean(),
-    write: Type.Boolean({ description: 'implies read' }),
-    ...times,
-  },
-  closed,
-)
-
-export function toPermissionView(permission: PermissionRecord) {
-  const { id, account, organization, type, write } = permission
-  return { id, account, organization, type, read: true, write, ...toTimes(permission) }
+export function toPermissionView(record: PermissionRecord) {
+  return answerPermission(record, { read: true })
 }
 
-/** Without an account: of whoever reads it, or what an API token is made for. */
-export const grantSchema = Type.Object(
-  { type: Type.Enum([...permissionTypes]), read: Type.Boolean(), write: Type.Boolean() },
-  closed,
-)
+export function toIdpView(record: IdpRecord) {
+  return answerIdp(record, {})
+}
 
-export const sessionSchema = Type.Object(
-  {
-    id: idSchema,
-    account: referenceSchema,
-    organization: orNull(referenceSchema),
-    label: Type.String({ description: 'empty: a login' }),
-    permissions: orNull(
-      Type.Array(grantSchema, { description: 'of an API token, the most it may; null: a login' }),
-    ),
-    created: timeSchema,
-    lastUsed: timeSchema,
-    accessExpire: expirySchema,
-    refreshExpire: orNull(expirySchema),
-  },
-  closed,
-)
-
-export function toSessionView(session: ListedSession) {
-  const { refreshExpiresAt, limits } = session
-  return {
-    id: session.id,
-    account: { id: session.accountId, name: session.accountName },
-    organization: session.organization,
-    label: session.label,
+export function toSessionView(record: ListedSession) {
+  const { limits, refreshExpiresAt } = record
+  return answerSession(record, {
     permissions: limits && toPermissions(limits),
-    created: toIso(session.createdAt),
-    lastUsed: toIso(session.lastUsedAt),
-    accessExpire: Math.floor(session.accessExpiresAt / 1000),
-    refreshExpire: refreshExpiresAt === 0 ? null : Math.floor(refreshExpiresAt / 1000),
-  }
+    refreshExpire: refreshExpiresAt === 0 ? null : toSeconds(refreshExpiresAt),
+  })
 }

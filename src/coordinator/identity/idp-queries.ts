@@ -1,36 +1,18 @@
 /** Identity providers: where an organization's users may log in instead of here. The client secret is sealed by the caller. */
-import type { ListColumns } from '../store/list-query.js'
-import type { NamedReference } from '../store/owner.js'
+import { idp } from '../../resources/idp.js'
+import type { Written } from '../../resources/resource.js'
+import { readingOf } from '../api/noun-reading.js'
+import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface IdpFields {
-  readonly baseUrl: string
-  readonly clientId: string
+interface SealedSecret {
   /** Null: a client without one. */
   readonly sealedClientSecret: string | null
-  readonly scopes: readonly string[]
-  /** Empty: nothing is mapped. */
-  readonly roleClaim: string
 }
 
-export interface IdpRecord extends IdpFields {
-  readonly id: number
-  readonly organization: NamedReference
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
-export const idpColumns = {
-  id: { column: 'idps.id', type: 'number' },
-  'organization.id': { column: 'organizations.id', type: 'number' },
-  'organization.name': { column: 'organizations.name', type: 'text' },
-  baseURL: { column: 'idps.baseUrl', type: 'text' },
-  clientID: { column: 'idps.clientId', type: 'text' },
-  roleClaim: { column: 'idps.roleClaim', type: 'text' },
-  created: { column: 'idps.createdAt', type: 'time' },
-  updated: { column: 'idps.updatedAt', type: 'time' },
-} satisfies ListColumns
+export type IdpFields = Written<typeof idp.fields> & SealedSecret
+export type IdpRecord = StoredRecord<typeof idp.fields> & SealedSecret
 
 export function selectIdps(queries: Queries, scope: Scope) {
   return queries
@@ -41,24 +23,19 @@ export function selectIdps(queries: Queries, scope: Scope) {
     .where(within(scope, 'idps'))
 }
 
-type IdpRow = Awaited<ReturnType<ReturnType<typeof selectIdps>['executeTakeFirstOrThrow']>>
+const idpColumns = listColumns(idp.fields, 'idps')
+const readStored = rowReader(idp.fields)
 
-export function fromRow({ organizationId, organizationName, scopes, ...row }: IdpRow): IdpRecord {
-  return {
-    ...row,
-    organization: { id: organizationId, name: organizationName },
-    scopes: JSON.parse(scopes) as string[], // written by toColumns only
-  }
+function fromRow(row: SealedSecret): IdpRecord {
+  return { ...readStored(row), sealedClientSecret: row.sealedClientSecret }
 }
 
-export async function findIdp(
-  queries: Queries,
-  scope: Scope,
-  id: number,
-): Promise<IdpRecord | undefined> {
-  const row = await selectIdps(queries, scope).where('idps.id', '=', id).executeTakeFirst()
-  return row && fromRow(row)
-}
+export const idpReading = readingOf({
+  noun: 'idp',
+  select: selectIdps,
+  columnsFor: () => idpColumns,
+  toRecords: (rows) => rows.map(fromRow),
+})
 
 /** Whoever asks: a login knows no more than the organization's name. Undefined also while the organization is locked. */
 export async function findIdpOfOrganization(
@@ -70,40 +47,4 @@ export async function findIdpOfOrganization(
     .where('organizations.locked', '=', 0)
     .executeTakeFirst()
   return row && fromRow(row)
-}
-
-/** Answers the new provider's id. */
-export async function insertIdp(
-  queries: Queries,
-  organizationId: number,
-  fields: IdpFields,
-  now: number,
-): Promise<number> {
-  const { id } = await queries
-    .insertInto('idps')
-    .values({ organizationId, ...toColumns(fields), createdAt: now, updatedAt: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
-}
-
-export async function updateIdp(
-  queries: Queries,
-  id: number,
-  fields: IdpFields,
-  now: number,
-): Promise<void> {
-  await queries
-    .updateTable('idps')
-    .set({ ...toColumns(fields), updatedAt: now })
-    .where('id', '=', id)
-    .execute()
-}
-
-export async function deleteIdp(queries: Queries, id: number): Promise<void> {
-  await queries.deleteFrom('idps').where('id', '=', id).execute()
-}
-
-function toColumns({ baseUrl, clientId, sealedClientSecret, scopes, roleClaim }: IdpFields) {
-  return { baseUrl, clientId, sealedClientSecret, scopes: JSON.stringify(scopes), roleClaim }
 }

@@ -1,6 +1,6 @@
 /** Whose account somebody is whom a provider vouches for: keyed by provider and subject, never by a name (choices: 2). */
-import { isAdministrator, type Standing } from '../../resources/permission.js'
-import { chooseAccountNames, readEmail, readStanding, sameGrants } from './provider-claims.js'
+import { isAdministrator, isSameGrants, type Standing } from '../../resources/permission.js'
+import { chooseAccountNames, readEmail, readStanding } from './provider-claims.js'
 import { FleetError } from '../../errors.js'
 import { findAccountByName, findLoginAccount, insertAccount } from './account-queries.js'
 import { findSubjectAccount, insertSubject, type Subject } from './idp-logins.js'
@@ -67,7 +67,7 @@ export async function requireEntry(
   membership: Membership,
 ): Promise<Standing & { readonly userId: number }> {
   const { organizationId, accountId } = membership
-  const organization = await findOrganization(queries, { kind: 'all' }, organizationId)
+  const organization = await findOrganization(queries, organizationId)
   const account = await findLoginAccount(queries, accountId)
   const standing = await findStanding(queries, membership)
   if (standing && account?.locked === false && organization?.locked === false) return standing
@@ -120,7 +120,7 @@ async function follow(
     !isAdministrator(wanted) &&
     !(await hasOtherAdministrator(queries, membership))
   const role = isLast ? standing.role : wanted.role
-  if (role === standing.role && sameGrants(standing.grants, wanted.grants)) return false
+  if (role === standing.role && isSameGrants(standing.grants, wanted.grants)) return false
   await updateRole(queries, standing.userId, role, now)
   await replacePermissions(queries, membership, wanted.grants, now)
   return true

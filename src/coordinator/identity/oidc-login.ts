@@ -9,7 +9,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { insertLoginCode, takeLoginCode, useLoginState } from './idp-logins.js'
-import { findIdpOfOrganization, findIdp, type IdpRecord } from './idp-queries.js'
+import { findIdpOfOrganization, idpReading, type IdpRecord } from './idp-queries.js'
 import type { Membership } from './user-queries.js'
 import type { Identity } from './identity.js'
 import { admitIdentity, requireEntry } from './oidc-account.js'
@@ -186,7 +186,7 @@ async function claimLogin({ service }: Identity, pending: Pending): Promise<IdpR
   const times = { now: service.now(), expiresAt }
   if (!(await useLoginState(queries, digestOf(pending.state), times)))
     throw refuse('this login has been finished before; begin again')
-  const idp = await findIdp(queries, { kind: 'all' }, pending.idpId)
+  const idp = await idpReading.find(queries, { kind: 'all' }, pending.idpId)
   if (idp?.updatedAt !== pending.updatedAt)
     throw refuse('the identity provider was changed meanwhile; begin again')
   return idp

@@ -15,6 +15,28 @@ const cookiePath = '/api/v1/auth/oidc'
 /** Logged when it fails, though it is a GET: it is a failed login (choices: 2, apilogs). */
 export const callbackOperation = 'finishOidcLogin'
 
+const beginQuery = Type.Object(
+  {
+    return: Type.Optional(
+      Type.String({
+        description:
+          'where the browser ends, with a one-time `code`: http://127.0.0.1:<port>/…, or a page of this service',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const exchangeBody = Type.Object(
+  {
+    code: Type.String(),
+    cookie: Type.Optional(
+      Type.Boolean({ description: 'keep the refresh token in a cookie, for web pages' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
 /** `readBaseUrl`: how browsers and providers reach this service, `https://fleet.example.com`. */
 export function oidcRoutes(identity: Identity, readBaseUrl: () => string): readonly Route[] {
   return [
@@ -25,17 +47,7 @@ export function oidcRoutes(identity: Identity, readBaseUrl: () => string): reado
       summary: "Sends a browser to the organization's identity provider",
       errorKey,
       permission: 'public',
-      query: Type.Object(
-        {
-          return: Type.Optional(
-            Type.String({
-              description:
-                'where the browser ends, with a one-time `code`: http://127.0.0.1:<port>/…, or a page of this service',
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      query: beginQuery,
       answers: { 302: null },
       handle: async ({ context, params, query, secure }) => {
         const { location, cookie } = await beginLogin(identity, context, {
@@ -83,15 +95,7 @@ export function oidcRoutes(identity: Identity, readBaseUrl: () => string): reado
       summary: 'Tokens for the one-time code that a login by an identity provider ended with',
       errorKey,
       permission: 'public',
-      body: Type.Object(
-        {
-          code: Type.String(),
-          cookie: Type.Optional(
-            Type.Boolean({ description: 'keep the refresh token in a cookie, for web pages' }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      body: exchangeBody,
       answers: { 200: tokensSchema },
       handle: async ({ body, sourceAddress, secure, note }) => {
         const tokens = await exchangeCode(identity, {

@@ -1,37 +1,24 @@
 /** What users may do beyond nothing: a row for each type, read or write as well. */
 import { sql } from 'kysely'
 import { permissionTypes, type Grants, type PermissionType } from '../../resources/permission.js'
+import { permission } from '../../resources/user-permission.js'
+import { readingOf } from '../api/noun-reading.js'
 import type { ListColumns } from '../store/list-query.js'
-import type { NamedReference } from '../store/owner.js'
+import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
+import { insertRow } from '../store/write-rows.js'
 import type { Membership } from './user-queries.js'
 
-export interface PermissionRecord {
-  readonly id: number
-  readonly account: NamedReference
-  readonly organization: NamedReference
-  readonly type: string
-  /** False: read only. */
-  readonly write: boolean
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+/** `write` false: read only. */
+export type PermissionRecord = StoredRecord<typeof permission.fields>
 
-export const permissionColumns = {
-  id: { column: 'permissions.id', type: 'number' },
-  'account.id': { column: 'permissions.accountId', type: 'number' },
-  'account.name': { column: 'accounts.name', type: 'text' },
-  'organization.id': { column: 'permissions.organizationId', type: 'number' },
-  'organization.name': { column: 'organizations.name', type: 'text' },
-  type: { column: 'permissions.type', type: 'text' },
+const permissionColumns = {
+  ...listColumns(permission.fields, 'permissions'),
   read: { column: sql`1`, type: 'flag' },
-  write: { column: 'permissions.write', type: 'flag' },
-  created: { column: 'permissions.createdAt', type: 'time' },
-  updated: { column: 'permissions.updatedAt', type: 'time' },
 } satisfies ListColumns
 
-export function selectPermissions(queries: Queries, scope: Scope) {
+function selectPermissions(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('permissions')
     .innerJoin('accounts', 'accounts.id', 'permissions.accountId')
@@ -41,33 +28,14 @@ export function selectPermissions(queries: Queries, scope: Scope) {
     .where(within(scope, 'permissions'))
 }
 
-export async function findPermission(
-  queries: Queries,
-  scope: Scope,
-  id: number,
-): Promise<PermissionRecord | undefined> {
-  const row = await selectPermissions(queries, scope)
-    .where('permissions.id', '=', id)
-    .executeTakeFirst()
-  return row && fromRow(row)
-}
+const readStored = rowReader(permission.fields)
 
-type PermissionRow = Awaited<
-  ReturnType<ReturnType<typeof selectPermissions>['executeTakeFirstOrThrow']>
->
-
-export function fromRow(row: PermissionRow): PermissionRecord {
-  const { id, type, createdAt, updatedAt } = row
-  return {
-    id,
-    account: { id: row.accountId, name: row.accountName },
-    organization: { id: row.organizationId, name: row.organizationName },
-    type,
-    write: row.write === 1,
-    createdAt,
-    updatedAt,
-  }
-}
+export const permissionReading = readingOf({
+  noun: 'permission',
+  select: selectPermissions,
+  columnsFor: () => permissionColumns,
+  toRecords: (rows) => rows.map(readStored),
+})
 
 /** Answers the new permission's id. The foreign key refuses whoever is no user of the organization. */
 export async function insertPermission(
@@ -76,36 +44,8 @@ export async function insertPermission(
   { type, write }: { readonly type: PermissionType; readonly write: boolean },
   now: number,
 ): Promise<number> {
-  const { id } = await queries
-    .insertInto('permissions')
-    .values({
-      organizationId,
-      accountId,
-      type,
-      write: write ? 1 : 0,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
-}
-
-export async function updatePermission(
-  queries: Queries,
-  id: number,
-  write: boolean,
-  now: number,
-): Promise<void> {
-  await queries
-    .updateTable('permissions')
-    .set({ write: write ? 1 : 0, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
-}
-
-export async function deletePermission(queries: Queries, id: number): Promise<void> {
-  await queries.deleteFrom('permissions').where('id', '=', id).execute()
+  const row = { organizationId, accountId, type, write: write ? (1 as const) : (0 as const) }
+  return insertRow(queries, 'permissions', row, now)
 }
 
 /** What a user may do is this and nothing else. */

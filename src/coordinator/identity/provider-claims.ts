@@ -4,7 +4,6 @@ import { findAccountNameProblem, findEmailProblem } from '../../resources/names.
 import {
   isPermissionType,
   type Access,
-  type Grants,
   type PermissionType,
   type Standing,
 } from '../../resources/permission.js'
@@ -54,11 +53,6 @@ function readValues(claims: Claims, name: string): readonly string[] {
 /** Empty: none was told that can be one. */
 export function readEmail({ email }: Claims): string {
   return typeof email === 'string' && findEmailProblem(email) === null ? email : ''
-}
-
-export function sameGrants(one: Grants, other: Grants): boolean {
-  const types = new Set([...Object.keys(one), ...Object.keys(other)])
-  return [...types].every((type) => isPermissionType(type) && one[type] === other[type])
 }
 
 /**

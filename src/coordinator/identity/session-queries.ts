@@ -1,9 +1,10 @@
 /** Logins that live: one row from login to logout, its refresh token as a digest that each refresh replaces. */
 import { sql } from 'kysely'
-import type { ListFields } from '../../resources/list-query.js'
 import type { Grants, OrganizationRole } from '../../resources/permission.js'
+import { session } from '../../resources/session.js'
+import { readingOf } from '../api/noun-reading.js'
 import type { ListColumns } from '../store/list-query.js'
-import { toOwner, type NamedReference } from '../store/owner.js'
+import { listColumns, rowReader, storedColumns, type StoredRecord } from '../store/resource-rows.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
@@ -37,16 +38,11 @@ interface SessionOrganization {
 }
 
 /** As the list of sessions tells it. */
-export interface ListedSession extends SessionTimes {
-  readonly id: number
-  readonly accountId: number
-  readonly accountName: string
-  readonly organization: NamedReference | null
-  /** Empty: a login. */
-  readonly label: string
+export interface ListedSession extends StoredRecord<typeof session.fields> {
+  /** 0: it cannot be refreshed. */
+  readonly refreshExpiresAt: number
   /** What an API token was made for; null: a login. */
   readonly limits: Grants | null
-  readonly createdAt: number
 }
 
 export interface SessionTimes {
@@ -56,64 +52,54 @@ export interface SessionTimes {
   readonly refreshExpiresAt: number
 }
 
-/** What the list is filtered and sorted by; expiries are shown in seconds. */
-export const sessionColumns = {
-  id: { column: 'sessions.id', type: 'number' },
-  label: { column: 'sessions.label', type: 'text' },
-  created: { column: 'sessions.createdAt', type: 'time' },
-  lastUsed: { column: 'sessions.lastUsedAt', type: 'time' },
-  accessExpire: { column: sql`(sessions."accessExpiresAt" / 1000)`, type: 'number' },
+const sessionColumns = {
+  ...listColumns(session.fields, 'sessions'),
   refreshExpire: {
     column: sql`(nullif(sessions."refreshExpiresAt", 0) / 1000)`,
     type: 'number',
     nullable: true,
   },
-  'account.id': { column: 'sessions.accountId', type: 'number' },
-  'account.name': { column: 'accounts.name', type: 'text' },
-  'organization.id': { column: 'sessions.organizationId', type: 'number', nullable: true },
-  'organization.name': { column: 'organizations.name', type: 'text', nullable: true },
-} satisfies ListColumns & ListFields
-
-/** Those that live at `now`. */
-export function selectLivingSessions(queries: Queries, scope: Scope, now: number) {
-  return selectListed(queries, scope).where((e) =>
-    e.or([e('sessions.refreshExpiresAt', '>', now), e('sessions.accessExpiresAt', '>', now)]),
-  )
-}
-
-type ListedRow = Awaited<ReturnType<ReturnType<typeof selectListed>['executeTakeFirstOrThrow']>>
-
-export function toListedSession({ limits, ...row }: ListedRow): ListedSession {
-  return { ...row, organization: toOwner(row), limits: parseLimits(limits) }
-}
-
-export async function findScopedSession(
-  queries: Queries,
-  scope: Scope,
-  id: number,
-): Promise<{ readonly id: number } | undefined> {
-  return selectListed(queries, scope).where('sessions.id', '=', id).executeTakeFirst()
-}
+} satisfies ListColumns
 
 function selectListed(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('sessions')
     .innerJoin('accounts', 'accounts.id', 'sessions.accountId')
     .leftJoin('organizations', 'organizations.id', 'sessions.organizationId')
-    .select([
-      'sessions.id',
-      'sessions.accountId',
-      'sessions.organizationId',
-      'sessions.label',
-      'sessions.limits',
-      'sessions.createdAt',
-      'sessions.lastUsedAt',
-      'sessions.accessExpiresAt',
-      'sessions.refreshExpiresAt',
-      'accounts.name as accountName',
-      'organizations.name as organizationName',
-    ])
+    .select(storedColumns(session.fields, 'sessions'))
+    .select(['sessions.accountId', 'accounts.name as accountName'])
+    .select(['sessions.organizationId', 'organizations.name as organizationName'])
+    .select(['sessions.limits', 'sessions.refreshExpiresAt'])
     .where(within(scope, 'sessions'))
+}
+
+const readStored = rowReader(session.fields)
+
+type ListedRow = Awaited<ReturnType<ReturnType<typeof selectListed>['executeTakeFirstOrThrow']>>
+
+const listed = {
+  noun: 'session',
+  columnsFor: () => sessionColumns,
+  toRecords: (rows: readonly ListedRow[]): ListedSession[] =>
+    rows.map((row) => ({
+      ...readStored(row),
+      refreshExpiresAt: row.refreshExpiresAt,
+      limits: parseLimits(row.limits),
+    })),
+} as const
+
+const anyReading = readingOf({ ...listed, select: selectListed })
+
+/** The list has those that live; any is found by its id. */
+export const sessionReading: typeof anyReading = {
+  ...anyReading,
+  listing: {
+    ...anyReading.listing,
+    select: (queries, scope, now) =>
+      selectListed(queries, scope).where((e) =>
+        e.or([e('sessions.refreshExpiresAt', '>', now), e('sessions.accessExpiresAt', '>', now)]),
+      ),
+  },
 }
 
 /** A session with whom it belongs to: one query. */
@@ -129,7 +115,14 @@ export async function readSessions(
   queries: Queries,
   ids: readonly number[],
 ): Promise<SessionRecord[]> {
-  const rows = await queries
+  const rows = await selectWithOwners(queries)
+    .where('sessions.id', 'in', [...ids])
+    .execute()
+  return rows.map(toSessionRecord)
+}
+
+function selectWithOwners(queries: Queries) {
+  return queries
     .selectFrom('sessions')
     .innerJoin('accounts', 'accounts.id', 'sessions.accountId')
     .leftJoin('organizations', 'organizations.id', 'sessions.organizationId')
@@ -155,33 +148,15 @@ export async function readSessions(
       'organizations.accessTtlSeconds',
       'organizations.refreshTtlSeconds',
     ])
-    .where('sessions.id', 'in', [...ids])
-    .execute()
-  return rows.map(toSessionRecord)
 }
 
-interface SessionRow {
-  readonly id: number
-  readonly accountId: number
-  readonly organizationId: number | null
-  readonly limits: string | null
-  readonly refreshDigest: string
-  readonly lastUsedAt: number
-  readonly refreshExpiresAt: number
-  readonly name: string
-  readonly locked: 0 | 1
-  readonly systemAdministrator: 0 | 1
-  readonly role: OrganizationRole | null
-  readonly organizationName: string | null
-  readonly organizationLocked: 0 | 1 | null
-  readonly accessTtlSeconds: number | null
-  readonly refreshTtlSeconds: number | null
-}
+type SessionRow = Awaited<
+  ReturnType<ReturnType<typeof selectWithOwners>['executeTakeFirstOrThrow']>
+>
 
 function toSessionRecord(row: SessionRow): SessionRecord {
-  const { id, accountId, organizationId, refreshDigest, lastUsedAt, refreshExpiresAt, role } = row
   return {
-    ...{ id, accountId, organizationId, refreshDigest, lastUsedAt, refreshExpiresAt, role },
+    ...row,
     limits: parseLimits(row.limits),
     account: {
       name: row.name,

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Subscription } from '../bus/bus.js'
 import { credentialsChangedSubject } from '../bus/subjects.js'
 import type { Actor } from '../../resources/permission.js'
+import { inPieces } from '../store/in-pieces.js'
 import { readSessions } from './session-queries.js'
 import type { StateService } from '../service.js'
 import { readActors } from './authenticate.js'
@@ -29,15 +30,16 @@ const lookEveryMs = 2_000
 const gatherMs = 100
 /** What could not be asked for so long counts no more. */
 const believedMs = 4_500
-/** Ids a statement. */
-const sessionsAtOnce = 1_000
 
 export function createSessionWatch({ store, bus }: StateService, log: Logger): SessionWatch {
   const watched = new Map<number, Watched>()
   let lookedAt = performance.now()
   const loop = startLoop({
-    ...{ log, trouble: 'sessions of open calls cannot be looked at', everyMs: lookEveryMs },
-    ...{ firstMs: null, pass: look },
+    log,
+    trouble: 'sessions of open calls cannot be looked at',
+    everyMs: lookEveryMs,
+    firstMs: null,
+    pass: look,
   })
   const subscription = bus.subscribe(credentialsChangedSubject, () => {
     if (watched.size > 0) loop.wake(gatherMs)
@@ -74,8 +76,9 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
     const startedAt = performance.now()
     try {
       const ids = [...watched.keys()]
-      for (let start = 0; start < ids.length; start += sessionsAtOnce)
-        await lookAt(ids.slice(start, start + sessionsAtOnce))
+      const living = await inPieces(ids, readLiving)
+      const actors = new Map(living.map((actor) => [actor.sessionId, actor]))
+      for (const id of ids) tell(id, actors.get(id) ?? null)
       lookedAt = startedAt
       if (watched.size === 0) nextIn(null)
     } catch (error) {
@@ -84,12 +87,9 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
     }
   }
 
-  async function lookAt(ids: readonly number[]): Promise<void> {
-    const sessions = (await readSessions(store.queries, ids)).filter(maySessionLive)
-    const actors = new Map(
-      (await readActors(store.queries, sessions)).map((actor) => [actor.sessionId, actor]),
-    )
-    for (const id of ids) tell(id, actors.get(id) ?? null)
+  async function readLiving(ids: readonly number[]): Promise<readonly Actor[]> {
+    const sessions = await readSessions(store.queries, ids)
+    return readActors(store.queries, sessions.filter(maySessionLive))
   }
 
   function tell(id: number, actor: Actor | null): void {

@@ -5,32 +5,22 @@
 import { randomBytes } from 'node:crypto'
 import { credentialsChangedSubject } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
-import { parseListQuery } from '../../resources/list-query.js'
-import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { findOrganization } from './organization-queries.js'
 import {
   deleteExpiredSessions,
   deleteOldestLogins,
   deleteSession,
-  findScopedSession,
   findSession,
   insertSession,
-  selectLivingSessions,
-  toListedSession,
   replaceRefreshDigest,
-  sessionColumns,
-  type ListedSession,
   type SessionRecord,
   type SessionTimes,
 } from './session-queries.js'
 import type { Queries } from '../store/store.js'
 import type { Identity } from './identity.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
-import { scopeOf, type StateService } from '../service.js'
+import type { StateService } from '../service.js'
 import { digestToken, makeRefreshToken, readRefreshToken, signAccessToken } from './tokens.js'
-
-export type { ListedSession } from './session-queries.js'
 
 /** The Login response; times are seconds since 1970. */
 export interface Tokens {
@@ -61,7 +51,7 @@ export async function startSession(
   const organization =
     organizationId === null
       ? undefined
-      : await findOrganization(service.store.queries, { kind: 'all' }, organizationId)
+      : await findOrganization(service.store.queries, organizationId)
   const times = sessionTimes(organization ?? service.settings, createdAt)
   const { sessionId, refreshToken } = await service.store.transaction(async (queries) => {
     // The token names its session, so the row comes first, with a digest that no token has.
@@ -141,36 +131,6 @@ export async function endSession(service: StateService, sessionId: number): Prom
 /** After every change of what tokens are worth: all coordinators ask the store again. */
 export function tellCredentialsChanged({ bus }: StateService): void {
   bus.publish(credentialsChangedSubject, {})
-}
-
-export const sessionListFields = Object.keys(sessionColumns)
-
-export async function listVisibleSessions(
-  { store, now }: StateService,
-  actor: Actor,
-  query: Readonly<Record<string, string | undefined>>,
-): Promise<LongListAnswer<ListedSession>> {
-  const list = parseListQuery(query, sessionColumns, 'session')
-  const sessions = selectLivingSessions(store.queries, scopeOf(actor), now())
-  return readLongList(sessions, list, sessionColumns, (rows) => rows.map(toListedSession))
-}
-
-export async function findVisibleSession(
-  { store }: StateService,
-  actor: Actor,
-  id: number,
-): Promise<{ readonly id: number } | undefined> {
-  return findScopedSession(store.queries, scopeOf(actor), id)
-}
-
-/** Null: the actor is of none. */
-export async function readOrganizationName(
-  { store }: StateService,
-  { organizationId }: Actor,
-): Promise<string | null> {
-  if (organizationId === null) return null
-  const organization = await findOrganization(store.queries, { kind: 'all' }, organizationId)
-  return organization?.name ?? null
 }
 
 export async function removeExpiredSessions({ store, now }: StateService): Promise<void> {

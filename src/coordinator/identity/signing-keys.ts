@@ -113,7 +113,9 @@ async function addKey(
   await sealing.write(store, async (queries) => {
     if (!isNeeded(await listSigningKeys(queries))) return
     await insertSigningKey(queries, {
-      ...{ kid: randomBytes(8).toString('hex'), publicJwk, createdAt: now() },
+      kid: randomBytes(8).toString('hex'),
+      publicJwk,
+      createdAt: now(),
       sealedPrivateJwk: sealing.seal(privateJwk, sealedPurposes.signingKey),
     })
   })

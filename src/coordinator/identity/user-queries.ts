@@ -1,4 +1,5 @@
 /** Users: accounts in organizations, each with a role there; an account may be a user of several. */
+import { user } from '../../resources/user.js'
 import { groupBy } from '../../group-by.js'
 import {
   isPermissionType,
@@ -8,33 +9,16 @@ import {
   type PermissionType,
   type Standing,
 } from '../../resources/permission.js'
-import type { ListColumns } from '../store/list-query.js'
-import type { NamedReference } from '../store/owner.js'
+import { readingOf } from '../api/noun-reading.js'
 import { holdQuota } from '../store/quotas.js'
+import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
+import { insertRow, updateRow } from '../store/write-rows.js'
 
-export interface UserRecord {
-  readonly id: number
-  readonly account: NamedReference
-  readonly organization: NamedReference
-  readonly role: OrganizationRole
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+export type UserRecord = StoredRecord<typeof user.fields>
 
-export const userColumns = {
-  id: { column: 'users.id', type: 'number' },
-  'account.id': { column: 'users.accountId', type: 'number' },
-  'account.name': { column: 'accounts.name', type: 'text' },
-  'organization.id': { column: 'users.organizationId', type: 'number' },
-  'organization.name': { column: 'organizations.name', type: 'text' },
-  role: { column: 'users.role', type: 'text' },
-  created: { column: 'users.createdAt', type: 'time' },
-  updated: { column: 'users.updatedAt', type: 'time' },
-} satisfies ListColumns
-
-export function selectUsers(queries: Queries, scope: Scope) {
+function selectUsers(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('users')
     .innerJoin('accounts', 'accounts.id', 'users.accountId')
@@ -44,28 +28,15 @@ export function selectUsers(queries: Queries, scope: Scope) {
     .where(within(scope, 'users'))
 }
 
-export async function findUser(
-  queries: Queries,
-  scope: Scope,
-  id: number,
-): Promise<UserRecord | undefined> {
-  const row = await selectUsers(queries, scope).where('users.id', '=', id).executeTakeFirst()
-  return row && fromRow(row)
-}
+const userColumns = listColumns(user.fields, 'users')
+const readStored = rowReader(user.fields)
 
-type UserRow = Awaited<ReturnType<ReturnType<typeof selectUsers>['executeTakeFirstOrThrow']>>
-
-export function fromRow(row: UserRow): UserRecord {
-  const { id, role, createdAt, updatedAt } = row
-  return {
-    id,
-    account: { id: row.accountId, name: row.accountName },
-    organization: { id: row.organizationId, name: row.organizationName },
-    role,
-    createdAt,
-    updatedAt,
-  }
-}
+export const userReading = readingOf({
+  noun: 'user',
+  select: selectUsers,
+  columnsFor: () => userColumns,
+  toRecords: (rows) => rows.map(readStored),
+})
 
 /** An account in an organization: the two ids that name a user. */
 export interface Membership {
@@ -169,11 +140,7 @@ export async function insertUser(
   role: OrganizationRole,
   now: number,
 ): Promise<number> {
-  const { id } = await queries
-    .insertInto('users')
-    .values({ organizationId, accountId, role, createdAt: now, updatedAt: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const id = await insertRow(queries, 'users', { organizationId, accountId, role }, now)
   await holdQuota(queries, organizationId, 'accounts')
   return id
 }
@@ -184,7 +151,7 @@ export async function updateRole(
   role: OrganizationRole,
   now: number,
 ): Promise<void> {
-  await queries.updateTable('users').set({ role, updatedAt: now }).where('id', '=', id).execute()
+  await updateRow(queries, 'users', id, { role, updatedAt: now })
 }
 
 /** With its permissions, its sessions and its role in the console there. */

@@ -1,19 +1,11 @@
 /** Users: the accounts of an organization with their roles there. POST assigns, DELETE unassigns (choices: 2, Who). */
-import { parseListQuery } from '../../resources/list-query.js'
-import type { Actor, OrganizationRole } from '../../resources/permission.js'
+import type { Actor } from '../../resources/permission.js'
+import type { user } from '../../resources/user.js'
 import { FleetError } from '../../errors.js'
-import { findAccount } from './account-queries.js'
-import {
-  findUser as findUserRow,
-  fromRow,
-  selectUsers,
-  updateRole,
-  userColumns,
-  type UserRecord,
-} from './user-queries.js'
-import type { ListParameters } from '../store/computed-list.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
-import { chooseOwner, notThere, type OwnerReference } from '../api/find-references.js'
+import { accountReading } from './account-queries.js'
+import { updateRole, userReading, type UserRecord } from './user-queries.js'
+import { chooseOwner, notThere } from '../api/find-references.js'
+import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import {
   addMember,
@@ -24,45 +16,17 @@ import {
 } from './membership.js'
 import { tellCredentialsChanged } from './sessions.js'
 
-export type { UserRecord } from './user-queries.js'
-
-export const userListFields = Object.keys(userColumns)
-
-export async function listUsers(
-  { store }: StateService,
-  actor: Actor,
-  query: ListParameters,
-): Promise<LongListAnswer<UserRecord>> {
-  const list = parseListQuery(query, userColumns, 'user')
-  const users = selectUsers(store.queries, scopeOf(actor))
-  return readLongList(users, list, userColumns, (rows) => rows.map(fromRow))
-}
-
-export async function findUser(
-  { store }: StateService,
-  actor: Actor,
-  id: number,
-): Promise<UserRecord | undefined> {
-  return findUserRow(store.queries, scopeOf(actor), id)
-}
-
-export interface NewUser {
-  readonly account: { readonly id: number }
-  readonly role?: OrganizationRole | null
-  readonly organization?: OwnerReference
-}
-
 /** Throws 'conflict' for an account that is a user there already, 'forbidden' for a role that the caller may not give. */
 export async function createUser(
   service: StateService,
   actor: Actor,
-  wanted: NewUser,
+  wanted: CreateBody<typeof user.fields>,
 ): Promise<UserRecord> {
   const { store, now } = service
   const organizationId = await chooseOwner(store.queries, actor, wanted.organization, 'user')
   if (organizationId === null) throw organizationMissing('user')
   const id = await store.decide(async (queries) => {
-    const account = await findAccount(queries, scopeOf(actor), wanted.account.id)
+    const account = await accountReading.find(queries, scopeOf(actor), wanted.account.id)
     if (!account) throw notThere('account', [wanted.account.id], 'user')
     const { userId, wasThere } = await addMember(queries, account, organizationId, {
       actor,
@@ -79,38 +43,38 @@ export async function createUser(
     return userId
   })
   tellCredentialsChanged(service)
-  return readAgain(service, actor, id)
+  return userReading.readAgain(service, actor, id)
 }
 
 /** Null: regular. Throws 'conflict' for the last administrator, 'forbidden' for a role that the caller may not give or take. */
 export async function changeRole(
   service: StateService,
   actor: Actor,
-  user: UserRecord,
-  wanted: OrganizationRole | null | undefined,
+  before: UserRecord,
+  { role: wanted }: UpdateBody<typeof user.fields>,
 ): Promise<UserRecord> {
-  const role = wanted === undefined ? user.role : (wanted ?? 'regular')
+  const role = wanted === undefined ? before.role : (wanted ?? 'regular')
   await service.store.decide(async (queries) => {
-    const now = await findUserRow(queries, scopeOf(actor), user.id)
-    if (!now) throw notFound(user.id)
+    const now = await userReading.find(queries, scopeOf(actor), before.id)
+    if (!now) throw new FleetError('not-found', 'user', `${before.id} was not found`)
     if (now.role === role) return
     requireGrantable(actor, 'administrator', 'user') // given or taken
     if (role === 'regular') await requireOtherAdministrator(queries, membershipOf(now), 'user')
-    await updateRole(queries, user.id, role, service.now())
+    await updateRole(queries, before.id, role, service.now())
   })
   tellCredentialsChanged(service)
-  return readAgain(service, actor, user.id)
+  return userReading.readAgain(service, actor, before.id)
 }
 
 /** Takes the account out of the organization. Throws 'conflict' for the last administrator. */
 export async function deleteUser(
   service: StateService,
+  left: UserRecord,
   actor: Actor,
-  user: UserRecord,
 ): Promise<void> {
   await service.store.decide(async (queries) => {
-    await requireAuthority(queries, actor, membershipOf(user), 'user')
-    await removeMember(queries, membershipOf(user), 'user')
+    await requireAuthority(queries, actor, membershipOf(left), 'user')
+    await removeMember(queries, membershipOf(left), 'user')
   })
   tellCredentialsChanged(service)
 }
@@ -125,14 +89,4 @@ export function organizationMissing(errorKey: 'user' | 'permission'): FleetError
 
 function membershipOf({ organization, account }: UserRecord) {
   return { organizationId: organization.id, accountId: account.id }
-}
-
-async function readAgain(service: StateService, actor: Actor, id: number): Promise<UserRecord> {
-  const user = await findUser(service, actor, id)
-  if (!user) throw notFound(id)
-  return user
-}
-
-function notFound(id: number): FleetError {
-  return new FleetError('not-found', 'user', `${id} was not found`)
 }

@@ -1,25 +1,21 @@
 /** Join tokens: what lets a new agent in. Kept as digests; a use is counted by one conditional statement. */
-import type { Selectable } from 'kysely'
-import { toOwner, type NamedReference } from '../store/owner.js'
+import { expressionBuilder, type Selectable } from 'kysely'
+import { joinToken } from '../../resources/join-token.js'
+import { readingOf } from '../api/noun-reading.js'
+import { readTagNames } from '../fleet/tag-queries.js'
+import type { NamedReference } from '../store/owner.js'
+import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface JoinTokenRecord {
-  readonly id: number
-  /** Null: enrols agents that all organizations share. */
-  readonly organization: NamedReference | null
-  readonly label: string
-  /** Milliseconds since 1970; null: never. */
-  readonly expiresAt: number | null
-  readonly maxUses: number
-  readonly uses: number
+/** Of no organization: it enrols agents that all organizations share. */
+export interface JoinTokenRecord extends StoredRecord<typeof joinToken.fields> {
   /** Tags that its agents are given; deleted ones are left out. By id. */
   readonly tags: readonly NamedReference[]
-  readonly createdAt: number
 }
 
-export function selectJoinTokens(queries: Queries, scope: Scope) {
+function selectJoinTokens(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('joinTokens')
     .leftJoin('organizations', 'organizations.id', 'joinTokens.organizationId')
@@ -32,43 +28,28 @@ type JoinTokenRow = Awaited<
   ReturnType<ReturnType<typeof selectJoinTokens>['executeTakeFirstOrThrow']>
 >
 
-export async function findJoinToken(
-  queries: Queries,
-  scope: Scope,
-  id: number,
-): Promise<JoinTokenRecord | undefined> {
-  const row = await selectJoinTokens(queries, scope)
-    .where('joinTokens.id', '=', id)
-    .executeTakeFirst()
-  return row && (await toJoinTokenRecords(queries, [row]))[0]
-}
+const joinTokenColumns = listColumns(joinToken.fields, 'joinTokens')
+const readStored = rowReader(joinToken.fields)
+
+export const joinTokenReading = readingOf({
+  noun: 'jointoken',
+  select: selectJoinTokens,
+  columnsFor: () => joinTokenColumns,
+  toRecords: toJoinTokenRecords,
+})
 
 /** Gives the rows the names of their tags with one query more; the order stays. */
-export async function toJoinTokenRecords(
-  queries: Queries,
+async function toJoinTokenRecords(
   rows: readonly JoinTokenRow[],
+  queries: Queries,
 ): Promise<JoinTokenRecord[]> {
-  const ids = [...new Set(rows.flatMap((row) => tagIdsOf(row)))]
-  const names = new Map<number, string>()
-  if (ids.length > 0)
-    for (const { id, name } of await queries
-      .selectFrom('tags')
-      .select(['id', 'name'])
-      .where('id', 'in', ids)
-      .execute())
-      names.set(id, name)
+  const names = await readTagNames(queries, rows.flatMap(tagIdsOf))
   return rows.map((row) => ({
-    id: row.id,
-    organization: toOwner(row),
-    label: row.label,
-    expiresAt: row.expiresAt,
-    maxUses: row.maxUses,
-    uses: row.uses,
+    ...readStored(row),
     tags: tagIdsOf(row).flatMap((id) => {
       const name = names.get(id)
       return name === undefined ? [] : [{ id, name }]
     }),
-    createdAt: row.createdAt,
   }))
 }
 
@@ -124,8 +105,7 @@ export async function findUsableJoinToken(
     .selectFrom('joinTokens')
     .select(['id', 'organizationId', 'tagIds'])
     .where('digest', '=', digest)
-    .whereRef('uses', '<', 'maxUses')
-    .where((e) => e.or([e('expiresAt', 'is', null), e('expiresAt', '>', now)]))
+    .where(isUsable(now))
     .executeTakeFirst()
   return row && { id: row.id, organizationId: row.organizationId, tagIds: tagIdsOf(row) }
 }
@@ -140,10 +120,17 @@ export async function countJoinTokenUse(
     .updateTable('joinTokens')
     .set((e) => ({ uses: e('uses', '+', 1) }))
     .where('id', '=', id)
-    .whereRef('uses', '<', 'maxUses')
-    .where((e) => e.or([e('expiresAt', 'is', null), e('expiresAt', '>', now)]))
+    .where(isUsable(now))
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+function isUsable(now: number) {
+  const e = expressionBuilder<Tables, 'joinTokens'>()
+  return e.and([
+    e('uses', '<', e.ref('maxUses')),
+    e.or([e('expiresAt', 'is', null), e('expiresAt', '>', now)]),
+  ])
 }
 
 function tagIdsOf(row: Pick<Selectable<Tables['joinTokens']>, 'tagIds'>): number[] {

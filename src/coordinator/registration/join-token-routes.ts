@@ -1,95 +1,69 @@
 /** `/jointokens`: what lets new agents in. The token itself is shown once, by POST. */
 import { Type } from 'typebox'
-import { answerList, route, type Route } from '../http/route.js'
+import { joinToken } from '../../resources/join-token.js'
+import { fieldNames, readOnlyNames } from '../../resources/resource.js'
+import { tag } from '../../resources/tag.js'
 import {
-  createJoinToken,
-  deleteJoinToken,
-  findJoinToken,
-  joinTokenListFields,
-  listJoinTokens,
-  maxUsesMost,
-} from './join-tokens.js'
-import type { StateService } from '../service.js'
-import { mapRows } from '../store/long-list.js'
-import {
-  listQuerySchema,
   nameSchema,
   orNull,
-  ownerReference,
-  readOnlyKeys,
   referencesMost,
   referenceTo,
   requireAccess,
 } from '../api/references.js'
-import { joinTokenSchema, toJoinTokenView } from './join-token-view.js'
-import { tagSchema } from '../tags/tag-view.js'
+import { answerMaker } from '../api/resource-answers.js'
+import { answeredAs, listRoute } from '../api/resource-routes.js'
+import { answerSchema, createBody, withOthers } from '../api/resource-schemas.js'
+import { route, type Route } from '../http/route.js'
+import { scopeOf, type StateService } from '../service.js'
+import { joinTokenReading, type JoinTokenRecord } from './join-token-queries.js'
+import { createJoinToken, deleteJoinToken } from './join-tokens.js'
 
-const errorKey = 'jointoken'
-/** Who may let agents in may change them (choices: 2, Who). */
-const write = { type: 'agent', access: 'write' } as const
-const closed = { additionalProperties: false }
-const madeSchema = Type.Object({ ...joinTokenSchema.properties, token: Type.String() }, closed)
+const joinTokenSchema = answerSchema(joinToken.fields)
+const madeSchema = Type.Object(
+  { ...joinTokenSchema.properties, token: Type.String() },
+  { additionalProperties: false },
+)
 
-/** The end of the year 9999, the last that ISO 8601 writes with four digits. */
-const latestSeconds = 253_402_300_799
+const tags = Type.Optional(
+  orNull(
+    Type.Array(Type.Union([referenceTo(fieldNames(tag.fields)), nameSchema]), {
+      maxItems: referencesMost,
+      description: 'Assigned to the agents that enrol; a name that is new makes the tag',
+    }),
+  ),
+)
+
+const answer = answerMaker(joinToken.fields)
+
+function view(record: JoinTokenRecord) {
+  return answer(record, record)
+}
 
 export function joinTokenRoutes(service: StateService): readonly Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/jointokens',
-      operationId: 'listJoinTokens',
-      summary: 'Join tokens, without the tokens themselves',
-      errorKey,
-      permission: write,
-      query: listQuerySchema(joinTokenListFields),
-      answers: { 200: Type.Array(joinTokenSchema) },
-      handle: async ({ actor, query }) => {
-        const found = await listJoinTokens(service, actor, query)
-        return answerList(mapRows(found, toJoinTokenView), found.total)
-      },
+    listRoute(service, {
+      ...joinTokenReading,
+      ...answeredAs(joinTokenSchema, view),
+      resource: joinToken,
+      title: 'JoinToken',
+      summaries: { list: 'Join tokens, without the tokens themselves' },
+      // Who may let agents in may change them.
+      listAccess: 'write',
     }),
     route({
       method: 'POST',
       path: '/jointokens',
       operationId: 'createJoinToken',
       summary: 'Makes a join token; only this answer shows it',
-      errorKey,
-      permission: write,
-      body: Type.Object(
-        {
-          label: nameSchema,
-          expires: Type.Optional(
-            orNull(
-              Type.Integer({ maximum: latestSeconds, description: 'Epoch seconds; null: never' }),
-            ),
-          ),
-          maxUses: Type.Optional(
-            orNull(Type.Integer({ minimum: 1, maximum: maxUsesMost, default: 1 })),
-          ),
-          tags: Type.Optional(
-            orNull(
-              Type.Array(Type.Union([referenceTo(Object.keys(tagSchema.properties)), nameSchema]), {
-                maxItems: referencesMost,
-                description: 'Assigned to the agents that enrol; a name that is new makes the tag',
-              }),
-            ),
-          ),
-          organization: ownerReference,
-        },
-        closed,
-      ),
-      ignoredKeys: [...readOnlyKeys, 'uses'],
+      errorKey: 'jointoken',
+      permission: { type: 'agent', access: 'write' },
+      body: withOthers(createBody(joinToken.fields), { tags }),
+      ignoredKeys: readOnlyNames(joinToken.fields),
       answers: { 201: madeSchema },
       handle: async ({ actor, body }) => {
-        const { maxUses, tags, ...rest } = body
-        if (tags) requireAccess(actor, 'tag', 'read', errorKey)
-        const { token, record } = await createJoinToken(service, actor, {
-          ...rest,
-          maxUses: maxUses ?? 1,
-          tags: tags ?? [],
-        })
-        return { status: 201, body: { ...toJoinTokenView(record), token } }
+        if (body.tags) requireAccess(actor, 'tag', 'read', 'jointoken')
+        const { token, record } = await createJoinToken(service, actor, body)
+        return { status: 201, body: { ...view(record), token } }
       },
     }),
     route({
@@ -97,12 +71,12 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
       path: '/jointokens/{id}',
       operationId: 'deleteJoinToken',
       summary: 'Revokes a join token; agents that it let in stay',
-      errorKey,
-      permission: write,
-      find: (_, actor, id) => findJoinToken(service, actor, id),
+      errorKey: 'jointoken',
+      permission: { type: 'agent', access: 'write' },
+      find: (_, actor, id) => joinTokenReading.find(service.store.queries, scopeOf(actor), id),
       answers: { 204: null },
       handle: async ({ actor, object }) => {
-        await deleteJoinToken(service, actor, object.id)
+        await deleteJoinToken(service, object, actor)
         return { status: 204 }
       },
     }),

@@ -1,43 +1,30 @@
 /** Join tokens: made once in plain sight, kept as digests, used up by agents that enrol (choices: 2, jointokens). */
 import { randomBytes } from 'node:crypto'
-import { parseListQuery } from '../../resources/list-query.js'
+import type { joinToken } from '../../resources/join-token.js'
 import { parseName } from '../../resources/names.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { keepTags } from '../fleet/agent-tags.js'
 import {
   deleteJoinTokenRow,
-  findJoinToken as findJoinTokenRow,
   insertJoinToken,
-  selectJoinTokens,
-  toJoinTokenRecords,
+  joinTokenReading,
   type JoinTokenRecord,
 } from './join-token-queries.js'
-import { joinTokenColumns } from '../fleet/list-columns.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
 import { digestSecret } from './agent-credentials.js'
-import type { ListParameters } from '../store/computed-list.js'
-import { readLongList, type LongListAnswer } from '../store/long-list.js'
 import type { Queries } from '../store/store.js'
-import { chooseOwner, requireAll, type OwnerReference } from '../api/find-references.js'
+import { chooseOwner, requireAll } from '../api/find-references.js'
+import type { CreateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 
-export type { JoinTokenRecord } from './join-token-queries.js'
-
-export const joinTokenListFields = Object.keys(joinTokenColumns)
-
-export interface WantedJoinToken {
-  readonly label: string
-  /** Epoch seconds; null or absent: never. */
-  readonly expires?: number | null
-  readonly maxUses?: number
+export interface WantedJoinToken extends Pick<
+  CreateBody<typeof joinToken.fields>,
+  'label' | 'expires' | 'maxUses' | 'organization'
+> {
   /** By id, or by name: a tag of that name is made when there is none. */
-  readonly tags?: readonly ({ readonly id: number } | string)[]
-  readonly organization?: OwnerReference
+  readonly tags?: readonly ({ readonly id: number } | string)[] | null | undefined
 }
-
-/** Chosen by us: a fleet of simulated agents enrols with one token. */
-export const maxUsesMost = 100_000
 
 /** The only answer that has the token itself. Throws 'invalid' naming the key. */
 export async function createJoinToken(
@@ -50,8 +37,6 @@ export async function createJoinToken(
   const label = parseName(wanted.label, 'jointoken', 'label')
   const owner = await chooseOwner(queries, actor, wanted.organization, 'jointoken')
   const maxUses = wanted.maxUses ?? 1
-  if (!Number.isSafeInteger(maxUses) || maxUses < 1 || maxUses > maxUsesMost)
-    throw new FleetError('invalid', 'jointoken', `maxUses must be 1 to ${maxUsesMost}`)
   const expiresAt = readExpiry(wanted.expires ?? null, now)
   const token = randomBytes(32).toString('base64url')
   const digest = digestSecret(token)
@@ -60,39 +45,16 @@ export async function createJoinToken(
     const columns = { organizationId: owner, label, digest, expiresAt, maxUses, tagIds }
     return insertJoinToken(inside, columns, now)
   })
-  const record = await findJoinToken(service, actor, id)
-  if (!record) throw new FleetError('not-found', 'jointoken', `${id} was not found`)
-  return { token, record }
+  return { token, record: await joinTokenReading.readAgain(service, actor, id) }
 }
 
-/** Two queries at most, and one more where the total is not told by the rows. */
-export async function listJoinTokens(
-  service: StateService,
-  actor: Actor,
-  query: ListParameters,
-): Promise<LongListAnswer<JoinTokenRecord>> {
-  const { queries } = service.store
-  const list = parseListQuery(query, joinTokenColumns, 'jointoken')
-  return readLongList(selectJoinTokens(queries, scopeOf(actor)), list, joinTokenColumns, (rows) =>
-    toJoinTokenRecords(queries, rows),
-  )
-}
-
-export async function findJoinToken(
-  service: StateService,
-  actor: Actor,
-  id: number,
-): Promise<JoinTokenRecord | undefined> {
-  return findJoinTokenRow(service.store.queries, scopeOf(actor), id)
-}
-
-/** Agents that it enrolled stay. Throws 'not-found'. */
+/** Agents that it enrolled stay. Throws 'not-found' when somebody else has just deleted it. */
 export async function deleteJoinToken(
-  service: StateService,
+  { store }: StateService,
+  { id }: Pick<JoinTokenRecord, 'id'>,
   actor: Actor,
-  id: number,
 ): Promise<void> {
-  if (!(await deleteJoinTokenRow(service.store.queries, scopeOf(actor), id)))
+  if (!(await deleteJoinTokenRow(store.queries, scopeOf(actor), id)))
     throw new FleetError('not-found', 'jointoken', `${id} was not found`)
 }
 

@@ -26,7 +26,8 @@ export function createOwnTokens(
     const [last, ...earlier] = made.get(label) ?? []
     made.set(label, last === undefined ? [record.id] : [record.id, last])
     // Somebody may have deleted it already.
-    for (const id of earlier) await deleteJoinToken(service, ownActor, id).catch(() => undefined)
+    for (const id of earlier)
+      await deleteJoinToken(service, { id }, ownActor).catch(() => undefined)
     return token
   }
 }

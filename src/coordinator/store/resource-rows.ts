@@ -1,45 +1,50 @@
 /** From a resource's fields to its table: the columns that lists filter by, rows read, what a body writes. */
+import { sql } from 'kysely'
 import { findNameProblem } from '../../resources/names.js'
 import {
   defaultOf,
   writtenFields,
+  type ColumnOf,
   type Field,
   type Fields,
   type Resource,
   type ValueOf,
   type Written,
+  type WrittenColumn,
 } from '../../resources/resource.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { ListColumns, NestedColumn, PlainColumn, TableColumn } from './list-query.js'
 import type { Tables } from './schema.js'
-import { toOwner } from './owner.js'
 
-type OneValue = 'id' | 'name' | 'text' | 'integer' | 'flag' | 'time' | 'words'
+type OneValue = 'id' | 'name' | 'text' | 'integer' | 'flag' | 'time' | 'moment' | 'words'
+/** Kept as JSON, and in no list's filters. */
+type Packed = 'list' | 'numbers'
+/** Another object by its id, with its name joined: `accountId`, `accountName`. */
+type Joined = 'owner' | 'reference'
 
 /** The fields that are a column of the table each. */
 export type StoredKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { computed: true }
     ? never
-    : F[K] extends { kind: OneValue }
+    : F[K] extends { kind: OneValue | Packed }
       ? K
       : never
 }[keyof F] &
   string
 
-/** Of each key by itself, where `K` is a union. */
-export type ColumnOf<F extends Fields, K extends keyof F> = K extends keyof F
-  ? F[K] extends { column: infer C extends string }
-    ? C
-    : K & string
-  : never
-
 /** As use cases have it: by column; times in milliseconds. */
 export type StoredRecord<F extends Fields> = {
-  readonly [K in StoredKey<F> as ColumnOf<F, K>]: F[K] extends { kind: 'time' }
-    ? number | (F[K] extends { nullable: true } ? null : never)
+  readonly [K in StoredKey<F> as ColumnOf<F, K>]: F[K] extends { kind: 'time' | 'moment' }
+    ? number | Extract<ValueOf<F[K]>, null>
     : ValueOf<F[K]>
 } & {
-  readonly [K in keyof F as F[K] extends { kind: 'owner' } ? K : never]: ReturnType<typeof toOwner>
+  readonly [
+    K in keyof F as F[K] extends { computed: true }
+      ? never
+      : F[K] extends { kind: Joined }
+        ? K
+        : never
+  ]: ValueOf<F[K]>
 }
 
 const typesOfLists = {
@@ -49,6 +54,7 @@ const typesOfLists = {
   text: 'text',
   flag: 'flag',
   time: 'time',
+  moment: 'number',
 } as const
 
 interface StoredField {
@@ -60,9 +66,14 @@ interface StoredField {
 function storedFields(fields: Fields): StoredField[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const isStored =
-      field.computed !== true && (field.kind in typesOfLists || field.kind === 'words')
+      field.computed !== true &&
+      (field.kind in typesOfLists || field.kind === 'words' || isPacked(field))
     return isStored ? [{ name, column: field.column ?? name, field }] : []
   })
+}
+
+function isPacked({ kind }: Field): boolean {
+  return kind === 'list' || kind === 'numbers'
 }
 
 /** `agents.name`, …: what a query selects. */
@@ -81,8 +92,9 @@ export function listColumns<F extends Fields>(
 ): ListColumns & Readonly<Record<StoredKey<F>, PlainColumn>> {
   const columns = Object.entries(fields).flatMap(([name, field]): [string, PlainColumn][] => {
     if (field.kind === 'owner') return Object.entries(ownerColumns)
+    if (field.kind === 'reference') return referenceColumns(name, field, table)
     const [stored] = storedFields({ [name]: field })
-    return stored ? [[name, toListColumn(stored, table)]] : []
+    return stored && !isPacked(field) ? [[name, toListColumn(stored, table)]] : []
   })
   return Object.fromEntries(columns) as ListColumns & Record<StoredKey<F>, PlainColumn>
 }
@@ -106,9 +118,31 @@ function toListColumn({ column, field }: StoredField, table: keyof Tables): Plai
       ? typeof field.of[0] === 'number'
         ? 'number'
         : 'text'
-      : typesOfLists[field.kind as Exclude<OneValue, 'words'>] // storedFields lets no others through
+      : typesOfLists[field.kind as Exclude<OneValue, 'words'>] // neither packed nor another kind
   const nullable = field.nullable === true ? ({ nullable: true } as const) : {}
-  return { column: `${table}.${column}` as TableColumn, type, ...nullable }
+  const place = `${table}.${column}` as TableColumn
+  return { column: field.kind === 'moment' ? toSeconds(place) : place, type, ...nullable }
+}
+
+/** Of a table that was joined with that of the noun it refers to. */
+function referenceColumns(
+  name: string,
+  { to, computed }: Extract<Field, { readonly kind: 'reference' }>,
+  table: keyof Tables,
+): [string, PlainColumn][] {
+  if (!to || computed === true) return []
+  return [
+    [`${name}.id`, { column: `${table}.${name}Id` as TableColumn, type: 'number' }],
+    [
+      `${name}.name`,
+      { column: `${to.path.slice(1)}.${to.nameField}` as TableColumn, type: 'text' },
+    ],
+  ]
+}
+
+/** Of a column that holds milliseconds. */
+function toSeconds(column: TableColumn) {
+  return sql<number | null>`(${sql.ref(column)} / 1000)`
 }
 
 /** Of a table that was joined with `organizations`. */
@@ -117,25 +151,34 @@ export const ownerColumns = {
   'organization.name': { column: 'organizations.name', type: 'text', nullable: true },
 } as const satisfies Readonly<Record<string, PlainColumn>>
 
-/** Reads the stored fields of rows: flags are 0 or 1 there, and the owner is joined. */
+/** Reads the stored fields of rows: flags are 0 or 1 there, lists are JSON, and what it refers to is joined. */
 export function rowReader<F extends Fields>(fields: F): (row: object) => StoredRecord<F> {
   const stored = storedFields(fields).map(({ column, field }) => ({
     column,
     isFlag: field.kind === 'flag',
+    isPacked: isPacked(field),
   }))
-  const owners = Object.keys(fields).filter((name) => fields[name]?.kind === 'owner')
+  const joined = Object.keys(fields).filter((name) => isJoined(fields[name]))
   const blank = Object.fromEntries(
-    [...stored.map(({ column }) => column), ...owners].map((key): [string, unknown] => [key, null]),
+    [...stored.map(({ column }) => column), ...joined].map((key): [string, unknown] => [key, null]),
   )
   return (row) => {
     const record = { ...blank } // as in resource-answers.ts
-    for (const { column, isFlag } of stored) {
+    for (const { column, isFlag, isPacked } of stored) {
       const value: unknown = Reflect.get(row, column)
-      record[column] = isFlag ? value === 1 : value
+      if (isFlag) record[column] = value === 1
+      else record[column] = isPacked && typeof value === 'string' ? JSON.parse(value) : value
     }
-    for (const name of owners) record[name] = toOwner(row as Parameters<typeof toOwner>[0])
+    for (const name of joined) {
+      const id: unknown = Reflect.get(row, `${name}Id`)
+      record[name] = id === null ? null : { id, name: Reflect.get(row, `${name}Name`) as unknown }
+    }
     return record as StoredRecord<F> // its columns are checked where the row is selected
   }
+}
+
+function isJoined(field: Field | undefined): boolean {
+  return field?.computed !== true && (field?.kind === 'owner' || field?.kind === 'reference')
 }
 
 /**
@@ -150,11 +193,12 @@ export function mergeWritten<F extends Fields>(
   const merged = writtenFields(fields)
     .filter(([, { computed }]) => computed !== true)
     .map(([name, field]): [string, unknown] => {
+      const { column = name } = field
       const given: unknown = Reflect.get(body, name)
-      const kept: unknown = before && Reflect.get(before, field.column ?? name)
+      const kept: unknown = before && Reflect.get(before, column)
       const value = given === undefined ? kept : given
       if (field.kind === 'name') checkName(noun, name, value)
-      return [name, value ?? defaultOf(field)]
+      return [column, value ?? defaultOf(field)]
     })
   return Object.fromEntries(merged) as Written<F> // its body's schema has checked the types
 }
@@ -169,4 +213,26 @@ export function isSame(written: object, before: object): boolean {
   return Object.entries(written).every(
     ([key, value]) => JSON.stringify(Reflect.get(before, key)) === JSON.stringify(value),
   )
+}
+
+type Column<F extends Field> = F extends { kind: 'flag' }
+  ? 0 | 1
+  : F extends { kind: Packed }
+    ? string | Extract<ValueOf<F>, null>
+    : ValueOf<F>
+
+/** As the table has it. */
+export type WrittenRow<F extends Fields> = {
+  readonly [K in WrittenColumn<F> as ColumnOf<F, K>]: Column<F[K]>
+}
+
+/** For an insert or an update; what is not written by it may be left out. */
+export function toRow<F extends Fields>(fields: F, written: Written<F>): WrittenRow<F> {
+  const columns = storedFields(fields).flatMap(({ column, field }): [string, unknown][] => {
+    const value: unknown = Reflect.get(written, column)
+    if (value === undefined) return []
+    if (field.kind === 'flag') return [[column, value === true ? 1 : 0]]
+    return [[column, isPacked(field) && value !== null ? JSON.stringify(value) : value]]
+  })
+  return Object.fromEntries(columns) as WrittenRow<F> // each of its own field
 }

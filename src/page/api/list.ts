@@ -8,7 +8,7 @@ import type { LiveEvent } from './live-event.js'
 import type { EventType } from '../../resources/event.js'
 import { applyEvents, keepRows, type Row } from './rows.js'
 
-interface ListOptions {
+export interface ListOptions {
   /** Filters and `sort` of the API. Without filters events are put in place, with them the list is read again. */
   readonly query?: Readonly<Record<string, string>>
   /** What changes it. */

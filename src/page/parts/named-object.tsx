@@ -13,7 +13,8 @@ import { Dialog } from './dialog.js'
 import { Facts } from './facts.js'
 import { Form } from './form.js'
 import { ObjectDeeds } from './object-deeds.js'
-import { listPlainFacts, PlainInputs, usePlainForm, type PlainForm } from './plain-fields.js'
+import { Inputs, type InputForm } from './input-form.js'
+import { listPlainFacts, usePlainForm } from './plain-fields.js'
 import { saveChange } from './save-change.js'
 import { Troubles } from './troubles.js'
 import { useDelete } from './use-delete.js'
@@ -95,7 +96,7 @@ interface ChangeProps {
 
 function Change({ kind, path, begun: { object, etag }, onSaved, onClose }: ChangeProps) {
   const deed = useDeed()
-  const form = usePlainForm(kind.resource, object)
+  const form = usePlainForm(kind.resource, object, kind)
   // Once: undo puts back what was there, not what is written by now.
   const before = useMemo(form.read, [])
   const save = (): void => {
@@ -103,22 +104,20 @@ function Change({ kind, path, begun: { object, etag }, onSaved, onClose }: Chang
     void saveChange(deed, { path, ...fields, etag, then: onSaved, close: onClose })
   }
   const title = `${verbOf(kind)} the ${kind.resource.noun}`
-  return (
-    <FormDialog {...{ title, verb: 'Save', hint: kind.hint, form, deed, onClose }} onSave={save} />
-  )
+  return <FormDialog {...{ title, verb: 'Save', form, deed, onClose }} onSave={save} />
 }
 
 /** Asks for its fields, makes the object and goes to it. */
 export function NewNamed({
-  kind: { resource, hint },
+  kind,
   onClose,
 }: {
   readonly kind: NamedKind
   readonly onClose: () => void
 }) {
-  const { noun, path } = resource
+  const { noun, path } = kind.resource
   const deed = useDeed()
-  const form = usePlainForm(resource, null)
+  const form = usePlainForm(kind.resource, null, kind)
   const [, go] = useLocation()
   const make = (): void => {
     void deed.run(
@@ -129,28 +128,24 @@ export function NewNamed({
     )
   }
   return (
-    <FormDialog
-      {...{ title: `New ${noun}`, verb: 'Make', hint, form, deed, onClose }}
-      onSave={make}
-    />
+    <FormDialog {...{ title: `New ${noun}`, verb: 'Make', form, deed, onClose }} onSave={make} />
   )
 }
 
 interface FormDialogProps {
   readonly title: string
   readonly verb: string
-  readonly hint: string
-  readonly form: PlainForm
+  readonly form: InputForm
   readonly deed: Deed
   readonly onSave: () => void
   readonly onClose: () => void
 }
 
-function FormDialog({ title, verb, hint, form, deed, onSave, onClose }: FormDialogProps) {
+function FormDialog({ title, verb, form, deed, onSave, onClose }: FormDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <Form {...{ deed, verb }} names={form.names} onCancel={onClose} onSubmit={onSave}>
-        <PlainInputs {...{ form, hint }} error={deed.error} />
+        <Inputs form={form} error={deed.error} />
       </Form>
     </Dialog>
   )

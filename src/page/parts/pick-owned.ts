@@ -1,5 +1,5 @@
 /** Which objects one of this owner may refer to: the system administrator sees those of all organizations. */
-import type { Reference } from '../api/whoami.js'
+import type { Reference } from '../../resources/resource.js'
 
 interface Owned {
   readonly organization: Reference | null

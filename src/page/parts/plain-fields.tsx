@@ -1,78 +1,33 @@
 /** Inputs, facts and columns of a resource's fields that are one value each, by their definition. */
-import { signal, type Signal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
 import { plainFields, titleOf, type Resource } from '../../resources/resource.js'
-import type { CallError } from '../api/http.js'
-import { CheckField, TextField } from './field.js'
 import type { Fact } from './facts.js'
+import { toText, useInputForm, type FormInput, type InputForm } from './input-form.js'
 import type { Column } from './table.js'
 
-interface Input {
-  readonly name: string
-  readonly label: string
-  readonly field: ReturnType<typeof plainFields>[number][1]
-  readonly text: Signal<string>
-  /** In place of the text, of a flag. */
-  readonly flag: Signal<boolean>
-}
-
-export interface PlainForm {
-  readonly inputs: readonly Input[]
-  readonly names: readonly string[]
-  /** As a body has them. */
-  readonly read: () => Readonly<Record<string, unknown>>
-}
-
-/** `start`: the object that is changed; null: one is made. */
-export function usePlainForm({ fields, nameField }: Resource, start: object | null): PlainForm {
-  return useMemo(() => {
-    const inputs = plainFields(fields).map(([name, field]) => {
-      const value: unknown = start ? Reflect.get(start, name) : field.write.default
-      const label = name === nameField ? 'Name' : titleOf(name, field)
-      return { name, label, field, text: signal(toText(value)), flag: signal(value === true) }
-    })
-    const read = () => Object.fromEntries(inputs.map((input) => [input.name, readInput(input)]))
-    return { inputs, names: inputs.map(({ name }) => name), read }
-  }, [])
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-}
-
-function readInput({ field: { kind, nullable }, text, flag }: Input): unknown {
-  if (kind === 'flag') return flag.value
-  if (text.value === '' && nullable === true) return null
-  return kind === 'integer' ? Number(text.value) : text.value
-}
-
-interface PlainInputsProps {
-  readonly form: PlainForm
-  readonly error: CallError | null
-  /** Of the first input, which is the name of most. */
+interface PlainFormOptions {
+  /** Of the first input, which is the name of most; else what the definition says of it. */
   readonly hint?: string
 }
 
-export function PlainInputs({ form, error, hint }: PlainInputsProps) {
-  return (
-    <>
-      {form.inputs.map(({ name, label, field, text, flag }, index) =>
-        field.kind === 'flag' ? (
-          <CheckField key={name} label={label} value={flag} />
-        ) : (
-          <TextField
-            key={name}
-            {...{ name, label, error }}
-            value={text}
-            type={field.kind === 'integer' ? 'number' : 'text'}
-            hint={index === 0 && hint !== undefined ? hint : (field.write.summary ?? '')}
-            required={field.write.required === true}
-            autoFocus={index === 0}
-          />
-        ),
-      )}
-    </>
-  )
+/** `start`: the object that is changed; null: one is made. */
+export function usePlainForm(
+  { fields, nameField }: Resource,
+  start: object | null,
+  { hint }: PlainFormOptions = {},
+): InputForm {
+  const plain = plainFields(fields)
+  const inputs = plain.map(([name, field], place): [string, FormInput] => [
+    name,
+    {
+      label: name === nameField ? 'Name' : titleOf(name, field),
+      hint: place === 0 && hint !== undefined ? hint : (field.write.summary ?? ''),
+      type: field.kind === 'integer' ? 'number' : field.kind === 'flag' ? 'check' : 'text',
+      required: field.write.required === true,
+      isNullable: field.nullable === true,
+    },
+  ])
+  const defaults = plain.map(([name, { write }]) => [name, write.default] as const)
+  return useInputForm(Object.fromEntries(inputs), start ?? Object.fromEntries(defaults))
 }
 
 /** The plain fields beside the name that have a value. */

@@ -1,7 +1,7 @@
 /** A panel of the objects that use one, each a link. */
 import { useList } from '../api/list.js'
 import type { EventType } from '../../resources/event.js'
-import type { Reference } from '../api/whoami.js'
+import type { Reference } from '../../resources/resource.js'
 import { ErrorNote } from './error-note.js'
 import { ReferenceList } from './reference-list.js'
 

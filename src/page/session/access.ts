@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import { readOutcome, sendOnce, type CallError } from '../api/http.js'
-import type { Whoami } from '../api/whoami.js'
+import type { Whoami } from '../../resources/session.js'
 import { tellTabs, type Access, type Session } from './tabs.js'
 import { takeTurn } from './turns.js'
 

@@ -1,6 +1,6 @@
 /** What the person who is logged in may: views hide what would be refused. The API decides all the same. */
 import type { PermissionType } from '../../resources/permission.js'
-import type { Whoami } from '../api/whoami.js'
+import type { Whoami } from '../../resources/session.js'
 import { session } from './access.js'
 
 /** Null: nobody is logged in. */

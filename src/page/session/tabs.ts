@@ -1,5 +1,5 @@
 /** What the tabs of one browser tell each other. */
-import type { Whoami } from '../api/whoami.js'
+import type { Whoami } from '../../resources/session.js'
 
 export interface Access {
   readonly token: string

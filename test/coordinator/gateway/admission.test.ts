@@ -1,10 +1,9 @@
 /** Who comes in: credentials, names, subprotocol, hello, and what ends a link (choices: 4). */
 import { connect } from 'node:net'
 import t from 'tap'
-import {
-  deleteJoinToken,
-  listJoinTokens,
-} from '../../../src/coordinator/registration/join-tokens.js'
+import { listObjects } from '../../../src/coordinator/api/list-objects.js'
+import { joinTokenReading } from '../../../src/coordinator/registration/join-token-queries.js'
+import { deleteJoinToken } from '../../../src/coordinator/registration/join-tokens.js'
 import { createOwnTokens } from '../../../src/coordinator/registration/own-tokens.js'
 import { closeCodes } from '../../../src/coordinator/gateway/close-codes.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
@@ -55,7 +54,7 @@ await t.test(
     const token = await makeToken(service)
     const expired = await makeToken(service, { expires: Math.floor(service.now() / 1000) + 5 })
     const revoked = await makeToken(service)
-    await deleteJoinToken(service, administrator, 3)
+    await deleteJoinToken(service, { id: 3 }, administrator)
     const used = await makeToken(service, { maxUses: 1 })
     await link(host, describe('first', key('first')), { token: used, key: key('first') })
     service.moveClock(10_000)
@@ -313,11 +312,16 @@ await t.test('tokens of the own process replace each other and do not pile up', 
   const makeOwn = createOwnTokens(service)
   const first = await makeOwn('local agent', 1)
   await makeOwn('simulated agents', 7)
-  await deleteJoinToken(service, administrator, 1)
+  await deleteJoinToken(service, { id: 1 }, administrator)
   const later = [await makeOwn('local agent', 1), await makeOwn('local agent', 1)]
   const last = await makeOwn('local agent', 1)
 
-  const { rows } = await listJoinTokens(service, administrator, {})
+  const { rows } = await listObjects(
+    service,
+    administrator,
+    {},
+    { noun: 'jointoken', ...joinTokenReading },
+  )
   const labels = []
   for await (const { label, maxUses } of rows) labels.push([label, maxUses])
   t.same(labels, [

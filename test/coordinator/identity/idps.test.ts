@@ -8,12 +8,11 @@ import {
   ProviderFault,
 } from '../../../src/coordinator/identity/provider-http.js'
 import { findAccountNameProblem } from '../../../src/resources/names.js'
-import { permissionTypes } from '../../../src/resources/permission.js'
+import { isSameGrants, permissionTypes } from '../../../src/resources/permission.js'
 import {
   chooseAccountNames,
   findClaim,
   readStanding,
-  sameGrants,
 } from '../../../src/coordinator/identity/provider-claims.js'
 import { startServer } from '../../support/identity-provider.js'
 import { idOf, ids, startTown, type Json } from './people.js'
@@ -315,7 +314,7 @@ void t.test('claims give a role, permissions and names that can be names', (t) =
           : undefined
       if (grants[type] !== wanted) throw new Error(type)
     }
-    if (!sameGrants(grants, readStanding({ a: { b: roles } }, 'a.b').grants))
+    if (!isSameGrants(grants, readStanding({ a: { b: roles } }, 'a.b').grants))
       throw new Error('path')
   })
   const names = fc.property(

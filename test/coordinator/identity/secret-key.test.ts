@@ -18,7 +18,7 @@ import {
   parseSecretKey,
   type SecretKey,
 } from '../../../src/coordinator/identity/secret-key.js'
-import { findIdp } from '../../../src/coordinator/identity/idp-queries.js'
+import { idpReading } from '../../../src/coordinator/identity/idp-queries.js'
 import { openStore } from '../../../src/coordinator/store/open-store.js'
 import { listSealedTexts, sealedPurposes } from '../../../src/coordinator/identity/sealed-texts.js'
 import { deleteSetting } from '../../../src/coordinator/store/settings.js'
@@ -69,7 +69,7 @@ async function readKey(file: string): Promise<SecretKey> {
 }
 
 async function readClientSecret({ identity, service }: Controller, id: number) {
-  const idp = await findIdp(service.store.queries, { kind: 'all' }, id)
+  const idp = await idpReading.find(service.store.queries, { kind: 'all' }, id)
   if (!idp) throw new Error('no provider')
   return (await openProvider(identity.sealing, idp)).clientSecret
 }

@@ -3,7 +3,10 @@ import type { ConsoleRole } from '../../../resources/console-role.js'
 import { toObjectId } from '../../../resources/object-id.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
-import { findAccount, updateAccount as updateAccountRow } from '../../identity/account-queries.js'
+import {
+  accountReading,
+  updateAccount as updateAccountRow,
+} from '../../identity/account-queries.js'
 import { deleteAccountMadeIn, deleteConsoleRole, type ConsoleUserRecord } from './user-queries.js'
 import type { Queries } from '../../store/store.js'
 import { deleteUser, findStanding, updateRole } from '../../identity/user-queries.js'
@@ -110,7 +113,7 @@ async function changeAccount(
   const { store, now } = service
   const isSelf = accountId === actor.accountId
   const scope = isSelf ? ({ kind: 'all' } as const) : scopeOf(actor)
-  const account = await findAccount(store.queries, scope, accountId)
+  const account = await accountReading.find(store.queries, scope, accountId)
   if (!account) throw notFound({ accountId })
   const change: AccountChange = email === undefined ? {} : { email }
   if (!isSelf) {

@@ -2,7 +2,7 @@
 import type { ConsoleRole } from '../../../resources/console-role.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
-import { findAccount, findAccountByName, insertAccount } from '../../identity/account-queries.js'
+import { accountReading, findAccountByName, insertAccount } from '../../identity/account-queries.js'
 import { deleteConsoleRole, writeConsoleRole } from './user-queries.js'
 import type { Queries } from '../../store/store.js'
 import { updateRole } from '../../identity/user-queries.js'
@@ -71,10 +71,7 @@ async function makeAccount(
 ): Promise<number> {
   const { store, now } = service
   const { username: name, email, password, role } = wanted
-  const fields = mergeAccount(
-    { name, ...(email !== undefined && { email }) },
-    { name, email: '', locked: false },
-  )
+  const fields = mergeAccount({ name, ...(email !== undefined && { email }) })
   checkNewPassword(password, 'password')
   const passwordHash = await passwords.hash(password)
   const { organizationId } = actor
@@ -98,7 +95,7 @@ async function joinAccount(
   const { organizationId } = actor
   return store.decide(async (queries) => {
     const named = username.includes('\0') ? undefined : await findAccountByName(queries, username)
-    const account = named && (await findAccount(queries, scopeOf(actor), named.id))
+    const account = named && (await accountReading.find(queries, scopeOf(actor), named.id))
     if (!account)
       throw new FleetError('invalid', 'user', 'password is missing; a new account needs one')
     await requireNewcomer(queries, actor, account)

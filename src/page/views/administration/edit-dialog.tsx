@@ -1,104 +1,134 @@
 /**
- * The dialog that makes an object of a list or changes one. That one is read anew: what the list shows may be old, and with
- * the ETag of what was read no save undoes somebody else's.
+ * The dialog that makes an object of a list or changes one, from its inputs as data. That one is read anew: what the list
+ * shows may be old, and with the ETag of what was read no save undoes somebody else's.
  */
-import { Fragment, type ComponentChildren } from 'preact'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import { useObject } from '../../api/object.js'
 import { Dialog } from '../../parts/dialog.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Form } from '../../parts/form.js'
-import { TextInputs, type TextInputsProps } from '../../parts/inputs.js'
+import { Inputs, useInputForm, type FormInputs, type Values } from '../../parts/input-form.js'
 import type { Asked } from '../../parts/list-view.js'
 import { Loading } from '../../parts/loading.js'
 import { saveChange } from '../../parts/save-change.js'
 import { toast } from '../../parts/toasts.js'
 
-/** One object while it is made or changed. */
-export interface Edit<T> {
-  /** Of the resource: `/accounts`. */
-  readonly path: string
-  /** As it was when the form was filled; null: a new one. */
-  readonly was: { readonly value: T; readonly etag: string | null } | null
-  /** Fills the form with what is there now. */
-  readonly readAgain: () => void
-  readonly onSaved: () => void
-  readonly onClose: () => void
+/** What the form has beside its inputs. */
+export interface More {
+  /** Above the inputs. */
+  readonly first?: ComponentChildren
+  /** Below them, above the check boxes. */
+  readonly last?: ComponentChildren
+  /** From what the inputs say to what is sent. */
+  readonly toBody?: (body: Values) => object
+  /** False: no call brings back what was. */
+  readonly mayUndo?: (body: Values) => boolean
+}
+
+/** What is the same of all objects of a list. */
+export interface EditKind<T> {
+  readonly titleOf: (before: T | null) => string
+  /** Of the button that makes one; "Make" unless given. */
+  readonly verb?: string
+  readonly inputs: (isNew: boolean) => FormInputs
+  /** What a new one begins with. */
+  readonly blank?: object
+  /** `was`: null for a new one. */
+  readonly useMore?: (was: T | null) => More
+  /** The focus is not theirs at first. */
+  readonly isUnfocused?: boolean
+  /** Shown once, in place of the form: what only the answer to its making tells. */
+  readonly showMade?: (made: never, onClose: () => void) => ComponentChildren
 }
 
 interface EditDialogProps<T> extends Asked<T> {
-  readonly title: string
+  readonly kind: EditKind<T>
+  /** Of the resource: `/accounts`. */
   readonly path: string
-  readonly children: (edit: Edit<T>) => ComponentChildren
 }
 
 export function EditDialog<T extends { readonly id: number }>(props: EditDialogProps<T>) {
-  const { title, path, before, onSaved, onClose, children } = props
+  const { kind, path, before, onClose } = props
   const { value, etag, error, reload } = useObject<T>(before && `${path}/${before.id}`)
+  const made = useSignal<unknown>(null)
   // A dialog that is empty at first would jump.
   if (before && value === null && !error) return <Loading />
-  const edit = { path, readAgain: reload, onSaved, onClose }
+  if (made.value !== null && kind.showMade) return kind.showMade(made.value as never, onClose)
+  const onMade = (answer: unknown): void => {
+    made.value = answer
+  }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={kind.titleOf(before)} onClose={onClose}>
       {error && <ErrorNote error={error} onRetry={reload} />}
-      {!before && children({ ...edit, was: null })}
-      {value !== null && (
-        <Fragment key={etag}>{children({ ...edit, was: { value, etag } })}</Fragment>
+      {(value !== null || before === null) && (
+        <EditForm key={etag} {...{ ...props, was: value, etag, onMade }} onReadAgain={reload} />
       )}
     </Dialog>
   )
 }
 
-interface EditFormProps<T, Name extends string> extends Omit<
-  TextInputsProps<Name>,
-  'of' | 'error'
-> {
-  readonly edit: Edit<T>
-  readonly inputs: TextInputsProps<Name>['of']
-  readonly toBody: () => object
-  /** What undo puts back; null: it cannot be undone. Left out: all that was read. */
-  readonly toUndoBody?: () => object | null
-  /** Above the inputs. */
-  readonly first?: ComponentChildren
-  /** Below them. */
-  readonly children?: ComponentChildren
+interface EditFormProps<T> extends EditDialogProps<T> {
+  /** As it was when the form was filled; null: a new one. */
+  readonly was: T | null
+  readonly etag: string | null
+  readonly onMade: (answer: unknown) => void
+  /** Fills the form with what is there now. */
+  readonly onReadAgain: () => void
 }
 
 /** Makes the object, or changes it and offers to change it back. */
-export function EditForm<T extends { readonly id: number }, Name extends string>(
-  props: EditFormProps<T, Name>,
-) {
-  const { edit, inputs, toBody, toUndoBody, first, children, ...rest } = props
-  const { path, was, readAgain, onSaved, onClose } = edit
+function EditForm<T extends { readonly id: number }>(props: EditFormProps<T>) {
+  const { kind, path, was, etag, onMade, onReadAgain, onSaved, onClose } = props
+  const { verb = 'Make', inputs, blank = {}, useMore = useNothing, isUnfocused = false } = kind
   const deed = useDeed()
-  const save = (): Promise<void> => {
-    const body = toBody()
-    if (was === null)
-      return deed.run(
-        () => call('POST', path, { body }),
-        () => {
+  const form = useInputForm(inputs(was === null), was ?? blank)
+  const { first, last, toBody = asWritten, mayUndo = always } = useMore(was)
+  const make = (body: object): Promise<void> =>
+    deed.run(
+      () => call('POST', path, { body }),
+      (answer) => {
+        if (kind.showMade) onMade(answer)
+        else {
           toast('Made.')
           onClose()
-          onSaved()
-        },
-      )
-    const before = toUndoBody ? toUndoBody() : was.value
-    const change = { before, after: body, etag: was.etag, then: onSaved, close: onClose }
-    return saveChange(deed, { path: `${path}/${was.value.id}`, ...change })
+        }
+        onSaved()
+      },
+    )
+  const save = (): Promise<void> => {
+    const written = form.read()
+    const body = toBody(written)
+    if (was === null) return make(body)
+    const before = mayUndo(written) ? was : null
+    const change = { before, after: body, etag, then: onSaved, close: onClose }
+    return saveChange(deed, { path: `${path}/${was.id}`, ...change })
   }
   return (
     <Form
       deed={deed}
-      verb={was ? 'Save' : 'Make'}
-      names={Object.keys(inputs)}
+      verb={was ? 'Save' : verb}
+      names={form.names}
       onSubmit={() => void save()} // never rejects
       onCancel={onClose}
-      onReadAgain={was ? readAgain : undefined}
+      onReadAgain={was ? onReadAgain : undefined}
     >
       {first}
-      <TextInputs of={inputs} error={deed.error} {...rest} />
-      {children}
+      <Inputs {...{ form, error: deed.error, isFocused: !isUnfocused }}>{last}</Inputs>
     </Form>
   )
+}
+
+function useNothing(): More {
+  return {}
+}
+
+function asWritten(body: Values): object {
+  return body
+}
+
+function always(): boolean {
+  return true
 }

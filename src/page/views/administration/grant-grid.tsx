@@ -1,7 +1,7 @@
 /** What somebody may, as a grid of check boxes: types down, to read and to write across. */
 import type { Signal } from '@preact/signals'
-import type { PermissionType } from '../../../resources/permission.js'
-import { grantTypes, turnGrant, type Access, type Grants } from './grants.js'
+import type { Access, Grants, PermissionType } from '../../../resources/permission.js'
+import { grantTypes, turnGrant } from './grants.js'
 
 interface GrantGridProps {
   readonly label: string

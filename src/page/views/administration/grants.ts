@@ -1,12 +1,12 @@
 /** Decisions about grants: what a grid of check boxes means, and which calls make a user's permissions be that. */
 import type { Method } from '../../api/http.js'
-import type { Permission } from '../../api/permission.js'
-import type { PermissionType } from '../../../resources/permission.js'
-
-export type Access = 'read' | 'write'
-
-/** Write implies read. */
-export type Grants = Readonly<Partial<Record<PermissionType, Access>>>
+import type { UserPermission } from '../../../resources/user-permission.js'
+import {
+  toPermissions,
+  type Access,
+  type Grants,
+  type PermissionType,
+} from '../../../resources/permission.js'
 
 /** In the order in which they are shown. */
 export const grantTypes: readonly { readonly type: PermissionType; readonly title: string }[] = [
@@ -27,26 +27,6 @@ export const grantTypes: readonly { readonly type: PermissionType; readonly titl
   { type: 'apilog', title: 'API log' },
 ]
 
-type Given = readonly {
-  readonly type: PermissionType
-  readonly read: boolean
-  readonly write: boolean
-}[]
-
-export function toGrants(permissions: Given): Grants {
-  return Object.fromEntries(
-    permissions
-      .filter(({ read, write }) => read || write)
-      .map(({ type, write }) => [type, write ? 'write' : 'read']),
-  )
-}
-
-export function toPermissions(grants: Grants): Given {
-  return grantTypes
-    .filter(({ type }) => grants[type] !== undefined)
-    .map(({ type }) => ({ type, read: true, write: grants[type] === 'write' }))
-}
-
 /** After a check box was turned: to write is to read too, and who may not read may not write. */
 export function turnGrant(
   grants: Grants,
@@ -57,10 +37,6 @@ export function turnGrant(
   const { [type]: before, ...others } = grants
   if (isOn) return { ...others, [type]: before === 'write' ? 'write' : access }
   return access === 'write' && before !== undefined ? { ...others, [type]: 'read' } : others
-}
-
-export function isSameGrants(one: Grants, other: Grants): boolean {
-  return grantTypes.every(({ type }) => one[type] === other[type])
 }
 
 /** What putting a change back leads to: a type that somebody turned since stays as it is. */
@@ -84,7 +60,7 @@ export interface GrantCall {
 
 /** What makes the permissions of a user be the wanted grants; what is taken away first. */
 export function planGrantCalls(
-  before: readonly Pick<Permission, 'id' | 'type' | 'write'>[],
+  before: readonly Pick<UserPermission, 'id' | 'type' | 'write'>[],
   wanted: Grants,
   user: {
     readonly account: { readonly id: number }

@@ -1,15 +1,16 @@
 /** Makes the permissions of a user be what was checked, and puts them back. Neither undoes what somebody else turned meanwhile. */
 import { call } from '../../api/call.js'
 import type { CallError, Outcome } from '../../api/http.js'
-import type { Permission } from '../../api/permission.js'
-import type { User } from '../../api/user.js'
+import type { UserPermission } from '../../../resources/user-permission.js'
+import type { User } from '../../../resources/user.js'
 import { tellOutcome } from '../../parts/tell-error.js'
-import { planGrantCalls, revertGrants, toGrants, type GrantCall, type Grants } from './grants.js'
+import { toGrants, type Grants } from '../../../resources/permission.js'
+import { planGrantCalls, revertGrants, type GrantCall } from './grants.js'
 
 /** One call after the other; stops at the first that is refused. `before`: as they were seen. */
 export async function makeGrants(
   user: User,
-  before: readonly Permission[],
+  before: readonly UserPermission[],
   wanted: Grants,
 ): Promise<Outcome<unknown>> {
   let outcome: Outcome<unknown> = { ok: true, value: undefined, etag: null, total: null }
@@ -25,7 +26,7 @@ export async function putBackGrants(
   change: { readonly before: Grants; readonly after: Grants },
 ): Promise<void> {
   const where = new URLSearchParams(whereOf(user))
-  const now = await call<readonly Permission[]>('GET', `/permissions?${where}`)
+  const now = await call<readonly UserPermission[]>('GET', `/permissions?${where}`)
   const outcome = now.ok
     ? await makeGrants(user, now.value, revertGrants(toGrants(now.value), change))
     : now
@@ -40,11 +41,11 @@ export function whereOf({ account, organization }: User) {
 /** One that is there is changed as it was seen, or not at all: the list tells no ETags, so it is read for its own. */
 async function makeGrant(
   { method, path, body }: GrantCall,
-  before: readonly Permission[],
+  before: readonly UserPermission[],
 ): Promise<Outcome<unknown>> {
   const options = body === undefined ? {} : { body }
   if (method === 'POST') return call(method, path, options)
-  const now = await call<Permission>('GET', path)
+  const now = await call<UserPermission>('GET', path)
   if (!now.ok) return sayChanged(now.error)
   const seen = before.find(({ id }) => id === now.value.id)
   // The tag of nothing is refused by the coordinator itself: its answer has a trace id.

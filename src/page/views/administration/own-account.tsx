@@ -2,12 +2,12 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
-import type { Whoami } from '../../api/whoami.js'
+import type { Whoami } from '../../../resources/session.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { Facts } from '../../parts/facts.js'
 import { Form } from '../../parts/form.js'
-import { TextInputs, useDraft } from '../../parts/inputs.js'
+import { Inputs, useInputForm } from '../../parts/input-form.js'
 import { Labels } from '../../parts/state-chip.js'
 import { endedBecause, logOut } from '../../session/access.js'
 import { readWho } from '../../session/rights.js'
@@ -74,14 +74,14 @@ const themeTitles = { system: 'As the system', light: 'Light', dark: 'Dark' }
 
 function PasswordPanel() {
   const deed = useDeed()
-  const draft = useDraft({ old: '', new: '', again: '' })
+  const form = useInputForm(inputs, {})
   const isDifferent = useSignal(false)
   const submit = (): void => {
-    const [old, fresh] = [draft.old.value, draft.new.value]
-    isDifferent.value = fresh !== draft.again.value
+    const { again, ...body } = form.read()
+    isDifferent.value = body['new'] !== again
     if (isDifferent.value) return
     void deed.run(
-      () => call('PUT', '/auth/password', { body: { old, new: fresh } }),
+      () => call('PUT', '/auth/password', { body }),
       () => void leave(), // never rejects
     )
   }
@@ -90,7 +90,7 @@ function PasswordPanel() {
     <section class="panel">
       <h2>Password</h2>
       <Form deed={deed} verb="Change the password" names={['new']} onSubmit={submit}>
-        <TextInputs of={inputs} {...{ draft, error }} isFocused={false} />
+        <Inputs {...{ form, error }} isFocused={false} />
       </Form>
     </section>
   )

@@ -1,24 +1,35 @@
 /** Organizations to choose from: the one that a new object is for, those where an account is a user. */
-import type { Signal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import type { Organization } from '../../../resources/organization.js'
 import { useList } from '../../api/list.js'
-import type { Organization } from '../../api/organization.js'
 import { SelectField } from '../../parts/field.js'
 import { PickField } from '../../parts/pick-field.js'
 import { readWho } from '../../session/rights.js'
 
-interface OwnerFieldProps {
+interface Owner {
+  /** The system administrator chooses, others have their own. */
+  readonly field: ComponentChildren
+  /** For the body of the call. */
+  readonly read: () => { readonly organization?: { readonly id: number } }
+}
+
+/** Whose a new object is. `none`: what it means to choose none. */
+export function useOwner(none: string): Owner {
+  const id = useSignal('')
+  return {
+    field: readWho()?.role === 'system' && <ChooseOwner value={id} none={none} />,
+    read: () => (id.value === '' ? {} : { organization: { id: Number(id.value) } }),
+  }
+}
+
+interface ChooseOwnerProps {
   /** The id; empty: none. */
   readonly value: Signal<string>
-  /** What it means to choose none. */
   readonly none: string
 }
 
-/** The system administrator chooses, others have their own. */
-export function OwnerField(props: OwnerFieldProps) {
-  return readWho()?.role === 'system' ? <ChooseOwner {...props} /> : null
-}
-
-function ChooseOwner({ value, none }: OwnerFieldProps) {
+function ChooseOwner({ value, none }: ChooseOwnerProps) {
   const options = useOrganizations().map(({ id, name }) => ({ value: String(id), title: name }))
   return (
     <SelectField
@@ -27,11 +38,6 @@ function ChooseOwner({ value, none }: OwnerFieldProps) {
       options={[{ value: '', title: none }, ...options]}
     />
   )
-}
-
-/** For the body of the call. */
-export function readOwner(id: string): { organization?: { id: number } } {
-  return id === '' ? {} : { organization: { id: Number(id) } }
 }
 
 export function OrganizationsField({ value }: { readonly value: Signal<readonly number[]> }) {
@@ -45,6 +51,6 @@ export function OrganizationsField({ value }: { readonly value: Signal<readonly 
   )
 }
 
-function useOrganizations(): readonly Organization[] {
+export function useOrganizations(): readonly Organization[] {
   return useList<Organization>('/organizations', { query: { sort: 'name' } }).rows
 }

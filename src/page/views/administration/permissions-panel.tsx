@@ -3,19 +3,19 @@ import { useSignal, type Signal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { useDeed, type Deed } from '../../api/deed.js'
 import { useList } from '../../api/list.js'
-import type { Permission } from '../../api/permission.js'
-import type { User } from '../../api/user.js'
+import type { UserPermission } from '../../../resources/user-permission.js'
+import type { User } from '../../../resources/user.js'
 import { Button } from '../../parts/button.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { toast } from '../../parts/toasts.js'
 import { mayWrite } from '../../session/rights.js'
 import { GrantGrid } from './grant-grid.js'
-import { isSameGrants, toGrants, type Grants } from './grants.js'
+import { isSameGrants, toGrants, type Grants } from '../../../resources/permission.js'
 import { makeGrants, putBackGrants, whereOf } from './make-grants.js'
 
 export function PermissionsPanel({ user }: { readonly user: User }) {
-  const { rows, phase, error, reload } = useList<Permission>('/permissions', {
+  const { rows, phase, error, reload } = useList<UserPermission>('/permissions', {
     query: whereOf(user),
   })
   const before = toGrants(rows)

@@ -1,7 +1,7 @@
 /** The roles of users as people read them. */
-import type { Role } from '../../api/user.js'
+import type { OrganizationRole } from '../../../resources/permission.js'
 
-export const roleTitles: Readonly<Record<Role, string>> = {
+export const roleTitles: Readonly<Record<OrganizationRole, string>> = {
   regular: 'Regular',
   administrator: 'Administrator',
 }

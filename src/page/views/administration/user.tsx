@@ -1,7 +1,7 @@
 /** One user: role, permissions, and the way out of the organization. */
 import { useDeed } from '../../api/deed.js'
 import { useObject } from '../../api/object.js'
-import type { User } from '../../api/user.js'
+import type { User } from '../../../resources/user.js'
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { EditError } from '../../parts/edit-error.js'

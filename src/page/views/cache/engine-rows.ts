@@ -1,7 +1,7 @@
 /** What the answers of a cache mean to people: values in, values out. */
 import type { Agent } from '../../../resources/agent.js'
 import type { Backend, Health, Parameter } from '../../api/engine.js'
-import type { Whoami } from '../../api/whoami.js'
+import type { Whoami } from '../../../resources/session.js'
 
 /** A shared cache is changed by the system administrator only. */
 export function isOwn({ organization }: Pick<Agent, 'organization'>, who: Whoami): boolean {

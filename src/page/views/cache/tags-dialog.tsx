@@ -5,12 +5,13 @@ import { agent as agentResource, type Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
 import { useList } from '../../api/list.js'
-import type { Reference } from '../../api/whoami.js'
+import type { Reference } from '../../../resources/resource.js'
 import { Dialog } from '../../parts/dialog.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Form } from '../../parts/form.js'
+import { Inputs } from '../../parts/input-form.js'
 import { PickField } from '../../parts/pick-field.js'
-import { PlainInputs, usePlainForm } from '../../parts/plain-fields.js'
+import { usePlainForm } from '../../parts/plain-fields.js'
 import { tellOutcome } from '../../parts/tell-error.js'
 import { toast } from '../../parts/toasts.js'
 
@@ -62,7 +63,7 @@ export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
             There are no other tags yet: <Link href="/tags">make one</Link>.
           </p>
         )}
-        <PlainInputs form={form} error={deed.error} />
+        <Inputs form={form} error={deed.error} />
         <PickField label="Assigned" options={options} value={chosen} />
         {sent.length > 0 && (
           <p class="quiet">Sent by the cache: {sent.map(({ name }) => name).join(', ')}</p>

@@ -6,7 +6,7 @@ import { findCountsProblem, type Deployment } from '../../../resources/deploymen
 import { refuse, type Method, type Outcome } from '../../api/http.js'
 import { useList } from '../../api/list.js'
 import type { Tag } from '../../../resources/tag.js'
-import type { Reference } from '../../api/whoami.js'
+import type { Reference } from '../../../resources/resource.js'
 import { Dialog } from '../../parts/dialog.js'
 import { CheckField, TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'

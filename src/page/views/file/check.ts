@@ -3,7 +3,7 @@ import { call } from '../../api/call.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import type { FleetFile, WholeFile } from '../../../resources/file.js'
 import type { Outcome } from '../../api/http.js'
-import type { Reference } from '../../api/whoami.js'
+import type { Reference } from '../../../resources/resource.js'
 import { quotePattern, readIncludes } from './read-includes.js'
 
 export interface Checked {

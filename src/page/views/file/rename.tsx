@@ -2,7 +2,7 @@
 import { useDeed } from '../../api/deed.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Form } from '../../parts/form.js'
-import { TextInputs, useDraft } from '../../parts/inputs.js'
+import { Inputs, useInputForm } from '../../parts/input-form.js'
 import { toast } from '../../parts/toasts.js'
 import type { EditedFile } from './edited-file.js'
 
@@ -15,14 +15,14 @@ interface RenameProps {
 
 export function Rename({ edited, before, onClose }: RenameProps) {
   const deed = useDeed()
-  const draft = useDraft({ name: before })
+  const form = useInputForm(inputs, { name: before })
   const undo = (): void => {
     void edited.change({ name: before }).then((outcome) => {
       if (!outcome.ok) edited.tell(outcome.error)
     })
   }
   const rename = (): void => {
-    const name = draft.name.value
+    const name = String(form.read()['name'])
     void deed.run(
       () => edited.change({ name }),
       () => {
@@ -33,8 +33,8 @@ export function Rename({ edited, before, onClose }: RenameProps) {
   }
   return (
     <Dialog title={`Rename ${before}`} onClose={onClose}>
-      <Form {...{ deed, verb: 'Rename', names: ['name'] }} onSubmit={rename} onCancel={onClose}>
-        <TextInputs of={inputs} draft={draft} error={deed.error} />
+      <Form {...{ deed, verb: 'Rename', names: form.names }} onSubmit={rename} onCancel={onClose}>
+        <Inputs form={form} error={deed.error} />
       </Form>
     </Dialog>
   )

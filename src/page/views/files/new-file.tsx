@@ -1,4 +1,5 @@
 /** A new file, with a text to begin from. */
+import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
 import { useDeed } from '../../api/deed.js'
@@ -6,7 +7,7 @@ import type { WholeFile } from '../../../resources/file.js'
 import { Dialog } from '../../parts/dialog.js'
 import { SelectField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
-import { readDraft, TextInputs, useDraft } from '../../parts/inputs.js'
+import { Inputs, useInputForm } from '../../parts/input-form.js'
 
 const beginnings: Readonly<Record<string, string>> = {
   1: `vcl 4.1;
@@ -27,10 +28,11 @@ sub vcl_recv {
 export function NewFile({ onClose }: { readonly onClose: () => void }) {
   const deed = useDeed()
   const [, go] = useLocation()
-  const draft = useDraft({ name: '', type: '1' })
+  const form = useInputForm(inputs, {})
+  const type = useSignal('1')
   const submit = (): void => {
-    const { name, type } = readDraft(draft)
-    const body = { name, fileType: Number(type), source: beginnings[type] ?? '' }
+    const source = beginnings[type.value] ?? ''
+    const body = { ...form.read(), fileType: Number(type.value), source }
     void deed.run(
       () => call<WholeFile>('POST', '/files', { body }),
       ({ id }) => {
@@ -40,9 +42,9 @@ export function NewFile({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Dialog title="New file" onClose={onClose}>
-      <Form deed={deed} verb="Make" names={['name']} onSubmit={submit} onCancel={onClose}>
-        <TextInputs of={inputs} draft={draft} error={deed.error} />
-        <SelectField label="Type" value={draft.type} options={types} />
+      <Form deed={deed} verb="Make" names={form.names} onSubmit={submit} onCancel={onClose}>
+        <Inputs form={form} error={deed.error} />
+        <SelectField label="Type" value={type} options={types} />
       </Form>
     </Dialog>
   )

@@ -1,6 +1,6 @@
 /** What has graphs, and why one may have none: values in, values out. */
 import type { Agent } from '../../../resources/agent.js'
-import type { Reference } from '../../api/whoami.js'
+import type { Reference } from '../../../resources/resource.js'
 
 export type SubjectKind = 'agents' | 'vclgroups'
 

@@ -1,0 +1,54 @@
+/** Bodies with a secret that is never a flag's value: passwords of accounts, client secrets of identity providers. */
+import type { Api } from './api.js'
+import type { Fields } from './api-shapes.js'
+import { usageError } from './cli-error.js'
+import { readSecretFile, readSecretInput } from './given-text.js'
+import { buildBody } from './object-body.js'
+import { hasPassword, readNewPassword, readPassword } from './password.js'
+import { isSet, textFlag, word, type Field, type Invocation } from './verb.js'
+
+/** The password of `--data` counts where no flag gives one; without either it is asked for. */
+export async function readNewAccount(
+  invocation: Invocation,
+  api: Api,
+  fields: readonly Field[],
+): Promise<Fields> {
+  const name = word(invocation, 0)
+  const body = await readAccountChange(invocation, api, fields)
+  const password =
+    body['password'] ?? (await readNewPassword(invocation, `Password of the new account ${name}: `))
+  return { ...body, name, password }
+}
+
+export async function readAccountChange(
+  invocation: Invocation,
+  api: Api,
+  fields: readonly Field[],
+): Promise<Fields> {
+  refuseTwoReaders(invocation, 'password-stdin')
+  const body = await buildBody(invocation, api, fields)
+  return hasPassword(invocation) ? { ...body, password: await readPassword(invocation, '') } : body
+}
+
+/** The secret of `--data` counts where no flag gives one. */
+export async function readIdp(
+  invocation: Invocation,
+  api: Api,
+  fields: readonly Field[],
+): Promise<Fields> {
+  const { flags, surroundings } = invocation
+  const file = textFlag(invocation, 'client-secret-file')
+  const fromInput = isSet(invocation, 'client-secret-stdin')
+  if (file !== undefined && fromInput)
+    throw usageError('--client-secret-stdin and --client-secret-file exclude each other')
+  refuseTwoReaders(invocation, 'client-secret-stdin')
+  const body = await buildBody(invocation, api, fields)
+  if (file !== undefined) return { ...body, clientSecret: await readSecretFile(file, surroundings) }
+  if (fromInput) return { ...body, clientSecret: await readSecretInput(surroundings) }
+  return flags['client-secret'] === false ? { ...body, clientSecret: null } : body
+}
+
+function refuseTwoReaders(invocation: Invocation, flag: string): void {
+  if (textFlag(invocation, 'data') === '-' && isSet(invocation, flag))
+    throw usageError(`--data - and --${flag} both read standard input`)
+}

@@ -1,0 +1,106 @@
+/** A form whose inputs of one value each are data: what is written in them, and what a body says of it. */
+import { signal, type Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
+import type { CallError } from '../api/http.js'
+import { CheckField, TextField, type TextFieldProps } from './field.js'
+
+type TextType = NonNullable<TextFieldProps['type']>
+
+export interface FormInput extends Omit<
+  TextFieldProps,
+  'value' | 'name' | 'error' | 'autoFocus' | 'type'
+> {
+  /** `words`: a list, with blanks between. A password that is left empty is left out of the body. */
+  readonly type?: TextType | 'check' | 'words'
+  /** Empty is null. */
+  readonly isNullable?: boolean
+}
+
+/** By the API's names. */
+export type FormInputs = Readonly<Record<string, FormInput>>
+
+interface Bound {
+  readonly name: string
+  readonly input: FormInput
+  readonly text: Signal<string>
+  /** In place of the text, of a check box. */
+  readonly flag: Signal<boolean>
+}
+
+export interface InputForm {
+  readonly inputs: readonly Bound[]
+  readonly names: readonly string[]
+  /** As a body has them. */
+  readonly read: () => Values
+}
+
+type Value = string | number | boolean | null | readonly string[]
+export type Values = Readonly<Record<string, Value | undefined>>
+
+/** `start`: what is changed, or what a new one begins with; looked at once. */
+export function useInputForm(of: FormInputs, start: object): InputForm {
+  return useMemo(() => {
+    const inputs = Object.entries(of).map(([name, input]): Bound => {
+      const value: unknown = Reflect.get(start, name)
+      return { name, input, text: signal(toText(value)), flag: signal(value === true) }
+    })
+    const read = () => {
+      const values = inputs.map((one) => [one.name, readInput(one)] as const)
+      return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+    }
+    return { inputs, names: inputs.map(({ name }) => name), read }
+  }, [])
+}
+
+export function toText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(toText).join(' ')
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+function readInput({
+  input: { type, isNullable },
+  text: { value: text },
+  flag,
+}: Bound): Value | undefined {
+  if (type === 'check') return flag.value
+  if (text === '' && isNullable === true) return null
+  if (type === 'words') return text.split(/\s+/).filter((word) => word !== '')
+  if (type === 'password' && text === '') return undefined
+  // What is no number the API refuses in its words.
+  return type === 'number' && !Number.isNaN(Number(text)) ? Number(text) : text
+}
+
+interface InputsProps {
+  readonly form: InputForm
+  readonly error: CallError | null
+  readonly isFocused?: boolean
+  /** Above the check boxes. */
+  readonly children?: ComponentChildren
+}
+
+export function Inputs({ form, error, isFocused = true, children }: InputsProps) {
+  const checks = form.inputs.filter(({ input }) => input.type === 'check')
+  const texts = form.inputs.filter(({ input }) => input.type !== 'check')
+  return (
+    <>
+      {texts.map(({ name, input, text }, place) => (
+        <TextField
+          key={name}
+          {...{ name, error, ...input }}
+          type={toType(input.type)}
+          value={text}
+          autoFocus={isFocused && place === 0}
+        />
+      ))}
+      {children}
+      {checks.map(({ name, input: { label, hint }, flag }) => (
+        <CheckField key={name} {...{ label, ...(hint !== undefined && { hint }) }} value={flag} />
+      ))}
+    </>
+  )
+}
+
+function toType(type: FormInput['type'] = 'text'): TextType {
+  return type === 'words' || type === 'check' ? 'text' : type
+}

@@ -1,0 +1,42 @@
+/** Join tokens: what lets new agents in. The token itself is answered once, when it is made. */
+import { id, organization } from './common-fields.js'
+import type { Answer, Resource } from './resource.js'
+
+/** The end of the year 9999, the last that ISO 8601 writes with four digits. */
+const latestSeconds = 253_402_300_799
+/** A fleet of simulated agents enrols with one token. */
+const usesMost = 100_000
+
+export const joinToken = {
+  noun: 'jointoken',
+  permission: 'agent',
+  path: '/jointokens',
+  nameField: 'label',
+  columns: ['id', 'label', 'uses', 'maxUses', 'expires', 'tags', 'created'],
+  fields: {
+    id,
+    label: { kind: 'name', write: { required: true, summary: 'what it is for' } },
+    organization,
+    expires: {
+      kind: 'moment',
+      maximum: latestSeconds,
+      nullable: true,
+      column: 'expiresAt',
+      description: 'Epoch seconds; null: never',
+      write: { nullable: true, summary: 'never unless given' },
+    },
+    maxUses: {
+      kind: 'integer',
+      minimum: 1,
+      maximum: usesMost,
+      title: 'max uses',
+      write: { nullable: true, default: 1, summary: 'agents it lets in; 1 unless given' },
+    },
+    uses: { kind: 'integer', minimum: 0 },
+    tags: { kind: 'list', of: { kind: 'reference' }, computed: true },
+    created: { kind: 'time', column: 'createdAt' },
+  },
+} as const satisfies Resource
+
+export type JoinToken = Answer<typeof joinToken.fields>
+export type MadeJoinToken = JoinToken & { readonly token: string }

@@ -1,0 +1,76 @@
+/** Organizations: separate owners of objects on one fleet. */
+import { id, times } from './common-fields.js'
+import { defaultQuotas, describeQuota, findQuotaMost, quotaNames, type QuotaName } from './quota.js'
+import type { Answer, Resource } from './resource.js'
+
+/** A year, in seconds. */
+const ttlMost = 31_536_000
+
+const quotas = Object.fromEntries(
+  quotaNames.map((name) => [
+    name,
+    {
+      maximum: findQuotaMost(name),
+      default: defaultQuotas[name],
+      description: describeQuota(name),
+    },
+  ]),
+) as Readonly<Record<QuotaName, { maximum: number; default: number; description: string }>>
+
+export const organization = {
+  noun: 'organization',
+  permission: 'org',
+  path: '/organizations',
+  nameField: 'name',
+  columns: ['id', 'name', 'locked', 'accessTTL', 'refreshTTL', 'created'],
+  fields: {
+    id,
+    name: { kind: 'name', write: { required: true, summary: 'unique' } },
+    accessTTL: {
+      kind: 'integer',
+      minimum: 1,
+      maximum: ttlMost,
+      column: 'accessTtlSeconds',
+      title: 'access TTL',
+      description: 'lifetime of its access tokens, seconds',
+      write: {
+        nullable: true,
+        default: 600,
+        summary: 'lifetime of access tokens in seconds; 600 unless given',
+      },
+    },
+    refreshTTL: {
+      kind: 'integer',
+      minimum: 1,
+      maximum: ttlMost,
+      column: 'refreshTtlSeconds',
+      title: 'refresh TTL',
+      description: 'lifetime of its refresh tokens, seconds; at least accessTTL',
+      write: {
+        nullable: true,
+        default: 3600,
+        summary: 'lifetime of refresh tokens in seconds; 3600 unless given',
+      },
+    },
+    locked: {
+      kind: 'flag',
+      description: 'nobody logs in to it, and its tokens are worth nothing',
+      write: { nullable: true, default: false, summary: 'nobody logs in, tokens stop counting' },
+    },
+    quotas: {
+      kind: 'numbers',
+      nullable: true,
+      of: quotas,
+      description:
+        'how much it may have; written by the system administrator, as a whole. Left out: the default; null: all defaults',
+      write: {
+        nullable: true,
+        summary:
+          'how much it may have, as files=100,agents=20; what is left out has its default: the API document has them',
+      },
+    },
+    ...times,
+  },
+} as const satisfies Resource
+
+export type Organization = Answer<typeof organization.fields>
