@@ -14,7 +14,7 @@ import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-qu
 import { readDeploys } from '../fleet/deploy-queries.js'
 import { countPlacesOfGroups, type CountedPlaces } from '../fleet/group-places.js'
 import type { Queries } from '../store/store.js'
-import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
+import { deploymentIdsOf, readGroups, type GroupRecord } from '../fleet/group-queries.js'
 
 /** Chosen by us: one event for each deployment of a group, as a group's deploys are what changes deployments. */
 export interface DeploymentEvent {
@@ -42,7 +42,7 @@ interface Touched {
   readonly deploymentIds: readonly number[]
 }
 
-/** What is gone meanwhile, or hidden for a group of the console, is left out. */
+/** What is gone meanwhile is left out; a group of the console has no deployments. */
 export async function readDeploymentEvents(
   queries: Queries,
   touched: Touched,
@@ -135,7 +135,7 @@ function toEvent(
   deployment: DeploymentRecord | undefined,
   group: GroupProgress | null,
 ): DeploymentEvent[] {
-  if (!deployment || deployment.groupId !== null) return []
+  if (!deployment) return []
   const uses = situation.uses.get(deployment.id) ?? []
   const state = worstState(
     uses.map(({ deployed, deploying, groupId }) =>
@@ -153,9 +153,4 @@ function toEvent(
 function toCounted({ deployments, fitting }: Situation, id: number) {
   const deployment = deployments.get(id)
   return deployment ? [{ id, min: deployment.min, anyAgentFits: fitting.has(id) }] : []
-}
-
-/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
-function deploymentIdsOf({ wish, deployments }: GroupRecord): readonly number[] {
-  return wish?.deploymentIds ?? deployments.map(({ id }) => id)
 }

@@ -1,7 +1,6 @@
 /** Agents whose running VCL is to be adopted, and what became of it (choices: 1, --takeover adopt). */
 import { removeStaticTag } from './agent-tags.js'
 import { parseAdoption, type AdoptionRecord } from './agent-queries.js'
-import { isPeoples } from '../store/hidden.js'
 import { ownedBy } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
 
@@ -132,7 +131,6 @@ export async function isAdoptedNameTaken(
     .select('id')
     .where('name', '=', names.object)
     .where(ownedBy(owner, 'deployments'))
-    .where(isPeoples('deployments'))
     .executeTakeFirst()
   const file = await queries
     .selectFrom('files')

@@ -86,29 +86,6 @@ export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentInd
   return { byId, agents, ids, groupCounts, byTag }
 }
 
-/** Those that have all of the tags, in no order; none without a tag (choices: 3, Placement). */
-export function findFitting(index: AgentIndex, tagIds: readonly number[]): readonly IndexedAgent[] {
-  const fitting: IndexedAgent[] = []
-  for (const slot of findBearers(index, tagIds)) {
-    const agent = index.agents[slot]
-    if (agent && isFitting(agent, tagIds)) fitting.push(agent)
-  }
-  return fitting
-}
-
-/** The slots of those with the rarest of the tags; whether they have the others is not looked at. */
-export function findBearers(index: AgentIndex, tagIds: readonly number[]): readonly number[] {
-  const bearers = tagIds.map((tagId) => index.byTag.get(tagId) ?? [])
-  return bearers.reduce(
-    (rarest, next) => (next.length < rarest.length ? next : rarest),
-    bearers[0] ?? [],
-  )
-}
-
-export function isFitting(agent: IndexedAgent, tagIds: readonly number[]): boolean {
-  return tagIds.length > 0 && tagIds.every((tagId) => agent.tagIds.has(tagId))
-}
-
 /** What the placement of groups with domains is to look at. */
 export function noteDomains(index: AgentIndex, domains: readonly DomainOnAgent[]): void {
   for (const { agentId, fqdn, groupId } of domains)

@@ -1,6 +1,5 @@
 /** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
 import { groupBy } from '../../group-by.js'
-import { isPeoples } from '../store/hidden.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -44,7 +43,6 @@ function selectTagsOfAgents(queries: Queries) {
     .innerJoin('tags', 'tags.id', 'agentTags.tagId')
     .select(['agentTags.agentId', 'agentTags.static', 'agentTags.assigned'])
     .select(['tags.id', 'tags.name', 'tags.createdAt', 'tags.updatedAt'])
-    .where(isPeoples('tags'))
     .orderBy('tags.id')
 }
 
@@ -85,7 +83,6 @@ export async function keepTags(
     .select('id')
     .where('organizationId', organizationId === null ? 'is' : '=', organizationId)
     .where('name', 'in', wanted)
-    .where(isPeoples('tags'))
     .orderBy('id')
     .execute()
   return rows.map((row) => row.id)
@@ -154,7 +151,7 @@ export async function addAssignedTags(
     .execute()
 }
 
-/** Static tags stay, and listing one does not assign it (choices: 2, tags); so do those of the console's groups. */
+/** Static tags stay, and listing one does not assign it (choices: 2, tags). */
 export async function replaceAssignedTags(
   queries: Queries,
   agentId: number,
@@ -167,7 +164,6 @@ export async function replaceAssignedTags(
     .set({ assigned: 0 })
     .where('agentId', '=', agentId)
     .where('assigned', '=', 1)
-    .where((e) => e('tagId', 'in', e.selectFrom('tags').select('id').where(isPeoples('tags'))))
     .execute()
   await addAssignedTags(
     queries,

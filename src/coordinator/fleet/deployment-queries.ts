@@ -1,6 +1,5 @@
 /** Deployments with their tags. A list is read with a constant number of queries. */
 import type { Selectable } from 'kysely'
-import { isPeoples, type HiddenFor } from '../store/hidden.js'
 import { toOwner, type NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
 import type { Tables } from '../store/schema.js'
@@ -17,8 +16,6 @@ export interface DeploymentRecord {
   readonly tags: readonly NamedReference[]
   /** The set of `cachefleet apply` that it belongs to; null: none. */
   readonly managedBy: string | null
-  /** The console's group that it is hidden for; null: it is people's. */
-  readonly groupId: number | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -43,7 +40,7 @@ export async function findDeployment(
   return row && (await withTags(queries, [row]))[0]
 }
 
-/** These deployments, hidden ones too, by id. The caller found their ids in an object of the scope. */
+/** These deployments, by id. The caller found their ids in an object of the scope. */
 export async function readDeploymentsOf(
   queries: Queries,
   ids: readonly number[],
@@ -57,7 +54,7 @@ export async function readDeploymentsOf(
 }
 
 export function selectDeployments(queries: Queries, scope: Scope) {
-  return selectNamed(queries).where(within(scope, 'deployments')).where(isPeoples('deployments'))
+  return selectNamed(queries).where(within(scope, 'deployments'))
 }
 
 function selectNamed(queries: Queries) {
@@ -88,7 +85,6 @@ export async function withTags(
     max: row.max,
     tags: tags.get(row.id) ?? [],
     managedBy: row.managedBy,
-    groupId: row.groupId,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }))
@@ -114,7 +110,7 @@ async function readTagsOf(
 export async function insertDeployment(
   queries: Queries,
   owner: number | null,
-  fields: DeploymentFields & HiddenFor,
+  fields: DeploymentFields,
   now: number,
 ): Promise<number> {
   const { id } = await queries
@@ -125,15 +121,13 @@ export async function insertDeployment(
       min: fields.min,
       max: fields.max,
       managedBy: fields.managedBy,
-      groupId: fields.groupId ?? null,
       createdAt: now,
       updatedAt: now,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
   await insertTags(queries, id, fields.tagIds)
-  // A group's own is counted with the group.
-  if (fields.groupId === undefined) await holdQuota(queries, owner, 'deployments')
+  await holdQuota(queries, owner, 'deployments')
   return id
 }
 

@@ -51,7 +51,7 @@ export async function* readFleetInStretches(
   }
 }
 
-/** Four queries, however many agents there are. */
+/** Three queries, however many agents there are. */
 export async function readFleet(
   queries: Queries,
   scope: Scope,
@@ -59,6 +59,7 @@ export async function readFleet(
 ): Promise<FleetAgent[]> {
   let selected = queries
     .selectFrom('agents')
+    .leftJoin('groupMembers', 'groupMembers.agentId', 'agents.id')
     .select([
       'id',
       'name',
@@ -68,6 +69,7 @@ export async function readFleet(
       'lastHeartbeatAt',
       'cacheRestarted',
       'adopting',
+      'groupMembers.groupId as memberOf',
     ])
     .where(visibleAgents(scope))
     .orderBy('id')
@@ -76,7 +78,6 @@ export async function readFleet(
   let tagged = queries.selectFrom('agentTags').select(['agentId', 'tagId'])
   if (stretch) tagged = tagged.where((e) => e.between('agentId', ...reachOf(agents)))
   const tags = groupBy(await tagged.execute(), (row) => row.agentId)
-  const groupOfTag = await readHiddenTags(queries)
   let placed = queries
     .selectFrom('placements')
     .select(['placements.agentId', 'placements.groupId', 'placements.stage'])
@@ -95,17 +96,15 @@ export async function readFleet(
       ...place,
       holder: holderId({ groupId: place.groupId, stage: place.stage === 1 }),
     }))
-    const tagIds = (tags.get(agent.id) ?? []).map((row) => row.tagId)
     return {
       ...agent,
       cacheRestarted: agent.cacheRestarted === 1,
       adopting: agent.adopting === 1,
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
-      tagIds,
+      tagIds: (tags.get(agent.id) ?? []).map((row) => row.tagId),
       groupIds: held.map(({ holder }) => holder),
       rootGroupId: findRoot(held),
       replacedBy: findReplaced(held),
-      memberOf: findGroupOf(tagIds, groupOfTag),
     }
   })
 }
@@ -113,26 +112,6 @@ export async function readFleet(
 /** The ids that theirs are between. */
 function reachOf(agents: readonly { readonly id: number }[]): [number, number] {
   return [agents[0]?.id ?? 0, agents.at(-1)?.id ?? 0]
-}
-
-/** By tag, the group of the console whose members bear it. */
-async function readHiddenTags(queries: Queries): Promise<ReadonlyMap<number, number>> {
-  const rows = await queries
-    .selectFrom('tags')
-    .select(['id', 'groupId'])
-    .where('groupId', 'is not', null)
-    .$narrowType<{ groupId: number }>()
-    .execute()
-  return new Map(rows.map(({ id, groupId }) => [id, groupId]))
-}
-
-function findGroupOf(
-  tagIds: readonly number[],
-  groupOfTag: ReadonlyMap<number, number>,
-): number | null {
-  if (groupOfTag.size === 0) return null
-  const hidden = tagIds.find((id) => groupOfTag.has(id))
-  return hidden === undefined ? null : (groupOfTag.get(hidden) ?? null)
 }
 
 /** Beside one that leaves stands the one that takes its place: that one counts. */

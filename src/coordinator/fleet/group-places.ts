@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { PlaceHolder } from './agent-index.js'
 import type { AgentState } from '../../resources/agent-state.js'
-import { stageDeploymentId } from './stage.js'
+import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { selectHeld, type DeployHold } from './deploy-queries.js'
 import type { CandidateState } from './placement-queries.js'
@@ -50,7 +50,7 @@ export async function readGroupPlaces(
   // States are written by the use cases only.
   return rows.map((row) => ({
     ...row,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
+    deploymentId: row.deploymentId ?? noDeployment,
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
@@ -106,7 +106,7 @@ export async function countGroupPlaces(
   // States are written by the use cases only.
   return rows.map(({ candidateName, ...row }) => ({
     ...row,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
+    deploymentId: row.deploymentId ?? noDeployment,
     hasCandidate: candidateName !== null,
     hasError: row.hasError === 1,
     agentState: row.agentState as AgentState,
@@ -157,7 +157,7 @@ export async function countPlacesOfGroups(
   // States are written by the use cases only.
   return rows.map(({ candidateState, ...row }) => ({
     ...row,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
+    deploymentId: row.deploymentId ?? noDeployment,
     agentState: row.agentState as AgentState,
     state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),
   }))

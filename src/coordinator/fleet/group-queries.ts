@@ -183,15 +183,16 @@ export async function updateGroup(
   await writeReferences(queries, id, fields)
 }
 
-/** With the tag and the deployment that are hidden for it. */
 export async function deleteGroup(queries: Queries, id: number): Promise<void> {
-  // What refers to them first: the order of cascades is the database's.
-  await queries.deleteFrom('vclGroupDeployments').where('groupId', '=', id).execute()
-  await queries
-    .deleteFrom('deploymentTags')
-    .where('tagId', 'in', (e) => e.selectFrom('tags').select('id').where('groupId', '=', id))
-    .execute()
   await queries.deleteFrom('vclGroups').where('id', '=', id).execute()
+}
+
+/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
+export function deploymentIdsOf({
+  wish,
+  deployments,
+}: Pick<GroupRecord, 'wish' | 'deployments'>): readonly number[] {
+  return wish?.deploymentIds ?? deployments.map(({ id }) => id)
 }
 
 /** Of all organizations; 0 before the first. */

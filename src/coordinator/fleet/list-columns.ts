@@ -3,7 +3,6 @@ import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { agent } from '../../resources/agent.js'
 import { tag } from '../../resources/tag.js'
-import { isPeoples } from '../store/hidden.js'
 import type { ListColumns, NestedColumn, PlainColumn } from '../store/list-query.js'
 import { listColumns, ownerColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
@@ -27,7 +26,6 @@ function tagOfAgent(of: PlainColumn): NestedColumn {
           .innerJoin('tags', 'tags.id', 'agentTags.tagId')
           .select('agentTags.tagId')
           .whereRef('agentTags.agentId', '=', 'agents.id')
-          .where(isPeoples('tags'))
           .where(condition),
       ),
   }
@@ -184,7 +182,6 @@ const deploymentOfGroup: Exists = (condition) =>
       .innerJoin('deployments', 'deployments.id', 'vclGroupDeployments.deploymentId')
       .select('vclGroupDeployments.deploymentId')
       .whereRef('vclGroupDeployments.groupId', '=', 'vclGroups.id')
-      .where(isPeoples('deployments'))
       .where(condition),
   )
 

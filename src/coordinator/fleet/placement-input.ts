@@ -1,12 +1,20 @@
 /** What the decision about places is made from (`placement/placement.ts`). */
 import type { AgentIndex } from './agent-index.js'
+import type { PlacementTarget } from './placement-target.js'
 
 export interface PlacementDeployment {
   readonly id: number
   readonly min: number
   readonly max: number
-  /** All of them are needed. */
-  readonly tagIds: readonly number[]
+  readonly target: PlacementTarget
+}
+
+/** Of a stage's places, and of those of a group whose agents are named one by one: no deployment has this id. */
+export const noDeployment = 0
+
+/** For a group, or its stage, that goes to every agent that fits, and needs one. */
+export function placeEverywhere(target: PlacementTarget): PlacementDeployment {
+  return { id: noDeployment, min: 1, max: Number.MAX_SAFE_INTEGER, target }
 }
 
 export interface PlacementGroup {

@@ -2,7 +2,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { PlaceHolder } from './agent-index.js'
 import type { PlacedProgram } from '../../vcl/desired-engine.js'
-import { stageDeploymentId } from './stage.js'
+import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
 import type { Tables } from '../store/schema.js'
@@ -14,7 +14,7 @@ export interface PlacementRecord {
   readonly groupId: number
   readonly agentId: number
   readonly organizationId: number | null
-  /** Of a stage `stageDeploymentId`. */
+  /** `noDeployment` of a stage, and of a group of the console. */
   readonly deploymentId: number
   /** Order of placement; the highest leaves first. */
   readonly position: number
@@ -139,7 +139,7 @@ function fromRow(row: Selectable<Tables['placements']>): PlacementRecord {
     groupId: row.groupId,
     agentId: row.agentId,
     organizationId: row.organizationId,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
+    deploymentId: row.deploymentId ?? noDeployment,
     position: row.position,
     state: row.state as PlacementState, // written by savePlacements and the report recorder only
     wantedRevision: row.wantedRevision,
@@ -167,7 +167,7 @@ function toRow(placement: PlacementRecord): Insertable<Tables['placements']> {
     groupId: placement.groupId,
     agentId: placement.agentId,
     organizationId: placement.organizationId,
-    deploymentId: placement.stage ? null : placement.deploymentId,
+    deploymentId: placement.deploymentId === noDeployment ? null : placement.deploymentId,
     position: placement.position,
     state: placement.state,
     wantedRevision: placement.wantedRevision,

@@ -2,7 +2,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Written } from '../../resources/resource.js'
 import { tag } from '../../resources/tag.js'
-import { isPeoples, type HiddenFor } from '../store/hidden.js'
 import { ownedBy } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
 import { rowReader, type StoredRecord } from '../store/resource-rows.js'
@@ -34,7 +33,6 @@ export function selectTags(queries: Queries, scope: Scope) {
     .select('organizations.name as organizationName')
     .select(staticTag().as('static'))
     .where(visibleTags(scope))
-    .where(isPeoples('tags'))
 }
 
 /** 1 while an agent sends this tag, else 0: PostgreSQL and SQLite print a condition differently. */
@@ -55,7 +53,6 @@ export async function readUsableTagIds(
     .selectFrom('tags')
     .select('id')
     .where('tags.id', 'in', [...ids])
-    .where(isPeoples('tags'))
     .where(
       owner === null
         ? ownedBy(null, 'tags')
@@ -95,7 +92,7 @@ export async function readTagNames(
 export async function insertTag(
   queries: Queries,
   owner: number | null,
-  fields: Partial<TagFields> & Pick<TagFields, 'name'> & HiddenFor,
+  fields: Partial<TagFields> & Pick<TagFields, 'name'>,
   now: number,
 ): Promise<number> {
   const { id } = await queries
@@ -103,8 +100,7 @@ export async function insertTag(
     .values({ ...fields, organizationId: owner, createdAt: now, updatedAt: now })
     .returning('id')
     .executeTakeFirstOrThrow()
-  // A group's own is counted with the group.
-  if (fields.groupId === undefined) await holdQuota(queries, owner, 'tags')
+  await holdQuota(queries, owner, 'tags')
   return id
 }
 

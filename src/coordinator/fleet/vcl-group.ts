@@ -104,7 +104,7 @@ interface PlacementCondition {
 interface DeploymentOfGroup {
   readonly id: number
   readonly min: number
-  /** Whether any agent has all of its tags, in whatever state. */
+  /** In whatever state it is. */
   readonly anyAgentFits: boolean
 }
 

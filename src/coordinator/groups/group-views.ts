@@ -98,8 +98,7 @@ export const groupSchema = Type.Object(
 
 /** What people edit. */
 export function toGroupFields(group: GroupView['group']) {
-  const { name, root, keepOnFailure, includes, domains, managedBy } = group
-  const deployments = group.console ? [] : group.deployments
+  const { name, root, keepOnFailure, includes, domains, deployments, managedBy } = group
   const { mainFile, mainFileVersion } = group
   const mainVCL =
     mainFile === null || mainFileVersion === null
@@ -129,10 +128,10 @@ export function toGroupView({ group, organization, status, staged }: GroupView) 
   }
 }
 
-function toWishView({ wish, wishPending, console }: GroupView['group']) {
+function toWishView({ wish, wishPending }: GroupView['group']) {
   if (wish === null) return null
   const { mainVCL, includes, domains, deploymentIds } = wish
-  const deployments = console ? [] : deploymentIds.map((id) => ({ id }))
+  const deployments = deploymentIds.map((id) => ({ id }))
   return { mainVCL, includes, domains, deployments, pending: wishPending }
 }
 

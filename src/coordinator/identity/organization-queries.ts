@@ -1,7 +1,6 @@
 /** Organizations: separate owners of objects, by name (choices: 2, Who). */
 import type { Selectable } from 'kysely'
 import type { GivenQuotas } from '../../resources/quota.js'
-import { isPeoples } from '../store/hidden.js'
 import { parseQuotas } from '../store/quotas.js'
 import type { Tables } from '../store/schema.js'
 import { visibleOrganizations, type Scope } from '../store/scope.js'
@@ -115,8 +114,6 @@ export async function countOwned(
         .selectFrom(table)
         .select((e) => e.fn.countAll<number>().as('count'))
         .where('organizationId', '=', id)
-        .$if(table === 'tags', (query) => query.where(isPeoples('tags')))
-        .$if(table === 'deployments', (query) => query.where(isPeoples('deployments')))
         .executeTakeFirstOrThrow()
       return { table, count }
     }),

@@ -43,11 +43,7 @@ export async function readTargetAgents(
   if (agentIds) agents = agents.where('id', 'in', [...agentIds])
   if (memberOf !== undefined)
     agents = agents.where('id', 'in', (e) =>
-      e
-        .selectFrom('agentTags')
-        .innerJoin('tags', 'tags.id', 'agentTags.tagId')
-        .select('agentTags.agentId')
-        .where('tags.groupId', '=', memberOf),
+      e.selectFrom('groupMembers').select('agentId').where('groupId', '=', memberOf),
     )
   else if (groupIds)
     agents = agents.where('id', 'in', (e) =>

@@ -19,6 +19,7 @@ import { readPlacements, type PlacementRecord } from '../fleet/placement-queries
 import { readReplaceable } from '../fleet/replaced-places.js'
 import { scopeOfOwner } from '../store/scope.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
+import type { NamedDeployment } from '../fleet/target-queries.js'
 import { readGroups, readNewestGroupId, type GroupRecord } from '../fleet/group-queries.js'
 import { notThere, requireAll } from '../api/find-references.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -164,13 +165,8 @@ function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedG
   }))
 }
 
-interface NumberedDeployment extends Omit<PlannedDeployment, 'tags'> {
-  readonly id: number
-  readonly tags: readonly { readonly id: number }[]
-}
-
 /** No agent has this tag: ids are from 1. */
-const unknownTag = { id: 0 }
+const unknownTagId = 0
 /** Chosen by us: they are looked up by one statement (SQLite takes 32,766 parameters). */
 const tagsMost = 10_000
 /** Beyond all ids: what is made next is the newest. */
@@ -180,7 +176,7 @@ async function numberDeployments(
   service: StateService,
   { organizationId }: Actor,
   deployments: readonly PlannedDeployment[],
-): Promise<NumberedDeployment[]> {
+): Promise<NamedDeployment[]> {
   const { queries } = service.store
   await requireAll(deployments.flatMap(takeKnown), 'deployments', 'vclgroup', (ids) =>
     readUsableIds(queries, 'deployments', organizationId, ids),
@@ -191,10 +187,10 @@ async function numberDeployments(
   await requireAll(tags, 'deployments.tags', 'vclgroup', (ids) =>
     readUsableTagIds(queries, organizationId, ids),
   )
-  return deployments.map((deployment, index) => ({
+  return deployments.map(({ tags, ...deployment }, index) => ({
     ...deployment,
     id: deployment.id ?? newIds + index,
-    tags: deployment.tags.map(({ id }) => (id === undefined ? unknownTag : { id })),
+    target: { kind: 'tags', tagIds: tags.map(({ id }) => id ?? unknownTagId) },
   }))
 }
 
@@ -203,7 +199,7 @@ function takeKnown({ id }: { readonly id?: number | undefined }): { readonly id:
   return id === undefined ? [] : [{ id }]
 }
 
-function findByName(deployments: readonly NumberedDeployment[], name: string): NumberedDeployment {
+function findByName(deployments: readonly NamedDeployment[], name: string): NamedDeployment {
   const found = deployments.find((deployment) => deployment.name === name)
   if (found) return found
   throw new FleetError(
@@ -228,7 +224,7 @@ function leavePlaces(
 
 function describePlaces(
   { keep, add, remove, replaced }: PlacementDecision,
-  deployments: readonly NumberedDeployment[],
+  deployments: readonly NamedDeployment[],
   names: {
     readonly agents: ReadonlyMap<number, string>
     readonly nameOf: (holder: number) => string | undefined
