@@ -6,6 +6,7 @@ import { FleetError } from '../../errors.js'
 import {
   readAgentDetail,
   selectAgents,
+  readAgents,
   toAgentRecords,
   type AgentDetail,
   type AgentRecord,
@@ -62,8 +63,6 @@ const longestMs = 60_000
 const answerTimeoutMs = 30_000
 /** An agent tells its new condition ahead of its answer; it is written a moment later. */
 const recordedWithinMs = 5000
-/** Rows that one statement looks up. */
-const idsPerStatement = 1000
 
 /** Throws 'invalid' for agents that are not there, 'forbidden' for named ones that are only shared with the caller. */
 export async function unlockAgents(
@@ -97,18 +96,16 @@ async function findWanted(
   if (all === (agents !== undefined))
     throw new FleetError('invalid', 'agent', 'give either agents, a list of {id}, or all: true')
   const { queries } = service.store
-  const visible = selectAgents(queries, scopeOf(actor)).orderBy('agents.id')
   if (all) {
-    const rows = await visible.where('agents.lockedBecause', 'is not', null).execute()
-    return toAgentRecords(queries, rows)
+    const locked = selectAgents(queries, scopeOf(actor)).where(
+      'agents.lockedBecause',
+      'is not',
+      null,
+    )
+    return toAgentRecords(queries, await locked.orderBy('agents.id').execute())
   }
   const ids = [...new Set((agents ?? []).map(({ id }) => id))]
-  const found: AgentRecord[] = []
-  for (let start = 0; start < ids.length; start += idsPerStatement) {
-    const some = ids.slice(start, start + idsPerStatement)
-    const rows = await visible.where('agents.id', 'in', some).execute()
-    found.push(...(await toAgentRecords(queries, rows)))
-  }
+  const found = await readAgents(queries, scopeOf(actor), ids)
   const known = new Set(found.map(({ id }) => id))
   const missing = ids.filter((id) => !known.has(id))
   if (missing.length > 0) throw notThere('agents', missing, 'agent')

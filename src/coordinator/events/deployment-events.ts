@@ -4,7 +4,7 @@
  */
 import { deploymentStateName, worstState, type DeploymentState } from '../fleet/deployment.js'
 import { groupBy } from '../../group-by.js'
-import { stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
+import { shownState, stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
 import {
   readDeploymentUses,
   readFittingDeployments,
@@ -12,7 +12,7 @@ import {
 } from '../fleet/deployment-places.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
-import { countPlacesOfGroups, type CountedPlaces } from '../fleet/group-places.js'
+import { countPlacesOfGroups, type AlikePlaces } from '../fleet/group-places.js'
 import type { Queries } from '../store/store.js'
 import { deploymentIdsOf, readGroups, type GroupRecord } from '../fleet/group-queries.js'
 
@@ -70,7 +70,7 @@ interface Situation {
   readonly deployments: ReadonlyMap<number, DeploymentRecord>
   readonly uses: ReadonlyMap<number, readonly DeploymentUse[]>
   /** By group. */
-  readonly places: ReadonlyMap<number, readonly CountedPlaces[]>
+  readonly places: ReadonlyMap<number, readonly AlikePlaces[]>
   /** Groups with a deploy in progress. */
   readonly deploying: ReadonlySet<number>
   /** Deployments that an agent fits; known of those without places. */
@@ -101,7 +101,10 @@ async function readSituation(
   return {
     deployments: new Map(deployments.map((deployment) => [deployment.id, deployment])),
     uses: groupBy(uses, ({ deploymentId }) => deploymentId),
-    places: groupBy(places, ({ groupId }) => groupId),
+    places: groupBy(
+      places.map((place) => ({ ...place, state: shownState(place) })),
+      ({ groupId }) => groupId,
+    ),
     deploying: new Set(
       deploys.filter(({ action }) => action !== 'stage').map(({ groupId }) => groupId),
     ),

@@ -1,5 +1,5 @@
 /** Agents whose running VCL is to be adopted, and what became of it (choices: 1, --takeover adopt). */
-import { removeStaticTag } from './agent-tags.js'
+import { addTags, removeStaticTag } from './agent-tags.js'
 import { parseAdoption, type AdoptionRecord } from './agent-queries.js'
 import { ownedBy } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
@@ -66,16 +66,8 @@ export async function writeAdoptionDifference(
 }
 
 /** It stays with the agent as one that the agent itself sends. */
-export async function addStaticTag(
-  queries: Queries,
-  agentId: number,
-  tagId: number,
-): Promise<void> {
-  await queries
-    .insertInto('agentTags')
-    .values({ agentId, tagId, static: 1, assigned: 0 })
-    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ static: 1 }))
-    .execute()
+export function addStaticTag(queries: Queries, agentId: number, tagId: number): Promise<void> {
+  return addTags(queries, agentId, [tagId], { static: 1 })
 }
 
 /** Agents need the tag of what was adopted for as long as a deployment, or a stage, asks for it. */

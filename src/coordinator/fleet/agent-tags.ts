@@ -115,12 +115,7 @@ export async function replaceStaticTags(
     .where('agentId', '=', agentId)
     .where('static', '=', 1)
     .execute()
-  if (tagIds.length > 0)
-    await queries
-      .insertInto('agentTags')
-      .values(tagIds.map((tagId) => ({ agentId, tagId, static: 1 as const, assigned: 0 as const })))
-      .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ static: 1 }))
-      .execute()
+  await addTags(queries, agentId, tagIds, { static: 1 })
   await forgetUnborne(queries, agentId)
 }
 
@@ -138,16 +133,27 @@ export async function removeStaticTag(
   await forgetUnborne(queries, agentId)
 }
 
-export async function addAssignedTags(
+export function addAssignedTags(
   queries: Queries,
   agentId: number,
   tagIds: readonly number[],
 ): Promise<void> {
+  return addTags(queries, agentId, tagIds, { assigned: 1 })
+}
+
+/** `because`: beside what else may be why the agent bears them. */
+export async function addTags(
+  queries: Queries,
+  agentId: number,
+  tagIds: readonly number[],
+  because: { readonly static: 1 } | { readonly assigned: 1 },
+): Promise<void> {
   if (tagIds.length === 0) return
+  const nothing = { static: 0, assigned: 0 } as const
   await queries
     .insertInto('agentTags')
-    .values(tagIds.map((tagId) => ({ agentId, tagId, static: 0 as const, assigned: 1 as const })))
-    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ assigned: 1 }))
+    .values(tagIds.map((tagId) => ({ agentId, tagId, ...nothing, ...because })))
+    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet(because))
     .execute()
 }
 
@@ -165,11 +171,8 @@ export async function replaceAssignedTags(
     .where('agentId', '=', agentId)
     .where('assigned', '=', 1)
     .execute()
-  await addAssignedTags(
-    queries,
-    agentId,
-    [...new Set(tagIds)].filter((id) => !staticOnly.has(id)),
-  )
+  const given = [...new Set(tagIds)].filter((id) => !staticOnly.has(id))
+  await addAssignedTags(queries, agentId, given)
   await forgetUnborne(queries, agentId)
 }
 

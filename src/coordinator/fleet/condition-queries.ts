@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import type { ConditionColumns } from './agent-rows.js'
-import type { AttemptRecord, DriftRecord } from './agent-queries.js'
+import { toAttempt, type AttemptRecord, type DriftRecord } from './agent-queries.js'
 import { listGiven, type GivenType } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
@@ -143,15 +143,7 @@ export async function readAttempts(
     desiredRevision: row.desiredRevision,
     effectiveRevision: row.effectiveRevision,
     recordedRevision: row.recordedRevision,
-    attempted:
-      row.attemptedRevision === null || row.attemptedAt === null
-        ? null
-        : {
-            revision: row.attemptedRevision,
-            result: (row.attemptedResult ?? 'failed') as AttemptRecord['result'], // written with the revision
-            error: row.attemptedError,
-            at: row.attemptedAt,
-          },
+    attempted: toAttempt(row),
   }))
 }
 

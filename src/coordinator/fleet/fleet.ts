@@ -27,6 +27,14 @@ export interface FleetAgent {
   readonly memberOf: number | null
 }
 
+/** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
+export function isUsableBy(
+  owner: number | null,
+  { organizationId }: Pick<FleetAgent, 'organizationId'>,
+): boolean {
+  return owner === null || organizationId === null || organizationId === owner
+}
+
 /** Some agents in the order of their ids, and what is read of them. */
 interface Stretch {
   readonly afterId: number

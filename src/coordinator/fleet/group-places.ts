@@ -57,8 +57,9 @@ export async function readGroupPlaces(
   }))
 }
 
-/** Places of a group that are alike, and how many they are. */
+/** Places of a group, or of its stage, that are alike, and how many they are. */
 export interface AlikePlaces {
+  readonly groupId: number
   readonly deploymentId: number
   readonly state: PlacementState
   readonly hasCandidate: boolean
@@ -77,34 +78,43 @@ export async function countGroupPlaces(
   { groupId, stage }: PlaceHolder,
   hold?: DeployHold,
 ): Promise<AlikePlaces[]> {
-  let places = queries.selectFrom('placements')
-  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
-  const rows = await places
-    .innerJoin('agents', 'agents.id', 'placements.agentId')
+  let places = selectAlike(queries)
     .where('placements.groupId', '=', groupId)
     .where('placements.stage', '=', stage ? 1 : 0)
-    .groupBy([
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateName',
-      'placements.candidateState',
-      'agents.state',
-      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
-    ])
-    .select((e) => [
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateName',
-      'placements.candidateState',
-      'agents.state as agentState',
-      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
-        'hasError',
-      ),
-      e.fn.countAll<number>().as('count'),
-    ])
+  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
+  return (await places.execute()).map(toAlike)
+}
+
+/** Of many groups, without their stages. */
+export async function countPlacesOfGroups(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<AlikePlaces[]> {
+  const rows = await selectAlike(queries)
+    .where('placements.groupId', 'in', [...groupIds])
+    .where('placements.stage', '=', 0)
     .execute()
+  return rows.map(toAlike)
+}
+
+function selectAlike(queries: Queries) {
+  const hasError = sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`
+  return queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .groupBy(['placements.groupId', 'placements.deploymentId', 'placements.state'])
+    .groupBy(['placements.candidateName', 'placements.candidateState', 'agents.state', hasError])
+    .select(['placements.groupId', 'placements.deploymentId', 'placements.state'])
+    .select(['placements.candidateName', 'placements.candidateState'])
+    .select((e) => ['agents.state as agentState', e.fn.countAll<number>().as('count')])
+    .select(hasError.as('hasError'))
+}
+
+type AlikeRow = Awaited<ReturnType<ReturnType<typeof selectAlike>['executeTakeFirstOrThrow']>>
+
+function toAlike({ candidateName, ...row }: AlikeRow): AlikePlaces {
   // States are written by the use cases only.
-  return rows.map(({ candidateName, ...row }) => ({
+  return {
     ...row,
     deploymentId: row.deploymentId ?? noDeployment,
     hasCandidate: candidateName !== null,
@@ -112,53 +122,5 @@ export async function countGroupPlaces(
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
-  }))
-}
-
-export interface CountedPlaces {
-  readonly groupId: number
-  readonly deploymentId: number
-  /** A candidate on its way shows, whatever serves meanwhile. */
-  readonly state: PlacementState
-  readonly agentState: AgentState
-  readonly count: number
-}
-
-/** Of many groups, without their stages. */
-export async function countPlacesOfGroups(
-  queries: Queries,
-  groupIds: readonly number[],
-): Promise<CountedPlaces[]> {
-  const rows = await queries
-    .selectFrom('placements')
-    .innerJoin('agents', 'agents.id', 'placements.agentId')
-    .where('placements.groupId', 'in', [...groupIds])
-    .where('placements.stage', '=', 0)
-    .groupBy([
-      'placements.groupId',
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateState',
-      'agents.state',
-      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
-    ])
-    .select((e) => [
-      'placements.groupId',
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateState',
-      'agents.state as agentState',
-      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
-        'hasError',
-      ),
-      e.fn.countAll<number>().as('count'),
-    ])
-    .execute()
-  // States are written by the use cases only.
-  return rows.map(({ candidateState, ...row }) => ({
-    ...row,
-    deploymentId: row.deploymentId ?? noDeployment,
-    agentState: row.agentState as AgentState,
-    state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),
-  }))
+  }
 }

@@ -5,6 +5,7 @@ import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
@@ -74,11 +75,10 @@ export async function savePlacementStates(
   queries: Queries,
   placements: readonly PlacementRecord[],
 ): Promise<void> {
-  for (let start = 0; start < placements.length; start += rowsPerStatement) {
-    const rows = placements.slice(start, start + rowsPerStatement).map(toRow)
-    await queries
+  const save = (piece: readonly PlacementRecord[]) =>
+    queries
       .insertInto('placements')
-      .values(rows)
+      .values(piece.map(toRow))
       .onConflict((conflict) =>
         conflict.columns(['groupId', 'agentId', 'stage']).doUpdateSet((e) => ({
           deploymentId: e.ref('excluded.deploymentId'),
@@ -104,7 +104,7 @@ export async function savePlacementStates(
         })),
       )
       .execute()
-  }
+  await inPieces(placements, save, rowsPerStatement)
 }
 
 export async function deletePlacements(
@@ -112,13 +112,14 @@ export async function deletePlacements(
   { groupId, stage }: PlaceHolder,
   agentIds: readonly number[],
 ): Promise<void> {
-  for (let start = 0; start < agentIds.length; start += rowsPerStatement)
-    await queries
+  await inPieces(agentIds, (ids) =>
+    queries
       .deleteFrom('placements')
       .where('groupId', '=', groupId)
       .where('stage', '=', stage ? 1 : 0)
-      .where('agentId', 'in', agentIds.slice(start, start + rowsPerStatement))
-      .execute()
+      .where('agentId', 'in', ids)
+      .execute(),
+  )
 }
 
 function program(

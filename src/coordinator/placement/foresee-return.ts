@@ -16,7 +16,7 @@ import { composeDesired, type DesiredEngine } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
 import { programOf } from '../fleet/vcl-group.js'
 import { readSettings } from '../fleet/setting-queries.js'
-import { readFleet, readFleetInStretches, type FleetAgent } from '../fleet/fleet.js'
+import { isUsableBy, readFleet, readFleetInStretches, type FleetAgent } from '../fleet/fleet.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { isFitting } from '../fleet/placement-target.js'
 import { readStages } from '../fleet/stage-queries.js'
@@ -150,7 +150,6 @@ async function readFollowed(queries: Queries): Promise<readonly Followed[]> {
 /** It is placed there, or may be: the agent is its owner's or shared, and fits. */
 function concerns(followed: Followed, agent: IndexedAgent, organizationId: number | null): boolean {
   if (agent.groupIds.has(holderId(followed))) return true
-  const { organizationId: owner, deployments } = followed
-  const isUsable = owner === null || organizationId === null || organizationId === owner
-  return isUsable && deployments.some(({ target }) => isFitting(agent, target))
+  const isUsable = isUsableBy(followed.organizationId, { organizationId })
+  return isUsable && followed.deployments.some(({ target }) => isFitting(agent, target))
 }

@@ -4,11 +4,11 @@ import { deploymentStateName, type DeploymentState } from '../fleet/deployment.j
 import { groupBy } from '../../group-by.js'
 import { placeGroup } from './placement.js'
 import { explainPlacement } from './placement-reasons.js'
-import { programOf, stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
+import { programOf, shownState, stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
 import { readFittingDeployments } from '../fleet/deployment-places.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import type { Actor } from '../../resources/permission.js'
-import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import { isUsableBy, readFleet } from '../fleet/fleet.js'
 import { readGroupPlaces, type GroupPlace } from '../fleet/group-places.js'
 import type { NamedReference } from '../store/owner.js'
 import { readPlacements } from '../fleet/placement-queries.js'
@@ -130,11 +130,6 @@ export async function explainGroupPlacement(
   return [...rows, ...foreign].toSorted((a, b) => a.agent.id - b.agent.id)
 }
 
-/** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
-function isUsableBy(owner: number | null, agent: Pick<FleetAgent, 'organizationId'>): boolean {
-  return owner === null || agent.organizationId === null || agent.organizationId === owner
-}
-
 interface StatusInput {
   readonly deploying: boolean
   readonly places: readonly GroupPlace[]
@@ -165,9 +160,4 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
       deployedAt: place.deployedAt,
     })),
   }
-}
-
-/** A candidate on its way shows, whatever serves meanwhile. */
-function shownState(place: GroupPlace): PlacementState {
-  return place.candidateState === 'pending' ? 'applying' : place.state
 }

@@ -19,7 +19,7 @@ import { endPlacementWaits, forgetRestarts } from '../fleet/condition-queries.js
 import { readDeploymentsInForce, type AskedOfGroups } from '../fleet/target-queries.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
-import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import { isUsableBy, readFleet, type FleetAgent } from '../fleet/fleet.js'
 import type { Term } from '../store/lease-queries.js'
 import { isFitting } from '../fleet/placement-target.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
@@ -311,18 +311,16 @@ function keepPlaces(
   return kept.length === 0 ? keepDown : new Set([...keepDown, ...kept.map((one) => one.agentId)])
 }
 
-/** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
 export function indexByOwner(
   groups: readonly { readonly organizationId: number | null }[],
   fleet: readonly FleetAgent[],
 ) {
   const owners = new Set(groups.map((group) => group.organizationId))
   return new Map(
-    [...owners].map((owner) => {
-      const usable = (agent: FleetAgent): boolean =>
-        owner === null || agent.organizationId === null || agent.organizationId === owner
-      return [owner, indexAgents(fleet.filter(usable))]
-    }),
+    [...owners].map((owner) => [
+      owner,
+      indexAgents(fleet.filter((agent) => isUsableBy(owner, agent))),
+    ]),
   )
 }
 

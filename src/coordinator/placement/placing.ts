@@ -78,19 +78,18 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
       id: holderId(toHolder(group)),
       root: group.domains.length === 0,
       fqdns: group.domains.map(({ fqdn }) => fqdn),
-      ...(group.stage?.ownDomains === false ? { apartFrom: group.id } : {}),
-      ...(group.promoting === true
-        ? { supersedes: holderId({ groupId: group.id, stage: true }) }
-        : {}),
-      ...(group.replaces && { replaces: group.replaces }),
       deployments,
+      apartFrom: group.stage?.ownDomains === false ? group.id : undefined,
+      supersedes:
+        group.promoting === true ? holderId({ groupId: group.id, stage: true }) : undefined,
+      replaces: group.replaces,
     },
     agents,
     placed: placements.filter(holdsPlace),
-    ...(exclude ? { exclude } : {}),
-    ...(wanted ? { failed: findFailed(placements, wanted) } : {}),
-    ...(keepDown ? { keepDown } : {}),
-    ...(nameOf && { nameOf }),
+    exclude,
+    failed: wanted && findFailed(placements, wanted),
+    keepDown,
+    nameOf,
   }
 }
 
