@@ -1,4 +1,5 @@
 /** Agents whose running VCL is to be adopted, and what became of it (choices: 1, --takeover adopt). */
+import { logOfAgent } from './agent-rows.js'
 import { addTags, removeStaticTag } from './agent-tags.js'
 import { parseAdoption, type AdoptionRecord } from './agent-queries.js'
 import { ownedBy } from '../store/owner.js'
@@ -34,23 +35,8 @@ export async function writeAdoption(
     .returning('organizationId')
     .executeTakeFirst()
   if (!agent) return
-  await queries
-    .insertInto('apiLogs')
-    .values({
-      organizationId: agent.organizationId,
-      createdAt: told.at,
-      severity: adoption.result === 'adopted' ? 1 : 2,
-      msg: told.msg,
-      keyType: 'agent',
-      keyId: agentId,
-      traceId: told.traceId,
-      // Nobody called.
-      account: '',
-      method: '',
-      path: '',
-      status: 0,
-    })
-    .execute()
+  const severity = adoption.result === 'adopted' ? 1 : 2
+  await logOfAgent(queries, { ...agent, id: agentId }, { ...told, severity })
 }
 
 export async function writeAdoptionDifference(

@@ -39,17 +39,15 @@ export function holderId({ groupId, stage }: PlaceHolder): number {
   return stage ? -groupId : groupId
 }
 
-export interface IndexedAgent {
-  readonly id: number
+export interface IndexedAgent extends Pick<
+  PlacementAgent,
+  'id' | 'state' | 'replacedBy' | 'adopting' | 'memberOf'
+> {
   /** Where it stands in the index's arrays. */
   readonly slot: number
-  readonly state: AgentState
   readonly tagIds: ReadonlySet<number>
   readonly groupIds: Set<number>
   rootGroupId: number | null
-  readonly replacedBy?: ReadonlyMap<number, number> | undefined
-  readonly adopting?: boolean
-  readonly memberOf?: number | null
   /** Name → the group that has it here, as far as `noteDomains` was told. */
   readonly domains: Map<string, number>
 }

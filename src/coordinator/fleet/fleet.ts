@@ -1,30 +1,18 @@
 /** The agents as placement sees them: state, tags, and what other groups hold there. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import type { AgentState } from '../../resources/agent-state.js'
-import { holderId } from './agent-index.js'
+import { holderId, type PlacementAgent } from './agent-index.js'
 import { groupBy } from '../../group-by.js'
 import { visibleAgents, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface FleetAgent {
-  readonly id: number
+export interface FleetAgent extends PlacementAgent {
   readonly name: string
   readonly organizationId: number | null
-  readonly state: AgentState
   readonly lastStateChangeAt: number
   readonly lastHeartbeatAt: number
   /** Its cache is another process than before, and what failed there was not tried again yet. */
   readonly cacheRestarted: boolean
-  /** What its cache runs is to be adopted first. */
-  readonly adopting: boolean
-  readonly tagIds: readonly number[]
-  /** The groups and stages (`holderId`) that have a place on it. */
-  readonly groupIds: readonly number[]
-  readonly rootGroupId: number | null
-  /** Of those the ones whose place another group takes, and which; undefined: none. */
-  readonly replacedBy?: ReadonlyMap<number, number> | undefined
-  /** The group of the console that it is in. */
-  readonly memberOf: number | null
 }
 
 /** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */

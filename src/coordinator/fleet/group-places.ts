@@ -1,6 +1,7 @@
 /** The places of groups with their agents' names and states. */
 import { sql } from 'kysely'
 import type { PlaceHolder } from './agent-index.js'
+import type { AgentOwner } from './agent-queries.js'
 import type { AgentState } from '../../resources/agent-state.js'
 import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
@@ -55,6 +56,19 @@ export async function readGroupPlaces(
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
   }))
+}
+
+/** The agents that a group is placed on, and whose they are; without those of its stage only. */
+export async function readGroupAgents(queries: Queries, groupId: number): Promise<AgentOwner[]> {
+  return queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .select(['agents.id', 'agents.organizationId'])
+    .distinct()
+    .where('placements.groupId', '=', groupId)
+    .where('placements.stage', '=', 0)
+    .orderBy('agents.id')
+    .execute()
 }
 
 /** Places of a group, or of its stage, that are alike, and how many they are. */

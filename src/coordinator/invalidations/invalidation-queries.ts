@@ -6,6 +6,7 @@ import type { ListColumns } from '../store/list-query.js'
 import { toOwner, type NamedReference } from '../store/owner.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 /** What the caller named; names are those of that time. */
@@ -116,23 +117,18 @@ export async function findInvalidation(
   return row && toInvalidation(row)
 }
 
-/** Positions a statement: far below what either database takes as parameters. */
-const positionsPerStatement = 1000
-
 /** Of these positions, those that go on. */
 export async function readOpenAt(
   queries: Queries,
   positions: readonly number[],
 ): Promise<InvalidationRecord[]> {
-  const entries: InvalidationRecord[] = []
-  for (let start = 0; start < positions.length; start += positionsPerStatement) {
-    const rows = await selectInvalidations(queries, { kind: 'all' })
-      .where('invalidations.position', 'in', positions.slice(start, start + positionsPerStatement))
+  const rows = await inPieces(positions, (piece) =>
+    selectInvalidations(queries, { kind: 'all' })
+      .where('invalidations.position', 'in', piece)
       .where('invalidations.outcome', 'is', null)
-      .execute()
-    entries.push(...rows.map(toInvalidation))
-  }
-  return entries
+      .execute(),
+  )
+  return rows.map(toInvalidation)
 }
 
 export async function readExpired(

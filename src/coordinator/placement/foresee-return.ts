@@ -22,7 +22,8 @@ import { isFitting } from '../fleet/placement-target.js'
 import { readStages } from '../fleet/stage-queries.js'
 import { readDeploymentsInForce } from '../fleet/target-queries.js'
 import type { Queries } from '../store/store.js'
-import { readDeployedGroupIds, readGroups, type GroupRecord } from '../fleet/group-queries.js'
+import { readDeployedGroupIds, readGroups } from '../fleet/group-queries.js'
+import { inPieces } from '../store/in-pieces.js'
 import { followedGroup, followedStage, indexByOwner, type Followed } from './placement-following.js'
 import { createPlacement, decideFollowing, switchPlacement, type PlacingInput } from './placing.js'
 
@@ -132,13 +133,12 @@ const groupsAtOnce = 100
 
 /** In the order of a pass: what is only tried takes no place from groups. */
 async function readFollowed(queries: Queries): Promise<readonly Followed[]> {
-  const groups: GroupRecord[] = []
   const groupIds = await readDeployedGroupIds(queries)
-  for (let start = 0; start < groupIds.length; start += groupsAtOnce) {
-    const ids = groupIds.slice(start, start + groupsAtOnce)
-    groups.push(...(await readGroups(queries, { kind: 'all' }, { ids, deployed: true })))
+  const read = async (ids: readonly number[]) => {
     await servedOthers()
+    return readGroups(queries, { kind: 'all' }, { ids, deployed: true })
   }
+  const groups = await inPieces(groupIds, read, groupsAtOnce)
   const deployments = await readDeploymentsInForce(queries, groups)
   const stages = await readStages(queries)
   return [

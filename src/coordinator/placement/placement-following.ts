@@ -156,17 +156,24 @@ async function readPass(
     (group) => !busy.has(group.id),
   )
   const stages = (await readStages(queries)).filter(({ groupId }) => !busy.has(groupId))
-  const started = { ready: [], going: [], before: new Map(), takers: nobody, judge, isDue }
-  if (groups.length + stages.length === 0)
-    return { ...emptyPass, ...started, placements: new Map() }
-  const groupIds = new Set([...groups.map(({ id }) => id), ...stages.map((one) => one.groupId)])
-  const before = groupBy(await readPlacements(queries, { groupIds: [...groupIds] }), holderId)
-  const fleet = await readFleet(queries, { kind: 'all' })
+  const groupIds = [
+    ...new Set([...groups.map(({ id }) => id), ...stages.map((one) => one.groupId)]),
+  ]
+  // Nobody asks for an agent where nothing is deployed.
+  const isIdle = groupIds.length === 0
+  const before = groupBy(isIdle ? [] : await readPlacements(queries, { groupIds }), holderId)
+  const fleet = isIdle ? [] : await readFleet(queries, { kind: 'all' })
   const { heartbeatMs } = service.settings
   const loss = judgeLoss({ agents: fleet, now: service.now(), heartbeatMs, patientUntil })
   return {
-    ...started,
-    ...{ groups, stages, before, placements: new Map(before) },
+    groups,
+    stages,
+    before,
+    placements: new Map(before),
+    going: [],
+    ready: [],
+    judge,
+    isDue,
     takers: new Set(fleet.flatMap(({ replacedBy }) => [...(replacedBy?.values() ?? [])])),
     deployments: await readDeploymentsInForce(queries, groups),
     agents: indexByOwner([...groups, ...stages], fleet),
@@ -177,15 +184,6 @@ async function readPass(
 }
 
 const nobody: ReadonlySet<number> = new Set()
-const emptyPass: Omit<Pass, keyof SavedPass | 'judge' | 'isDue'> = {
-  groups: [],
-  stages: [],
-  deployments: new Map(),
-  agents: new Map(),
-  restarted: nobody,
-  loss: { lost: nobody, settling: nobody, againAt: null },
-  keepDown: nobody,
-}
 
 export function followedGroup(
   pass: Pick<Pass, 'deployments'>,
