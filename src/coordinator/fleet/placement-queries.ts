@@ -1,5 +1,5 @@
 /** Each group's place on each agent: what serves there, what is being loaded, what served before. */
-import type { Insertable, Selectable } from 'kysely'
+import { sql, type Insertable, type Selectable } from 'kysely'
 import type { PlaceHolder } from './agent-index.js'
 import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { noDeployment } from './placement-input.js'
@@ -7,6 +7,7 @@ import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Tables } from '../store/schema.js'
+import { placementTables } from '../store/tables/groups.js'
 import type { Queries } from '../store/store.js'
 
 export type CandidateState = 'pending' | 'loaded' | 'failed'
@@ -80,32 +81,19 @@ export async function savePlacementStates(
       .insertInto('placements')
       .values(piece.map(toRow))
       .onConflict((conflict) =>
-        conflict.columns(['groupId', 'agentId', 'stage']).doUpdateSet((e) => ({
-          deploymentId: e.ref('excluded.deploymentId'),
-          position: e.ref('excluded.position'),
-          state: e.ref('excluded.state'),
-          wantedRevision: e.ref('excluded.wantedRevision'),
-          appliedRevision: e.ref('excluded.appliedRevision'),
-          currentName: e.ref('excluded.currentName'),
-          currentSha: e.ref('excluded.currentSha'),
-          candidateName: e.ref('excluded.candidateName'),
-          candidateSha: e.ref('excluded.candidateSha'),
-          candidateState: e.ref('excluded.candidateState'),
-          previousName: e.ref('excluded.previousName'),
-          previousSha: e.ref('excluded.previousSha'),
-          currentFqdns: e.ref('excluded.currentFqdns'),
-          candidateFqdns: e.ref('excluded.candidateFqdns'),
-          previousFqdns: e.ref('excluded.previousFqdns'),
-          error: e.ref('excluded.error'),
-          deployedAt: e.ref('excluded.deployedAt'),
-          keptDown: e.ref('excluded.keptDown'),
-          leaving: e.ref('excluded.leaving'),
-          replacedBy: e.ref('excluded.replacedBy'),
-        })),
+        conflict.columns(['groupId', 'agentId', 'stage']).doUpdateSet(asInserted),
       )
       .execute()
   await inPieces(placements, save, rowsPerStatement)
 }
+
+const keys = ['groupId', 'agentId', 'stage', 'organizationId']
+/** What changes of a place. */
+const asInserted = Object.fromEntries(
+  Object.keys(placementTables.placements.columns)
+    .filter((column) => !keys.includes(column))
+    .map((column) => [column, sql.ref<never>(`excluded.${column}`)]),
+)
 
 export async function deletePlacements(
   queries: Queries,

@@ -13,7 +13,7 @@ import type { Place } from '../fleet/placement-input.js'
 import { programOf, type WishedDomain } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { readFleet } from '../fleet/fleet.js'
-import { readUsableIds, type NamedReference } from '../store/owner.js'
+import { readUsableIds } from '../store/owner.js'
 import { readOtherHolders } from '../fleet/placement-domains.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { readReplaceable } from '../fleet/replaced-places.js'
@@ -24,55 +24,11 @@ import { readGroups, readNewestGroupId, type GroupRecord } from '../fleet/group-
 import { notThere, requireAll } from '../api/find-references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { holdsPlace, toPlacementInput, type GroupToPlace } from './placing.js'
+import type { ForeseenGroup, PlacementPlan, PlannedPlace } from './plan-schemas.js'
 import { readNamesOf, takePlaces } from './replacing.js'
 import { describeShortages } from './shortage.js'
 
-interface PlannedDeployment {
-  /** Left out: it is to be made. */
-  readonly id?: number | undefined
-  readonly name: string
-  readonly min: number
-  readonly max: number
-  /** A tag without an id is to be made: no agent bears it yet. */
-  readonly tags: readonly { readonly id?: number | undefined }[]
-}
-
-interface PlannedGroup {
-  /** Left out: it is to be made. */
-  readonly id?: number | undefined
-  readonly name: string
-  readonly domains: readonly string[]
-  /** Names of planned deployments. */
-  readonly deployments: readonly string[]
-  /** It takes the places of other groups. */
-  readonly replace?: boolean | undefined
-}
-
-interface PlacementPlan {
-  /** In the order of their deploys. */
-  readonly groups: readonly PlannedGroup[]
-  readonly deployments: readonly PlannedDeployment[]
-  /** They leave their agents first. */
-  readonly undeployed: readonly { readonly id: number }[]
-}
-
-export interface PlannedPlace {
-  readonly agent: NamedReference
-  /** Null: the group leaves this agent. */
-  readonly deployment: string | null
-  /** The group has been there before. */
-  readonly held: boolean
-  readonly reason: string | null
-  /** The groups that make way for it there. */
-  readonly replaces: readonly NamedReference[]
-}
-
-interface ForeseenGroup {
-  readonly name: string
-  readonly agents: readonly PlannedPlace[]
-  /** Why a deploy would be refused or wait now; null: it would not. */
-  readonly shortage: string | null
-}
+type PlannedGroup = PlacementPlan['groups'][number]
 
 /** Throws 'invalid' for what the caller's organization does not have. */
 export async function planPlacement(
@@ -94,7 +50,7 @@ export async function planPlacement(
   const fqdns = [...new Set(groups.flatMap(({ domains }) => domains.map(({ fqdn }) => fqdn)))]
   // Group 0 is nobody: what a planned group has itself is no conflict to it.
   noteDomains(agents, await readOtherHolders(queries, { groupId: 0, stage: false }, fqdns))
-  for (const { id } of plan.undeployed)
+  for (const { id } of plan.undeployed ?? [])
     recordPlacement(agents, { id, root: false }, { add: [], remove: places.get(id) ?? [] })
   const deployments = await numberDeployments(service, actor, plan.deployments)
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
@@ -131,7 +87,7 @@ async function readOwnGroups(
   { groups, undeployed }: PlacementPlan,
 ): Promise<ReadonlyMap<number, GroupRecord>> {
   const planned = groups.flatMap(({ id }) => id ?? [])
-  const leaving = undeployed.map(({ id }) => id)
+  const leaving = (undeployed ?? []).map(({ id }) => id)
   const ids = [...new Set([...planned, ...leaving])]
   if (ids.length === 0) return new Map()
   const found = await readGroups(service.store.queries, scopeOf(actor), { ids })
@@ -175,7 +131,7 @@ const newIds = 2 ** 50
 async function numberDeployments(
   service: StateService,
   { organizationId }: Actor,
-  deployments: readonly PlannedDeployment[],
+  deployments: PlacementPlan['deployments'],
 ): Promise<NamedDeployment[]> {
   const { queries } = service.store
   await requireAll(deployments.flatMap(takeKnown), 'deployments', 'vclgroup', (ids) =>
