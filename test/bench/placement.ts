@@ -1,6 +1,7 @@
 /** Placing many groups on a large fleet, as one pass of the coordinator does it, beside looking at each agent that fits once. CPU time. */
 import type * as IndexModule from '../../src/coordinator/fleet/agent-index.js'
 import type { Place, PlacementGroup } from '../../src/coordinator/fleet/placement-input.js'
+import type * as TargetModule from '../../src/coordinator/fleet/placement-target.js'
 import type * as PlacementModule from '../../src/coordinator/placement/placement.js'
 import type { TestEnd } from '../support/daemon.js'
 import { loadBuilt } from './built.js'
@@ -17,8 +18,9 @@ const running = 1
 type Group = PlacementGroup & { readonly fqdns: readonly string[] }
 
 export async function measurePlacement(_: TestEnd, report: Report): Promise<void> {
-  const [index, { placeGroup }] = await Promise.all([
+  const [index, { findCandidates }, { placeGroup }] = await Promise.all([
     loadBuilt<typeof IndexModule>('src/coordinator/fleet/agent-index.js'),
+    loadBuilt<typeof TargetModule>('src/coordinator/fleet/placement-target.js'),
     loadBuilt<typeof PlacementModule>('src/coordinator/placement/placement.js'),
   ])
   const groups = Array.from({ length: groupCount }, (_, at) => makeGroup(at + 1))
@@ -37,9 +39,8 @@ export async function measurePlacement(_: TestEnd, report: Report): Promise<void
   const look = (agents: IndexModule.AgentIndex): number => {
     let seen = 0
     for (const { deployments } of groups)
-      for (const { tagIds } of deployments)
-        for (const slot of index.findBearers(agents, tagIds))
-          seen += agents.agents[slot]?.state ?? 0
+      for (const { target } of deployments)
+        for (const slot of findCandidates(agents, target)) seen += agents.agents[slot]?.state ?? 0
     return seen
   }
 
@@ -76,7 +77,7 @@ function makeGroup(id: number): Group {
     id: 2 * id + number,
     min: 2,
     max: 5,
-    tagIds: [1 + ((id + number) % regions)],
+    target: { kind: 'tags' as const, tagIds: [1 + ((id + number) % regions)] },
   })
   return {
     id,

@@ -3,7 +3,11 @@ import fc from 'fast-check'
 import type { PlacementAgent } from '../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../src/resources/agent-state.js'
 import { idleVclName, type DesiredEngine } from '../../src/vcl/desired-engine.js'
-import type { Place, PlacementGroup } from '../../src/coordinator/fleet/placement-input.js'
+import {
+  placeEverywhere,
+  type Place,
+  type PlacementGroup,
+} from '../../src/coordinator/fleet/placement-input.js'
 import type { VclText } from '../../src/vcl/bundle.js'
 
 /** What a cache holds, with what only the cache knows: which labels a VCL returns. */
@@ -126,38 +130,52 @@ const placementDeployments = fc
     more: fc.nat({ max: 3 }),
     tagIds: tagIds.filter((tags) => tags.length > 0),
   })
-  .map(({ min, more, tagIds }) => ({ min, max: min + more, tagIds }))
+  .map(({ min, more, tagIds }) => ({
+    ...{ min, max: min + more },
+    target: { kind: 'tags' as const, tagIds },
+  }))
 
-/** A group and a small fleet; some of the agents hold the group, others hold other groups or a root group. */
+/**
+ * A group, by deployments or with its agents named, and a small fleet; some of the agents hold the group, others hold other
+ * groups or a root group, or are another group's that names its agents.
+ */
 export const placementWorlds: fc.Arbitrary<PlacementWorld> = fc
   .record({
     root: fc.boolean(),
     deployments: fc.array(placementDeployments, { minLength: 1, maxLength: 3 }),
+    areNamed: fc.boolean(),
     agents: fc.array(
       fc.record({
         state: fc.constantFrom(...Object.values(agentStates), 1 as const, 1 as const, 1 as const),
         tagIds,
         others: fc.uniqueArray(fc.integer({ min: 100, max: 104 }), { maxLength: 3 }),
         otherRoot: fc.boolean(),
+        member: fc.constantFrom('own', 'own', null, null, 'other'),
         place: fc.option(fc.nat({ max: 2 })),
         position: fc.nat({ max: 1000 }),
       }),
       { maxLength: 12 },
     ),
   })
-  .map(({ root, deployments, agents }) => {
-    const group = { id: 7, root, deployments: deployments.map((d, at) => ({ id: at + 1, ...d })) }
+  .map(({ root, deployments, areNamed, agents }) => {
+    const named = new Set(agents.flatMap(({ member }, at) => (member === 'own' ? [at + 1] : [])))
+    const asked = areNamed
+      ? [placeEverywhere({ kind: 'members', agentIds: named })]
+      : deployments.map((deployment, at) => ({ id: at + 1, ...deployment }))
+    const group = { id: 7, root, deployments: asked }
     const placed = agents.flatMap(({ place, position }, at) =>
-      place === null ? [] : [{ agentId: at + 1, deploymentId: place + 1, position }],
+      place === null ? [] : [{ agentId: at + 1, deploymentId: areNamed ? 0 : place + 1, position }],
     )
     return {
       group,
       placed,
-      agents: agents.map(({ state, tagIds, others, otherRoot, place }, at) => {
+      agents: agents.map(({ state, tagIds, others, otherRoot, member, place }, at) => {
         const rootOfOthers = otherRoot ? (others[0] ?? null) : null
         const groupIds = [...(place === null ? [] : [group.id]), ...others]
         const rootGroupId = rootOfOthers ?? (root && place !== null ? group.id : null)
-        return { id: at + 1, state, tagIds, groupIds, rootGroupId }
+        const own = areNamed && member === 'own' ? group.id : null
+        const memberOf = member === 'other' ? 200 : own
+        return { id: at + 1, state, tagIds, groupIds, rootGroupId, memberOf }
       }),
     }
   })

@@ -6,6 +6,7 @@ import { FleetError } from '../../errors.js'
 import {
   readAgentDetail,
   selectAgents,
+  readAgents,
   toAgentRecords,
   type AgentDetail,
   type AgentRecord,
@@ -92,15 +93,16 @@ async function findWanted(
   if (all === (agents !== undefined))
     throw new FleetError('invalid', 'agent', 'give either agents, a list of {id}, or all: true')
   const { queries } = service.store
-  const visible = selectAgents(queries, scopeOf(actor)).orderBy('agents.id')
   if (all) {
-    const rows = await visible.where('agents.lockedBecause', 'is not', null).execute()
-    return toAgentRecords(queries, rows)
+    const locked = selectAgents(queries, scopeOf(actor)).where(
+      'agents.lockedBecause',
+      'is not',
+      null,
+    )
+    return toAgentRecords(queries, await locked.orderBy('agents.id').execute())
   }
   const ids = [...new Set((agents ?? []).map(({ id }) => id))]
-  const found = await inPieces(ids, async (some) =>
-    toAgentRecords(queries, await visible.where('agents.id', 'in', some).execute()),
-  )
+  const found = await readAgents(queries, scopeOf(actor), ids)
   const known = new Set(found.map(({ id }) => id))
   const missing = ids.filter((id) => !known.has(id))
   if (missing.length > 0) throw notThere('agents', missing, 'agent')

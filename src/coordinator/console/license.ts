@@ -18,6 +18,7 @@ import { FleetError } from '../../errors.js'
 import { countAgentsByState } from '../agents/count-queries.js'
 import { readSetting, writeSetting } from '../store/settings.js'
 import type { StateService } from '../service.js'
+import { createReadCache } from '../../runtime/bounded-cache.js'
 
 export interface Licensing {
   /** Remembered for some seconds. Throws what the store throws. */
@@ -66,8 +67,7 @@ export async function readLicenseKey(file: string): Promise<KeyObject> {
 /** `key` null: licenses are not checked. */
 export function createLicensing(service: StateService, key: KeyObject | null): Licensing {
   const { store, now } = service
-  let remembered: { readonly standing: Promise<LicenseStanding>; readonly untilMs: number } | null =
-    null
+  const remembered = createReadCache<LicenseStanding>({ most: 1, believedMs: rememberedMs, now })
 
   const load = async (): Promise<LicenseStanding> => {
     if (key === null) return { license: null, state: judge(null, 0) }
@@ -85,16 +85,7 @@ export function createLicensing(service: StateService, key: KeyObject | null): L
   }
   const judge = (license: License | null, caches: number): LicenseState =>
     judgeLicense({ isChecked: key !== null, license, caches, nowMs: now() })
-  const read = (): Promise<LicenseStanding> => {
-    if (remembered && remembered.untilMs > now()) return remembered.standing
-    const standing = load()
-    const entry = { standing, untilMs: now() + rememberedMs }
-    remembered = entry
-    standing.catch(() => {
-      if (remembered === entry) remembered = null
-    })
-    return standing
-  }
+  const read = (): Promise<LicenseStanding> => remembered.read(settingName, load)
   return {
     read,
     requireLicense: async () => {
@@ -116,7 +107,7 @@ export function createLicensing(service: StateService, key: KeyObject | null): L
       if (judge(license, 0).kind === 'expired')
         throw refusal('this license has expired, and its grace with it; a newer one is right')
       await writeSetting(store.queries, settingName, trimmed)
-      remembered = null
+      remembered.clear()
       return read()
     },
   }

@@ -1,17 +1,15 @@
 /** `/v1/message`: what was done through either API, and what failed, newest first. */
 import { Type } from 'typebox'
-import { parseObjectId, toObjectId, type ObjectKind } from '../../resources/object-id.js'
-import type { Actor } from '../../resources/permission.js'
-import { route, type Route } from '../http/route.js'
+import { toObjectId, type ObjectKind } from '../../resources/object-id.js'
+import type { Route } from '../http/route.js'
 import { findMessage, listMessages, type Message } from './messages.js'
 import type { StateService } from '../service.js'
 import { toConsoleTime } from './console-time.js'
-import { readPage } from './pages.js'
+import { getRoute, listRoutes, type ConsoleNoun } from './noun-routes.js'
+import type { Page } from './pages.js'
 
-const errorKey = 'message'
-const read = { console: 'read' } as const
 /** Chosen by us: a page that is asked for without its number. */
-const newest = { limit: 1000, offset: 0 }
+const newest: Page = { page: 1, items: 1000 }
 
 const severities = ['info', 'warning', 'error'] as const
 /** Chosen by us: the samples of the specification's service say "agent" of what agents did. */
@@ -42,50 +40,21 @@ export const messageSchema = Type.Object({
   }),
 })
 
-const listSchema = Type.Object({ list: Type.Array(messageSchema) })
-
 export function messageRoutes(service: StateService): readonly Route[] {
+  const messages: ConsoleNoun<Message> = {
+    kind: 'message',
+    names: { one: 'Message', many: 'Messages' },
+    schema: messageSchema,
+    view: toMessageView,
+    find: (actor, id) => findMessage(service, actor, id),
+  }
   return [
-    route({
-      method: 'GET',
-      path: '/v1/message',
-      operationId: 'listMessages',
-      summary: `The newest ${newest.limit}: an Admin's of the organization, others' of their groups`,
-      errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: { list: (await listMessages(service, actor, newest)).map(toMessageView) },
-      }),
+    ...listRoutes(messages, {
+      summary: `The newest ${newest.items}: an Admin's of the organization, others' of their groups`,
+      read: (actor, { page, items } = newest) =>
+        listMessages(service, actor, { limit: items, offset: (page - 1) * items }),
     }),
-    route({
-      method: 'GET',
-      path: '/v1/message/{page}/{items}',
-      operationId: 'listMessagesByPage',
-      summary: 'A page of them',
-      errorKey,
-      permission: read,
-      answers: { 200: listSchema },
-      handle: async ({ actor, params }) => {
-        const { page, items } = readPage(params, errorKey)
-        const range = { limit: items, offset: (page - 1) * items }
-        const messages = await listMessages(service, actor, range)
-        return { status: 200, body: { list: messages.map(toMessageView) } }
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/message/{id}',
-      operationId: 'getMessage',
-      summary: 'One message',
-      errorKey,
-      permission: read,
-      readId: (text) => parseObjectId('message', text),
-      find: (_: unknown, actor: Actor, id: number) => findMessage(service, actor, id),
-      answers: { 200: messageSchema },
-      handle: ({ object }) => Promise.resolve({ status: 200, body: toMessageView(object) }),
-    }),
+    getRoute(messages, 'One message'),
   ]
 }
 

@@ -27,8 +27,9 @@ export function readPage(params: Readonly<Record<string, string>>, errorKey: Err
   return { page, items }
 }
 
-export function takePage<T>(all: readonly T[], { page, items }: Page): readonly T[] {
-  return all.slice((page - 1) * items, page * items)
+/** Without a page all of them. */
+export function takePage<T>(all: readonly T[], page: Page | undefined): readonly T[] {
+  return page ? all.slice((page.page - 1) * page.items, page.page * page.items) : all
 }
 
 function readNumber(text: string | undefined): number | undefined {

@@ -5,7 +5,6 @@ import { FleetError } from '../../errors.js'
 import { indexAgents, recordPlacement } from '../fleet/agent-index.js'
 import type { HeldPlace } from '../fleet/placement-input.js'
 import { relateBranch } from '../files/branch-queries.js'
-import { readDeploymentsOf } from '../fleet/deployment-queries.js'
 import { insertDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { readFleet } from '../fleet/fleet.js'
@@ -13,6 +12,7 @@ import { readPlacements, savePlacements } from '../fleet/placement-queries.js'
 import { markReplaced, readReplaceable } from '../fleet/replaced-places.js'
 import { scopeOfOwner } from '../store/scope.js'
 import { keepSource } from '../fleet/sources.js'
+import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import type { Queries } from '../store/store.js'
 import { findGroup, writeWish, type GroupRecord } from '../fleet/group-queries.js'
 import { compareWithPlaces, findUnasked, toCandidates } from './deploy-candidates.js'
@@ -106,7 +106,7 @@ async function chooseAgents(
   { group, gathered, promoting }: Target,
 ) {
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
-  const deployments = await readDeploymentsOf(queries, gathered.deploymentIds)
+  const deployments = await readDeploymentsOfGroup(queries, group.id, gathered.deploymentIds)
   const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
   const agents = indexAgents(fleet)
   for (const { agentId, holder } of freed)

@@ -14,9 +14,9 @@ import {
 import { isStaged } from '../fleet/stage.js'
 import { readAgentStates, type AgentStateRow } from '../fleet/state-queries.js'
 import { holderOf, holdsDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
-import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
 import { countGroupPlaces, type AlikePlaces } from '../fleet/group-places.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import { tellDesiredChanged } from '../agents/agent-hints.js'
 import type { LoadVerdict } from './deploy-decision.js'
 import { replaceAway } from './deploy-substitutes.js'
@@ -47,7 +47,8 @@ export async function followLoads(
   waitMs: number,
 ): Promise<LoadVerdict | 'stopping' | 'ended'> {
   const { queries } = service.store
-  const deployments = await readDeploymentsOf(queries, deploy.sources.deploymentIds)
+  const { groupId, sources } = deploy
+  const deployments = await readDeploymentsOfGroup(queries, groupId, sources.deploymentIds)
   const judged = { deploy, deployments, waitMs }
   // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
   let replaced = 0
@@ -95,7 +96,7 @@ export interface Load {
 
 interface Judged {
   readonly deploy: DeployRecord
-  readonly deployments: readonly DeploymentRecord[]
+  readonly deployments: LoadsInput['deployments']
   readonly waitMs: number
 }
 

@@ -2,11 +2,11 @@
 import { indexAgents } from '../fleet/agent-index.js'
 import { programOf } from '../fleet/vcl-group.js'
 import { holdsDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
-import { readDeploymentsOf } from '../fleet/deployment-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { readFleet } from '../fleet/fleet.js'
 import { readPlacements, savePlacements } from '../fleet/placement-queries.js'
 import { scopeOfOwner } from '../store/scope.js'
+import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import { findGroup } from '../fleet/group-queries.js'
 import type { Load } from './deploy-loads.js'
 import { markLeaving } from './stage-end.js'
@@ -31,7 +31,7 @@ export async function replaceAway(
         domains: deploy.sources.domains,
         promoting: deploy.action === 'promote',
       },
-      deployments: await readDeploymentsOf(queries, deploy.sources.deploymentIds),
+      deployments: await readDeploymentsOfGroup(queries, group.id, deploy.sources.deploymentIds),
       agents: indexAgents(await readFleet(queries, scopeOfOwner(group.organizationId))),
       // Who is away keeps the row (the switch decides about it) but holds no place in this count.
       placements: placements.filter(

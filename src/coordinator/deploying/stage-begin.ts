@@ -93,7 +93,7 @@ async function chooseAgents(
   const { tagIds } = target
   const placing: PlacingInput = {
     group: { id: group.id, domains: gathered.domains, stage: target },
-    deployments: [{ ...stageDeployment(tagIds), tags: tagIds.map((id) => ({ id })) }],
+    deployments: [stageDeployment(tagIds)],
     agents: indexAgents(fleet),
     placements,
   }

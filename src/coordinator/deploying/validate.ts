@@ -1,13 +1,14 @@
 /** Would this group deploy: placement is decided and the VCL compiled on fitting agents, nothing is kept or changed. */
 import type { Context } from '../../context.js'
-import { findFitting, indexAgents } from '../fleet/agent-index.js'
+import { indexAgents } from '../fleet/agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
-import { readDeploymentsOf } from '../fleet/deployment-queries.js'
 import { readFleet, type FleetAgent } from '../fleet/fleet.js'
 import { readPlacements } from '../fleet/placement-queries.js'
+import { findFitting } from '../fleet/placement-target.js'
 import { scopeOfOwner } from '../store/scope.js'
+import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import { findGroup, type GroupRecord } from '../fleet/group-queries.js'
 import { compileOnAgents } from './compile-on-agents.js'
 import { gatherSources } from '../groups/deploy-sources.js'
@@ -52,10 +53,8 @@ async function chooseAgents(
 ): Promise<readonly FleetAgent[]> {
   const { queries } = service.store
   const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
-  const deployments = await readDeploymentsOf(
-    queries,
-    group.deployments.map(({ id }) => id),
-  )
+  const deploymentIds = group.deployments.map(({ id }) => id)
+  const deployments = await readDeploymentsOfGroup(queries, group.id, deploymentIds)
   const agents = indexAgents(fleet)
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
   const decision = await decidePlacement(queries, { group, deployments, agents, placements })
@@ -65,12 +64,7 @@ async function chooseAgents(
   })
   if (shortage) throw new FleetError(shortage.kind, 'deploy', shortage.message)
   const [first] = [...decision.keep, ...decision.add]
-  const fitting = deployments.flatMap(({ tags }) =>
-    findFitting(
-      agents,
-      tags.map(({ id }) => id),
-    ),
-  )
+  const fitting = deployments.flatMap(({ target }) => findFitting(agents, target))
   const ids = new Set(wanted === 'one' ? [first?.agentId] : fitting.map(({ id }) => id))
   const chosen = fleet.filter(({ id, state }) => ids.has(id) && state === agentStates.Running)
   if (chosen.length === 0)

@@ -5,7 +5,7 @@ import { cutPrologue } from '../../vcl/prologue.js'
 import { FleetError } from '../../errors.js'
 import type { QueryAnswers } from '../../messages/answers.js'
 import type { QueryName } from '../../messages/coordinator-to-agent.js'
-import { readVisibleGroupIds } from '../fleet/groups-on-agent.js'
+import { readPlacedGroups } from '../fleet/setting-queries.js'
 import { ownsAgent, type AgentRecord } from '../agents/agents.js'
 import { instructAgent } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -74,9 +74,8 @@ export async function keepVisible<Row extends { readonly name: string }>(
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
   if (ownsAgent(actor, agent)) return rows
-  const groupIds = new Set(
-    await readVisibleGroupIds(service.store.queries, scopeOf(actor), agent.id),
-  )
+  const placed = await readPlacedGroups(service.store.queries, scopeOf(actor), agent.id)
+  const groupIds = new Set(placed.map(({ groupId }) => groupId))
   return rows.filter(({ name }) => {
     const [, id] = nameOfGroup.exec(name) ?? []
     return id === undefined ? /^cf-idle(?:\.|$)/.test(name) : groupIds.has(Number(id))

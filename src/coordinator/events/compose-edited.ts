@@ -21,7 +21,7 @@ export interface EditedGroup extends NamedReference {
 
 const everything = { kind: 'all' } as const
 
-/** What is gone meanwhile, or hidden for a group of the console, is left out. */
+/** What is gone meanwhile is left out. */
 export async function composeEdited(
   queries: Queries,
   changed: Readonly<Record<AskedEventType, readonly number[]>>,

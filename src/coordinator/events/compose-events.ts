@@ -1,6 +1,6 @@
 /** From what changed to events: each object is read once, however often it changed, and told as it is now. */
 import type { ChangeKind } from '../../resources/event.js'
-import { selectAgents, toAgentRecords, type AgentRecord } from '../fleet/agent-queries.js'
+import { readAgents, type AgentRecord } from '../fleet/agent-queries.js'
 import { selectApiLogs, type ApiLogRecord } from '../api-log/api-log-queries.js'
 import type { ChangeRow } from './changes.js'
 import { readLastAbout, type NewEvent } from './event-queries.js'
@@ -79,12 +79,8 @@ async function composeAgents(
   views: EventViews,
 ): Promise<Untimed[]> {
   if (ids.length === 0) return []
-  const rows = await selectAgents(queries, everything)
-    .where('agents.id', 'in', [...ids])
-    .execute()
-  const agents = new Map(
-    (await toAgentRecords(queries, rows)).map((agent) => [agent.id, agent] as const),
-  )
+  const found = await readAgents(queries, everything, ids)
+  const agents = new Map(found.map((agent) => [agent.id, agent]))
   return ids
     .flatMap((id) => agents.get(id) ?? [])
     .map((agent) => ({

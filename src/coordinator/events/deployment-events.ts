@@ -4,7 +4,7 @@
  */
 import { deploymentStateName, worstState, type DeploymentState } from '../fleet/deployment.js'
 import { groupBy } from '../../group-by.js'
-import { stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
+import { shownState, stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
 import {
   readDeploymentUses,
   readFittingDeployments,
@@ -12,9 +12,9 @@ import {
 } from '../fleet/deployment-places.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
-import { countPlacesOfGroups, type CountedPlaces } from '../fleet/group-places.js'
+import { countPlacesOfGroups, type AlikePlaces } from '../fleet/group-places.js'
 import type { Queries } from '../store/store.js'
-import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
+import { deploymentIdsOf, readGroups, type GroupRecord } from '../fleet/group-queries.js'
 
 /** Chosen by us: one event for each deployment of a group, as a group's deploys are what changes deployments. */
 export interface DeploymentEvent {
@@ -42,7 +42,7 @@ interface Touched {
   readonly deploymentIds: readonly number[]
 }
 
-/** What is gone meanwhile, or hidden for a group of the console, is left out. */
+/** What is gone meanwhile is left out; a group of the console has no deployments. */
 export async function readDeploymentEvents(
   queries: Queries,
   touched: Touched,
@@ -70,7 +70,7 @@ interface Situation {
   readonly deployments: ReadonlyMap<number, DeploymentRecord>
   readonly uses: ReadonlyMap<number, readonly DeploymentUse[]>
   /** By group. */
-  readonly places: ReadonlyMap<number, readonly CountedPlaces[]>
+  readonly places: ReadonlyMap<number, readonly AlikePlaces[]>
   /** Groups with a deploy in progress. */
   readonly deploying: ReadonlySet<number>
   /** Deployments that an agent fits; known of those without places. */
@@ -101,7 +101,10 @@ async function readSituation(
   return {
     deployments: new Map(deployments.map((deployment) => [deployment.id, deployment])),
     uses: groupBy(uses, ({ deploymentId }) => deploymentId),
-    places: groupBy(places, ({ groupId }) => groupId),
+    places: groupBy(
+      places.map((place) => ({ ...place, state: shownState(place) })),
+      ({ groupId }) => groupId,
+    ),
     deploying: new Set(
       deploys.filter(({ action }) => action !== 'stage').map(({ groupId }) => groupId),
     ),
@@ -135,7 +138,7 @@ function toEvent(
   deployment: DeploymentRecord | undefined,
   group: GroupProgress | null,
 ): DeploymentEvent[] {
-  if (!deployment || deployment.groupId !== null) return []
+  if (!deployment) return []
   const uses = situation.uses.get(deployment.id) ?? []
   const state = worstState(
     uses.map(({ deployed, deploying, groupId }) =>
@@ -153,9 +156,4 @@ function toEvent(
 function toCounted({ deployments, fitting }: Situation, id: number) {
   const deployment = deployments.get(id)
   return deployment ? [{ id, min: deployment.min, anyAgentFits: fitting.has(id) }] : []
-}
-
-/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
-function deploymentIdsOf({ wish, deployments }: GroupRecord): readonly number[] {
-  return wish?.deploymentIds ?? deployments.map(({ id }) => id)
 }

@@ -26,9 +26,6 @@ export async function lockEventCounter(queries: Queries): Promise<number> {
   return last
 }
 
-/** Rows or names a statement: far below what either database takes as parameters. */
-const rowsPerStatement = 1000
-
 /** Numbers them on from `last`. */
 export async function insertEvents(
   queries: Queries,
@@ -37,11 +34,7 @@ export async function insertEvents(
 ): Promise<void> {
   if (events.length === 0) return
   const numbered = events.map((event, index) => ({ ...event, id: last + 1 + index }))
-  for (let start = 0; start < numbered.length; start += rowsPerStatement)
-    await queries
-      .insertInto('events')
-      .values(numbered.slice(start, start + rowsPerStatement))
-      .execute()
+  await inPieces(numbered, (piece) => queries.insertInto('events').values(piece).execute())
   await queries
     .updateTable('eventCounter')
     .set({ last: last + events.length })

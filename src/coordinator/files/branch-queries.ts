@@ -53,9 +53,8 @@ async function readUsers(queries: Queries, scope: Scope, id: number | undefined)
 export async function readBranchCaches(queries: Queries, id: number): Promise<BranchCache[]> {
   const rows = await queries
     .selectFrom('vclGroups')
-    .innerJoin('tags', 'tags.groupId', 'vclGroups.id')
-    .innerJoin('agentTags', 'agentTags.tagId', 'tags.id')
-    .innerJoin('agents', 'agents.id', 'agentTags.agentId')
+    .innerJoin('groupMembers', 'groupMembers.groupId', 'vclGroups.id')
+    .innerJoin('agents', 'agents.id', 'groupMembers.agentId')
     .select(['agents.id', 'agents.name', 'agents.state', 'agents.engineVersion'])
     .distinct()
     .where('vclGroups.mainFileId', '=', id)

@@ -1,7 +1,7 @@
 /** Agents whose running VCL is to be adopted, and what became of it (choices: 1, --takeover adopt). */
-import { removeStaticTag } from './agent-tags.js'
+import { logOfAgent } from './agent-rows.js'
+import { addTags, removeStaticTag } from './agent-tags.js'
 import { parseAdoption, type AdoptionRecord } from './agent-queries.js'
-import { isPeoples } from '../store/hidden.js'
 import { ownedBy } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
 
@@ -35,23 +35,8 @@ export async function writeAdoption(
     .returning('organizationId')
     .executeTakeFirst()
   if (!agent) return
-  await queries
-    .insertInto('apiLogs')
-    .values({
-      organizationId: agent.organizationId,
-      createdAt: told.at,
-      severity: adoption.result === 'adopted' ? 1 : 2,
-      msg: told.msg,
-      keyType: 'agent',
-      keyId: agentId,
-      traceId: told.traceId,
-      // Nobody called.
-      account: '',
-      method: '',
-      path: '',
-      status: 0,
-    })
-    .execute()
+  const severity = adoption.result === 'adopted' ? 1 : 2
+  await logOfAgent(queries, { ...agent, id: agentId }, { ...told, severity })
 }
 
 export async function writeAdoptionDifference(
@@ -67,16 +52,8 @@ export async function writeAdoptionDifference(
 }
 
 /** It stays with the agent as one that the agent itself sends. */
-export async function addStaticTag(
-  queries: Queries,
-  agentId: number,
-  tagId: number,
-): Promise<void> {
-  await queries
-    .insertInto('agentTags')
-    .values({ agentId, tagId, static: 1, assigned: 0 })
-    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ static: 1 }))
-    .execute()
+export function addStaticTag(queries: Queries, agentId: number, tagId: number): Promise<void> {
+  return addTags(queries, agentId, [tagId], { static: 1 })
 }
 
 /** Agents need the tag of what was adopted for as long as a deployment, or a stage, asks for it. */
@@ -132,7 +109,6 @@ export async function isAdoptedNameTaken(
     .select('id')
     .where('name', '=', names.object)
     .where(ownedBy(owner, 'deployments'))
-    .where(isPeoples('deployments'))
     .executeTakeFirst()
   const file = await queries
     .selectFrom('files')

@@ -39,17 +39,15 @@ export function holderId({ groupId, stage }: PlaceHolder): number {
   return stage ? -groupId : groupId
 }
 
-export interface IndexedAgent {
-  readonly id: number
+export interface IndexedAgent extends Pick<
+  PlacementAgent,
+  'id' | 'state' | 'replacedBy' | 'adopting' | 'memberOf'
+> {
   /** Where it stands in the index's arrays. */
   readonly slot: number
-  readonly state: AgentState
   readonly tagIds: ReadonlySet<number>
   readonly groupIds: Set<number>
   rootGroupId: number | null
-  readonly replacedBy?: ReadonlyMap<number, number> | undefined
-  readonly adopting?: boolean
-  readonly memberOf?: number | null
   /** Name → the group that has it here, as far as `noteDomains` was told. */
   readonly domains: Map<string, number>
 }
@@ -84,29 +82,6 @@ export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentInd
   const ids = Float64Array.from(agents, ({ id }) => id)
   const groupCounts = Int32Array.from(agents, ({ groupIds }) => groupIds.size)
   return { byId, agents, ids, groupCounts, byTag }
-}
-
-/** Those that have all of the tags, in no order; none without a tag (choices: 3, Placement). */
-export function findFitting(index: AgentIndex, tagIds: readonly number[]): readonly IndexedAgent[] {
-  const fitting: IndexedAgent[] = []
-  for (const slot of findBearers(index, tagIds)) {
-    const agent = index.agents[slot]
-    if (agent && isFitting(agent, tagIds)) fitting.push(agent)
-  }
-  return fitting
-}
-
-/** The slots of those with the rarest of the tags; whether they have the others is not looked at. */
-export function findBearers(index: AgentIndex, tagIds: readonly number[]): readonly number[] {
-  const bearers = tagIds.map((tagId) => index.byTag.get(tagId) ?? [])
-  return bearers.reduce(
-    (rarest, next) => (next.length < rarest.length ? next : rarest),
-    bearers[0] ?? [],
-  )
-}
-
-export function isFitting(agent: IndexedAgent, tagIds: readonly number[]): boolean {
-  return tagIds.length > 0 && tagIds.every((tagId) => agent.tagIds.has(tagId))
 }
 
 /** What the placement of groups with domains is to look at. */

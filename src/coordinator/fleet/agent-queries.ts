@@ -1,10 +1,11 @@
 /** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: condition-queries.ts. */
-import type { Updateable } from 'kysely'
+import type { Selectable, Updateable } from 'kysely'
 import { agent } from '../../resources/agent.js'
 import type { EngineState } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { HeldCache } from '../../vcl/held-cache.js'
 import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { NamedReference } from '../store/owner.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { rowReader, storedColumns, type StoredRecord } from '../store/resource-rows.js'
@@ -94,6 +95,11 @@ export function selectAgents(queries: Queries, scope: Scope) {
     .where(visibleAgents(scope))
 }
 
+type AttemptColumns = Pick<
+  Selectable<Tables['agents']>,
+  'attemptedRevision' | 'attemptedResult' | 'attemptedError' | 'attemptedAt'
+>
+
 type AgentRow = Awaited<ReturnType<ReturnType<typeof selectAgents>['executeTakeFirstOrThrow']>>
 
 const anyId = 0
@@ -153,6 +159,18 @@ export async function toAgentRecords(
   return rows.map((row) => fromRow(row, tags.get(row.id) ?? []))
 }
 
+/** Those of the ids that the scope may see, in pieces; the order is the ids' own. */
+export async function readAgents(
+  queries: Queries,
+  scope: Scope,
+  ids: readonly number[],
+): Promise<AgentRecord[]> {
+  return inPieces(ids, async (piece) => {
+    const selected = selectAgents(queries, scope).where('agents.id', 'in', piece)
+    return toAgentRecords(queries, await selected.orderBy('agents.id').execute())
+  })
+}
+
 const readStored = rowReader(agent.fields)
 
 function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
@@ -202,7 +220,7 @@ export async function readAgentDetail(queries: Queries, id: number): Promise<Age
   return { adoptionDifference, held: held === null ? null : (JSON.parse(held) as HeldCache) }
 }
 
-function toAttempt(row: AgentRow): AttemptRecord | null {
+export function toAttempt(row: AttemptColumns): AttemptRecord | null {
   if (row.attemptedRevision === null || row.attemptedAt === null) return null
   return {
     revision: row.attemptedRevision,

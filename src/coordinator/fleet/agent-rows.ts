@@ -158,6 +158,36 @@ export async function readAllAgentIds(queries: Queries): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
+/** What happened to an agent though nobody called. */
+export async function logOfAgent(
+  queries: Queries,
+  agent: { readonly id: number; readonly organizationId: number | null },
+  told: {
+    readonly severity: number
+    readonly msg: string
+    readonly traceId: string
+    readonly at: number
+  },
+): Promise<void> {
+  const { severity, msg, traceId, at } = told
+  await queries
+    .insertInto('apiLogs')
+    .values({
+      organizationId: agent.organizationId,
+      createdAt: at,
+      severity,
+      msg,
+      keyType: 'agent',
+      keyId: agent.id,
+      traceId,
+      account: '',
+      method: '',
+      path: '',
+      status: 0,
+    })
+    .execute()
+}
+
 /** Its placements and tags go with it. */
 export async function deleteAgentRow(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('agentTags').where('agentId', '=', id).execute()

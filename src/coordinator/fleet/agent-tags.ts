@@ -1,6 +1,5 @@
 /** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
 import { groupBy } from '../../group-by.js'
-import { isPeoples } from '../store/hidden.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -44,7 +43,6 @@ function selectTagsOfAgents(queries: Queries) {
     .innerJoin('tags', 'tags.id', 'agentTags.tagId')
     .select(['agentTags.agentId', 'agentTags.static', 'agentTags.assigned'])
     .select(['tags.id', 'tags.name', 'tags.createdAt', 'tags.updatedAt'])
-    .where(isPeoples('tags'))
     .orderBy('tags.id')
 }
 
@@ -85,7 +83,6 @@ export async function keepTags(
     .select('id')
     .where('organizationId', organizationId === null ? 'is' : '=', organizationId)
     .where('name', 'in', wanted)
-    .where(isPeoples('tags'))
     .orderBy('id')
     .execute()
   return rows.map((row) => row.id)
@@ -118,12 +115,7 @@ export async function replaceStaticTags(
     .where('agentId', '=', agentId)
     .where('static', '=', 1)
     .execute()
-  if (tagIds.length > 0)
-    await queries
-      .insertInto('agentTags')
-      .values(tagIds.map((tagId) => ({ agentId, tagId, static: 1 as const, assigned: 0 as const })))
-      .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ static: 1 }))
-      .execute()
+  await addTags(queries, agentId, tagIds, { static: 1 })
   await forgetUnborne(queries, agentId)
 }
 
@@ -141,20 +133,31 @@ export async function removeStaticTag(
   await forgetUnborne(queries, agentId)
 }
 
-export async function addAssignedTags(
+export function addAssignedTags(
   queries: Queries,
   agentId: number,
   tagIds: readonly number[],
 ): Promise<void> {
+  return addTags(queries, agentId, tagIds, { assigned: 1 })
+}
+
+/** `because`: beside what else may be why the agent bears them. */
+export async function addTags(
+  queries: Queries,
+  agentId: number,
+  tagIds: readonly number[],
+  because: { readonly static: 1 } | { readonly assigned: 1 },
+): Promise<void> {
   if (tagIds.length === 0) return
+  const nothing = { static: 0, assigned: 0 } as const
   await queries
     .insertInto('agentTags')
-    .values(tagIds.map((tagId) => ({ agentId, tagId, static: 0 as const, assigned: 1 as const })))
-    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet({ assigned: 1 }))
+    .values(tagIds.map((tagId) => ({ agentId, tagId, ...nothing, ...because })))
+    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet(because))
     .execute()
 }
 
-/** Static tags stay, and listing one does not assign it (choices: 2, tags); so do those of the console's groups. */
+/** Static tags stay, and listing one does not assign it (choices: 2, tags). */
 export async function replaceAssignedTags(
   queries: Queries,
   agentId: number,
@@ -167,13 +170,9 @@ export async function replaceAssignedTags(
     .set({ assigned: 0 })
     .where('agentId', '=', agentId)
     .where('assigned', '=', 1)
-    .where((e) => e('tagId', 'in', e.selectFrom('tags').select('id').where(isPeoples('tags'))))
     .execute()
-  await addAssignedTags(
-    queries,
-    agentId,
-    [...new Set(tagIds)].filter((id) => !staticOnly.has(id)),
-  )
+  const given = [...new Set(tagIds)].filter((id) => !staticOnly.has(id))
+  await addAssignedTags(queries, agentId, given)
   await forgetUnborne(queries, agentId)
 }
 

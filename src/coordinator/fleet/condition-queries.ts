@@ -1,8 +1,8 @@
 /** What moves with every heartbeat and report, written for many agents in one statement. */
 import { sql } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
-import type { ConditionColumns } from './agent-rows.js'
-import type { AttemptRecord, DriftRecord } from './agent-queries.js'
+import { logOfAgent, type ConditionColumns } from './agent-rows.js'
+import { toAttempt, type AttemptRecord, type DriftRecord } from './agent-queries.js'
 import { listGiven, type GivenType } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
@@ -143,15 +143,7 @@ export async function readAttempts(
     desiredRevision: row.desiredRevision,
     effectiveRevision: row.effectiveRevision,
     recordedRevision: row.recordedRevision,
-    attempted:
-      row.attemptedRevision === null || row.attemptedAt === null
-        ? null
-        : {
-            revision: row.attemptedRevision,
-            result: (row.attemptedResult ?? 'failed') as AttemptRecord['result'], // written with the revision
-            error: row.attemptedError,
-            at: row.attemptedAt,
-          },
+    attempted: toAttempt(row),
   }))
 }
 
@@ -195,23 +187,8 @@ export async function writeDrift(
     .executeTakeFirst()
   if (!agent) return
   const names = drift.foreign.slice(0, namesShown).join(', ')
-  await queries
-    .insertInto('apiLogs')
-    .values({
-      organizationId: agent.organizationId,
-      createdAt: found.at,
-      severity: 2,
-      msg: `agent ${agent.name} found ${names || 'a foreign change'}: ${drift.action}`,
-      keyType: 'agent',
-      keyId: id,
-      traceId: found.traceId,
-      // Nobody called.
-      account: '',
-      method: '',
-      path: '',
-      status: 0,
-    })
-    .execute()
+  const msg = `agent ${agent.name} found ${names || 'a foreign change'}: ${drift.action}`
+  await logOfAgent(queries, { ...agent, id }, { ...found, severity: 2, msg })
 }
 
 /** Chosen by us: foreign VCLs that a log entry names. */

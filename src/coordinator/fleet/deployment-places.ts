@@ -1,6 +1,6 @@
 /** Where groups stand by their deployments: what a deployment's state and its agents follow from. */
 import type { AgentState } from '../../resources/agent-state.js'
-import { stageDeploymentId } from './stage.js'
+import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
@@ -68,7 +68,7 @@ export async function readDeploymentPlaces(
       .execute()
     return rows.map(({ currentName, candidateName, candidateState, ...row }) => ({
       ...row,
-      deploymentId: row.deploymentId ?? stageDeploymentId,
+      deploymentId: row.deploymentId ?? noDeployment,
       agentState: row.agentState as AgentState, // written from stateOfLiveAgent and markSilentDown only
       // Written by savePlacements and the report recorder only.
       state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),

@@ -3,7 +3,6 @@ import { expressionBuilder } from 'kysely'
 import { named } from '../../resources/common-fields.js'
 import { deployment } from '../../resources/deployment.js'
 import type { Written } from '../../resources/resource.js'
-import { isPeoples, type HiddenFor } from '../store/hidden.js'
 import type { ListColumns, NestedColumn } from '../store/list-query.js'
 import { deleteOwned, insertOwned, selectOwned, updateOwned } from '../store/owned-rows.js'
 import type { OwnedRow } from '../store/owned-rows.js'
@@ -17,8 +16,6 @@ import type { Queries } from '../store/store.js'
 
 export type DeploymentRecord = StoredRecord<typeof deployment.fields> & {
   readonly tags: readonly NamedReference[]
-  /** The console's group that it is hidden for; null: it is people's. */
-  readonly groupId: number | null
 }
 
 /** What a caller may write. */
@@ -63,7 +60,7 @@ export async function findDeployment(
   return row && (await withTags(queries, [row]))[0]
 }
 
-/** These deployments, hidden ones too, by id. The caller found their ids in an object of the scope. */
+/** These deployments, by id. The caller found their ids in an object of the scope. */
 export async function readDeploymentsOf(
   queries: Queries,
   ids: readonly number[],
@@ -77,9 +74,7 @@ export async function readDeploymentsOf(
 }
 
 export function selectDeployments(queries: Queries, scope: Scope) {
-  return selectOwned(queries, 'deployments', within(scope, 'deployments')).where(
-    isPeoples('deployments'),
-  )
+  return selectOwned(queries, 'deployments', within(scope, 'deployments'))
 }
 
 const readStored = rowReader(deployment.fields)
@@ -95,7 +90,6 @@ export async function withTags(
   return rows.map((row) => ({
     ...readStored(row),
     tags: tags.get(row.id) ?? [],
-    groupId: row.groupId,
   }))
 }
 
@@ -119,14 +113,13 @@ async function readTagsOf(
 export async function insertDeployment(
   queries: Queries,
   owner: number | null,
-  fields: DeploymentFields & HiddenFor,
+  fields: DeploymentFields,
   now: number,
 ): Promise<number> {
   const { tagIds, ...row } = fields
   const id = await insertOwned(queries, 'deployments', row, { owner, now })
   await insertTags(queries, id, tagIds)
-  // A group's own is counted with the group.
-  if (fields.groupId === undefined) await holdQuota(queries, owner, 'deployments')
+  await holdQuota(queries, owner, 'deployments')
   return id
 }
 

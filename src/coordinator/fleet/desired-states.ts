@@ -7,10 +7,8 @@ import { readSettings } from './setting-queries.js'
 import { listGiven } from '../store/given-rows.js'
 import { readPlacements, savePlacements, type PlacementRecord } from './placement-queries.js'
 import { keepRoutings, type AgentRoutings } from './routings.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
-
-/** Rows a statement; each has three parameters. */
-const rowsPerStatement = 1000
 
 /**
  * Gives each of these agents whose composition changed its next revision; answers their ids. Those of `anew` get one in
@@ -21,33 +19,41 @@ export async function recomposeDesired(
   agentIds: readonly number[],
   { anew = new Set() }: { readonly anew?: ReadonlySet<number> } = {},
 ): Promise<number[]> {
-  const changed: { id: number; revision: number; desired: string }[] = []
-  const routed: AgentRoutings[] = []
-  for (let start = 0; start < agentIds.length; start += rowsPerStatement) {
-    const ids = agentIds.slice(start, start + rowsPerStatement)
-    const placed = groupBy(
-      await readPlacements(queries, { agentIds: ids }),
-      (placement) => placement.agentId,
-    )
-    const settings = await readSettings(queries, ids, placed)
-    const agents = await queries
-      .selectFrom('agents')
-      .select(['id', 'organizationId', 'desired', 'desiredRevision'])
-      .where('id', 'in', ids)
-      .execute()
-    for (const agent of agents) {
-      const places = await limitLoaded(queries, placed.get(agent.id) ?? [])
-      const composed = composeDesired(places, agent)
-      const desired = JSON.stringify({ ...composed.desired, ...settings.get(agent.id) })
-      if (desired === agent.desired && !anew.has(agent.id)) continue
-      routed.push({ agentId: agent.id, routings: composed.routings })
-      changed.push({ id: agent.id, revision: agent.desiredRevision + 1, desired })
-    }
+  const changed = await inPieces(agentIds, (ids) => composeSome(queries, ids, anew))
+  await keepRoutings(queries, changed)
+  await inPieces(changed, (piece) => writeRevisions(queries, piece))
+  return changed.map(({ agentId }) => agentId)
+}
+
+interface Composed extends AgentRoutings {
+  readonly revision: number
+  /** JSON of DesiredEngine. */
+  readonly desired: string
+}
+
+async function composeSome(
+  queries: Queries,
+  agentIds: readonly number[],
+  anew: ReadonlySet<number>,
+): Promise<readonly Composed[]> {
+  const placed = groupBy(await readPlacements(queries, { agentIds }), ({ agentId }) => agentId)
+  const settings = await readSettings(queries, agentIds, placed)
+  const agents = await queries
+    .selectFrom('agents')
+    .select(['id', 'organizationId', 'desired', 'desiredRevision'])
+    .where('id', 'in', [...agentIds])
+    .execute()
+  const changed: Composed[] = []
+  for (const agent of agents) {
+    const { id: agentId, desiredRevision } = agent
+    const places = await limitLoaded(queries, placed.get(agentId) ?? [])
+    const composed = composeDesired(places, agent)
+    const desired = JSON.stringify({ ...composed.desired, ...settings.get(agentId) })
+    if (desired === agent.desired && !anew.has(agentId)) continue
+    const { routings } = composed
+    changed.push({ agentId, revision: desiredRevision + 1, desired, routings })
   }
-  await keepRoutings(queries, routed)
-  for (let start = 0; start < changed.length; start += rowsPerStatement)
-    await writeRevisions(queries, changed.slice(start, start + rowsPerStatement))
-  return changed.map((agent) => agent.id)
+  return changed
 }
 
 /** While more VCLs of ours are wanted on an agent than may be, the oldest previous revisions go (choices: 3, Deploy). */
@@ -67,13 +73,11 @@ async function limitLoaded(
   return limited
 }
 
-async function writeRevisions(
-  queries: Queries,
-  changed: readonly { id: number; revision: number; desired: string }[],
-): Promise<void> {
-  const rows = changed.map(({ id, revision, desired }) => [id, revision, desired])
-  await sql`
+async function writeRevisions(queries: Queries, changed: readonly Composed[]) {
+  const rows = changed.map(({ agentId, revision, desired }) => [agentId, revision, desired])
+  const written = sql`
     with changed(id, revision, desired) as (values ${listGiven(['bigint', 'bigint', 'text'], rows)})
     update agents set "desiredRevision" = changed.revision, desired = changed.desired
-    from changed where agents.id = changed.id`.execute(queries)
+    from changed where agents.id = changed.id`
+  return (await written.execute(queries)).rows
 }

@@ -1,30 +1,26 @@
 /** The agents as placement sees them: state, tags, and what other groups hold there. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import type { AgentState } from '../../resources/agent-state.js'
-import { holderId } from './agent-index.js'
+import { holderId, type PlacementAgent } from './agent-index.js'
 import { groupBy } from '../../group-by.js'
 import { visibleAgents, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export interface FleetAgent {
-  readonly id: number
+export interface FleetAgent extends PlacementAgent {
   readonly name: string
   readonly organizationId: number | null
-  readonly state: AgentState
   readonly lastStateChangeAt: number
   readonly lastHeartbeatAt: number
   /** Its cache is another process than before, and what failed there was not tried again yet. */
   readonly cacheRestarted: boolean
-  /** What its cache runs is to be adopted first. */
-  readonly adopting: boolean
-  readonly tagIds: readonly number[]
-  /** The groups and stages (`holderId`) that have a place on it. */
-  readonly groupIds: readonly number[]
-  readonly rootGroupId: number | null
-  /** Of those the ones whose place another group takes, and which; undefined: none. */
-  readonly replacedBy?: ReadonlyMap<number, number> | undefined
-  /** The group of the console that it is in. */
-  readonly memberOf: number | null
+}
+
+/** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
+export function isUsableBy(
+  owner: number | null,
+  { organizationId }: Pick<FleetAgent, 'organizationId'>,
+): boolean {
+  return owner === null || organizationId === null || organizationId === owner
 }
 
 /** Some agents in the order of their ids, and what is read of them. */
@@ -51,7 +47,7 @@ export async function* readFleetInStretches(
   }
 }
 
-/** Four queries, however many agents there are. */
+/** Three queries, however many agents there are. */
 export async function readFleet(
   queries: Queries,
   scope: Scope,
@@ -59,6 +55,7 @@ export async function readFleet(
 ): Promise<FleetAgent[]> {
   let selected = queries
     .selectFrom('agents')
+    .leftJoin('groupMembers', 'groupMembers.agentId', 'agents.id')
     .select([
       'id',
       'name',
@@ -68,6 +65,7 @@ export async function readFleet(
       'lastHeartbeatAt',
       'cacheRestarted',
       'adopting',
+      'groupMembers.groupId as memberOf',
     ])
     .where(visibleAgents(scope))
     .orderBy('id')
@@ -76,7 +74,6 @@ export async function readFleet(
   let tagged = queries.selectFrom('agentTags').select(['agentId', 'tagId'])
   if (stretch) tagged = tagged.where((e) => e.between('agentId', ...reachOf(agents)))
   const tags = groupBy(await tagged.execute(), (row) => row.agentId)
-  const groupOfTag = await readHiddenTags(queries)
   let placed = queries
     .selectFrom('placements')
     .select(['placements.agentId', 'placements.groupId', 'placements.stage'])
@@ -95,17 +92,15 @@ export async function readFleet(
       ...place,
       holder: holderId({ groupId: place.groupId, stage: place.stage === 1 }),
     }))
-    const tagIds = (tags.get(agent.id) ?? []).map((row) => row.tagId)
     return {
       ...agent,
       cacheRestarted: agent.cacheRestarted === 1,
       adopting: agent.adopting === 1,
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
-      tagIds,
+      tagIds: (tags.get(agent.id) ?? []).map((row) => row.tagId),
       groupIds: held.map(({ holder }) => holder),
       rootGroupId: findRoot(held),
       replacedBy: findReplaced(held),
-      memberOf: findGroupOf(tagIds, groupOfTag),
     }
   })
 }
@@ -113,26 +108,6 @@ export async function readFleet(
 /** The ids that theirs are between. */
 function reachOf(agents: readonly { readonly id: number }[]): [number, number] {
   return [agents[0]?.id ?? 0, agents.at(-1)?.id ?? 0]
-}
-
-/** By tag, the group of the console whose members bear it. */
-async function readHiddenTags(queries: Queries): Promise<ReadonlyMap<number, number>> {
-  const rows = await queries
-    .selectFrom('tags')
-    .select(['id', 'groupId'])
-    .where('groupId', 'is not', null)
-    .$narrowType<{ groupId: number }>()
-    .execute()
-  return new Map(rows.map(({ id, groupId }) => [id, groupId]))
-}
-
-function findGroupOf(
-  tagIds: readonly number[],
-  groupOfTag: ReadonlyMap<number, number>,
-): number | null {
-  if (groupOfTag.size === 0) return null
-  const hidden = tagIds.find((id) => groupOfTag.has(id))
-  return hidden === undefined ? null : (groupOfTag.get(hidden) ?? null)
 }
 
 /** Beside one that leaves stands the one that takes its place: that one counts. */

@@ -1,8 +1,4 @@
-/**
- * Which agents are in which group of the console: they bear the group's hidden tag. A root group of the controller has those
- * that it is placed on.
- */
-import { addAssignedTags } from './agent-tags.js'
+/** Which agents are in which group of the console. A root group of the controller has those that it is placed on. */
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -14,18 +10,13 @@ export interface GroupOfAgent {
   readonly console: boolean
 }
 
-/** That it may join is checked before. Again changes nothing. */
+/** That it may join is checked before: a unique violation when it is in a group already. */
 export async function insertMember(
   queries: Queries,
   groupId: number,
   agentId: number,
 ): Promise<void> {
-  const tag = await queries
-    .selectFrom('tags')
-    .select('id')
-    .where('groupId', '=', groupId)
-    .executeTakeFirstOrThrow()
-  await addAssignedTags(queries, agentId, [tag.id])
+  await queries.insertInto('groupMembers').values({ groupId, agentId }).execute()
 }
 
 /** Answers false when it was in another group, or in none. */
@@ -35,9 +26,9 @@ export async function deleteMember(
   agentId: number,
 ): Promise<boolean> {
   const { numDeletedRows } = await queries
-    .deleteFrom('agentTags')
+    .deleteFrom('groupMembers')
     .where('agentId', '=', agentId)
-    .where('tagId', 'in', (e) => e.selectFrom('tags').select('id').where('groupId', '=', groupId))
+    .where('groupId', '=', groupId)
     .executeTakeFirst()
   return numDeletedRows > 0n
 }
@@ -50,7 +41,7 @@ export async function readGroupsOfAgents(
   const rows = await inPieces(agentIds, async (ids) => [
     ...(await selectRootPlaces(queries).where('placements.agentId', 'in', ids).execute()),
     // A member is in that group, whatever its cache still holds.
-    ...(await selectMembers(queries).where('agentTags.agentId', 'in', ids).execute()),
+    ...(await selectMembers(queries).where('groupMembers.agentId', 'in', ids).execute()),
   ])
   return new Map(
     rows.map(({ agentId, console, ...group }) => [agentId, { ...group, console: console === 1 }]),
@@ -73,12 +64,11 @@ export async function readAgentsOfGroups(
 
 function selectMembers(queries: Queries) {
   return queries
-    .selectFrom('agentTags')
-    .innerJoin('tags', 'tags.id', 'agentTags.tagId')
-    .innerJoin('vclGroups', 'vclGroups.id', 'tags.groupId')
-    .select(['agentTags.agentId', 'vclGroups.id', 'vclGroups.name'])
+    .selectFrom('groupMembers')
+    .innerJoin('vclGroups', 'vclGroups.id', 'groupMembers.groupId')
+    .select(['groupMembers.agentId', 'vclGroups.id', 'vclGroups.name'])
     .select(['vclGroups.organizationId', 'vclGroups.console'])
-    .orderBy('agentTags.agentId')
+    .orderBy('groupMembers.agentId')
 }
 
 /** The controller's, with and without domains, and their stages. */

@@ -1,8 +1,9 @@
 /** The places of groups with their agents' names and states. */
 import { sql } from 'kysely'
 import type { PlaceHolder } from './agent-index.js'
+import type { AgentOwner } from './agent-queries.js'
 import type { AgentState } from '../../resources/agent-state.js'
-import { stageDeploymentId } from './stage.js'
+import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { selectHeld, type DeployHold } from './deploy-queries.js'
 import type { CandidateState } from './placement-queries.js'
@@ -50,15 +51,29 @@ export async function readGroupPlaces(
   // States are written by the use cases only.
   return rows.map((row) => ({
     ...row,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
+    deploymentId: row.deploymentId ?? noDeployment,
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
   }))
 }
 
-/** Places of a group that are alike, and how many they are. */
+/** The agents that a group is placed on, and whose they are; without those of its stage only. */
+export async function readGroupAgents(queries: Queries, groupId: number): Promise<AgentOwner[]> {
+  return queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .select(['agents.id', 'agents.organizationId'])
+    .distinct()
+    .where('placements.groupId', '=', groupId)
+    .where('placements.stage', '=', 0)
+    .orderBy('agents.id')
+    .execute()
+}
+
+/** Places of a group, or of its stage, that are alike, and how many they are. */
 export interface AlikePlaces {
+  readonly groupId: number
   readonly deploymentId: number
   readonly state: PlacementState
   readonly hasCandidate: boolean
@@ -77,88 +92,49 @@ export async function countGroupPlaces(
   { groupId, stage }: PlaceHolder,
   hold?: DeployHold,
 ): Promise<AlikePlaces[]> {
-  let places = queries.selectFrom('placements')
-  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
-  const rows = await places
-    .innerJoin('agents', 'agents.id', 'placements.agentId')
+  let places = selectAlike(queries)
     .where('placements.groupId', '=', groupId)
     .where('placements.stage', '=', stage ? 1 : 0)
-    .groupBy([
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateName',
-      'placements.candidateState',
-      'agents.state',
-      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
-    ])
-    .select((e) => [
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateName',
-      'placements.candidateState',
-      'agents.state as agentState',
-      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
-        'hasError',
-      ),
-      e.fn.countAll<number>().as('count'),
-    ])
-    .execute()
-  // States are written by the use cases only.
-  return rows.map(({ candidateName, ...row }) => ({
-    ...row,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
-    hasCandidate: candidateName !== null,
-    hasError: row.hasError === 1,
-    agentState: row.agentState as AgentState,
-    state: row.state as PlacementState,
-    candidateState: row.candidateState as CandidateState | null,
-  }))
-}
-
-export interface CountedPlaces {
-  readonly groupId: number
-  readonly deploymentId: number
-  /** A candidate on its way shows, whatever serves meanwhile. */
-  readonly state: PlacementState
-  readonly agentState: AgentState
-  readonly count: number
+  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
+  return (await places.execute()).map(toAlike)
 }
 
 /** Of many groups, without their stages. */
 export async function countPlacesOfGroups(
   queries: Queries,
   groupIds: readonly number[],
-): Promise<CountedPlaces[]> {
-  const rows = await queries
-    .selectFrom('placements')
-    .innerJoin('agents', 'agents.id', 'placements.agentId')
+): Promise<AlikePlaces[]> {
+  const rows = await selectAlike(queries)
     .where('placements.groupId', 'in', [...groupIds])
     .where('placements.stage', '=', 0)
-    .groupBy([
-      'placements.groupId',
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateState',
-      'agents.state',
-      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
-    ])
-    .select((e) => [
-      'placements.groupId',
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateState',
-      'agents.state as agentState',
-      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
-        'hasError',
-      ),
-      e.fn.countAll<number>().as('count'),
-    ])
     .execute()
+  return rows.map(toAlike)
+}
+
+function selectAlike(queries: Queries) {
+  const hasError = sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`
+  return queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .groupBy(['placements.groupId', 'placements.deploymentId', 'placements.state'])
+    .groupBy(['placements.candidateName', 'placements.candidateState', 'agents.state', hasError])
+    .select(['placements.groupId', 'placements.deploymentId', 'placements.state'])
+    .select(['placements.candidateName', 'placements.candidateState'])
+    .select((e) => ['agents.state as agentState', e.fn.countAll<number>().as('count')])
+    .select(hasError.as('hasError'))
+}
+
+type AlikeRow = Awaited<ReturnType<ReturnType<typeof selectAlike>['executeTakeFirstOrThrow']>>
+
+function toAlike({ candidateName, ...row }: AlikeRow): AlikePlaces {
   // States are written by the use cases only.
-  return rows.map(({ candidateState, ...row }) => ({
+  return {
     ...row,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
+    deploymentId: row.deploymentId ?? noDeployment,
+    hasCandidate: candidateName !== null,
+    hasError: row.hasError === 1,
     agentState: row.agentState as AgentState,
-    state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),
-  }))
+    state: row.state as PlacementState,
+    candidateState: row.candidateState as CandidateState | null,
+  }
 }

@@ -5,7 +5,6 @@ import type { Fields, Written } from '../../resources/resource.js'
 import { namedDomain, vclGroup } from '../../resources/vclgroup.js'
 import { parseSources, type WishedDomain, type WishedSources } from './vcl-group.js'
 import { groupBy } from '../../group-by.js'
-import { isPeoples } from '../store/hidden.js'
 import type { ListColumns, NestedColumn } from '../store/list-query.js'
 import { deleteOwned, insertOwned, selectOwned, updateOwned } from '../store/owned-rows.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
@@ -52,8 +51,6 @@ interface Links {
   readonly key: 'fileId' | 'domainId' | 'deploymentId'
   readonly to: 'files' | 'domains' | 'deployments'
   readonly word: 'name' | 'fqdn'
-  /** Of those that lists are filtered by. */
-  readonly condition?: Expression<SqlBool>
 }
 
 const includeLinks = {
@@ -73,7 +70,6 @@ const deploymentLinks = {
   key: 'deploymentId',
   to: 'deployments',
   word: 'name',
-  condition: isPeoples('deployments'),
 } as const
 
 export const groupColumns = {
@@ -88,7 +84,7 @@ export const groupColumns = {
 } satisfies ListColumns
 
 /** Within the condition `files` is the include, not the main file that the list itself joins. */
-function linkedColumns(name: string, fields: Fields, { table, key, to, condition }: Links) {
+function linkedColumns(name: string, fields: Fields, { table, key, to }: Links) {
   const exists: NestedColumn['exists'] = (wanted) => {
     const [links, target] = [table as 'vclGroupIncludes', to as 'files']
     return expressionBuilder<Tables, 'vclGroups'>().exists((e) =>
@@ -97,7 +93,7 @@ function linkedColumns(name: string, fields: Fields, { table, key, to, condition
         .innerJoin(target, `${target}.id`, `${links}.${key as 'fileId'}`)
         .select(`${links}.groupId`)
         .whereRef(`${links}.groupId`, '=', 'vclGroups.id')
-        .where(condition ? e.and([condition, wanted]) : wanted),
+        .where(wanted),
     )
   }
   return nestedColumns(name, { fields, table: to }, exists)
@@ -278,15 +274,16 @@ async function insertLinks(
     .execute()
 }
 
-/** With the tag and the deployment that are hidden for it. */
 export async function deleteGroup(queries: Queries, id: number): Promise<void> {
-  // What refers to them first: the order of cascades is the database's.
-  await queries.deleteFrom('vclGroupDeployments').where('groupId', '=', id).execute()
-  await queries
-    .deleteFrom('deploymentTags')
-    .where('tagId', 'in', (e) => e.selectFrom('tags').select('id').where('groupId', '=', id))
-    .execute()
   await deleteOwned(queries, 'vclGroups', id)
+}
+
+/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
+export function deploymentIdsOf({
+  wish,
+  deployments,
+}: Pick<GroupRecord, 'wish' | 'deployments'>): readonly number[] {
+  return wish?.deploymentIds ?? deployments.map(({ id }) => id)
 }
 
 /** Of all organizations; 0 before the first. */

@@ -2,7 +2,6 @@
 import { expressionBuilder, sql, type Expression } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { agent } from '../../resources/agent.js'
-import { isPeoples } from '../store/hidden.js'
 import type { ListColumns, NestedColumn, PlainColumn } from '../store/list-query.js'
 import { listColumns, ownerColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
@@ -19,7 +18,6 @@ function tagOfAgent(of: PlainColumn): NestedColumn {
           .innerJoin('tags', 'tags.id', 'agentTags.tagId')
           .select('agentTags.tagId')
           .whereRef('agentTags.agentId', '=', 'agents.id')
-          .where(isPeoples('tags'))
           .where(condition),
       ),
   }
@@ -82,4 +80,3 @@ export function agentColumnsFor(scope: Scope): ListColumns {
 function toExpression({ column }: PlainColumn): Expression<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column
 }
-

@@ -137,10 +137,9 @@ export async function readCommonParams(
   const rows = await queries
     .selectFrom('paramSets')
     .innerJoin('consoleGroups', 'consoleGroups.paramSetId', 'paramSets.id')
-    .innerJoin('tags', 'tags.groupId', 'consoleGroups.groupId')
-    .innerJoin('agentTags', 'agentTags.tagId', 'tags.id')
-    .select(['agentTags.agentId', 'paramSets.params'])
-    .where('agentTags.agentId', 'in', [...agentIds])
+    .innerJoin('groupMembers', 'groupMembers.groupId', 'consoleGroups.groupId')
+    .select(['groupMembers.agentId', 'paramSets.params'])
+    .where('groupMembers.agentId', 'in', [...agentIds])
     .execute()
   const parsed = new Map([...new Set(rows.map(({ params }) => params))].map(toParsed))
   return new Map(rows.map(({ agentId, params }) => [agentId, parsed.get(params) ?? {}]))

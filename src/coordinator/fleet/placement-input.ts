@@ -1,12 +1,20 @@
 /** What the decision about places is made from (`placement/placement.ts`). */
 import type { AgentIndex } from './agent-index.js'
+import type { PlacementTarget } from './placement-target.js'
 
 export interface PlacementDeployment {
   readonly id: number
   readonly min: number
   readonly max: number
-  /** All of them are needed. */
-  readonly tagIds: readonly number[]
+  readonly target: PlacementTarget
+}
+
+/** Of a stage's places, and of those of a group whose agents are named one by one: no deployment has this id. */
+export const noDeployment = 0
+
+/** For a group, or its stage, that goes to every agent that fits, and needs one. */
+export function placeEverywhere(target: PlacementTarget): PlacementDeployment {
+  return { id: noDeployment, min: 1, max: Number.MAX_SAFE_INTEGER, target }
 }
 
 export interface PlacementGroup {
@@ -16,11 +24,11 @@ export interface PlacementGroup {
   readonly fqdns?: readonly string[]
   readonly deployments: readonly PlacementDeployment[]
   /** Where this one is, it makes way: the stage that is promoted. */
-  readonly supersedes?: number
+  readonly supersedes?: number | undefined
   /** Those whose places it may take, where too few agents are free: they make way for it (`holderId`). */
   readonly replaces?: ReadonlySet<number> | undefined
   /** Never on an agent with this one, whatever domains they have: a stage and its group. */
-  readonly apartFrom?: number
+  readonly apartFrom?: number | undefined
 }
 
 export interface Place {
@@ -35,14 +43,14 @@ export interface PlacementInput {
   readonly agents: AgentIndex
   readonly placed: readonly Place[]
   /** Passed over: not placed, and those that are placed are neither counted nor touched. */
-  readonly exclude?: ReadonlySet<number>
+  readonly exclude?: ReadonlySet<number> | undefined
   /**
    * Placed agents where what is wanted did not load: they keep what they serve, and others fill their places up to max
    * (choices: 3, Deploy). They count again where nobody else is there.
    */
-  readonly failed?: ReadonlySet<number>
+  readonly failed?: ReadonlySet<number> | undefined
   /** Down agents that keep their places: it is not known yet what they went with, or more than half of the fleet did. */
-  readonly keepDown?: ReadonlySet<number>
+  readonly keepDown?: ReadonlySet<number> | undefined
   /** For reasons: the name of a group or stage that the reader may know of, by `holderId`. */
   readonly nameOf?: ((holder: number) => string | undefined) | undefined
 }

@@ -1,11 +1,13 @@
 /** Each group's place on each agent: what serves there, what is being loaded, what served before. */
-import type { Insertable, Selectable } from 'kysely'
+import { sql, type Insertable, type Selectable } from 'kysely'
 import type { PlaceHolder } from './agent-index.js'
 import type { PlacedProgram } from '../../vcl/desired-engine.js'
-import { stageDeploymentId } from './stage.js'
+import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Tables } from '../store/schema.js'
+import { placementTables } from '../store/tables/groups.js'
 import type { Queries } from '../store/store.js'
 
 export type CandidateState = 'pending' | 'loaded' | 'failed'
@@ -14,7 +16,7 @@ export interface PlacementRecord {
   readonly groupId: number
   readonly agentId: number
   readonly organizationId: number | null
-  /** Of a stage `stageDeploymentId`. */
+  /** `noDeployment` of a stage, and of a group of the console. */
   readonly deploymentId: number
   /** Order of placement; the highest leaves first. */
   readonly position: number
@@ -74,51 +76,38 @@ export async function savePlacementStates(
   queries: Queries,
   placements: readonly PlacementRecord[],
 ): Promise<void> {
-  for (let start = 0; start < placements.length; start += rowsPerStatement) {
-    const rows = placements.slice(start, start + rowsPerStatement).map(toRow)
-    await queries
+  const save = (piece: readonly PlacementRecord[]) =>
+    queries
       .insertInto('placements')
-      .values(rows)
+      .values(piece.map(toRow))
       .onConflict((conflict) =>
-        conflict.columns(['groupId', 'agentId', 'stage']).doUpdateSet((e) => ({
-          deploymentId: e.ref('excluded.deploymentId'),
-          position: e.ref('excluded.position'),
-          state: e.ref('excluded.state'),
-          wantedRevision: e.ref('excluded.wantedRevision'),
-          appliedRevision: e.ref('excluded.appliedRevision'),
-          currentName: e.ref('excluded.currentName'),
-          currentSha: e.ref('excluded.currentSha'),
-          candidateName: e.ref('excluded.candidateName'),
-          candidateSha: e.ref('excluded.candidateSha'),
-          candidateState: e.ref('excluded.candidateState'),
-          previousName: e.ref('excluded.previousName'),
-          previousSha: e.ref('excluded.previousSha'),
-          currentFqdns: e.ref('excluded.currentFqdns'),
-          candidateFqdns: e.ref('excluded.candidateFqdns'),
-          previousFqdns: e.ref('excluded.previousFqdns'),
-          error: e.ref('excluded.error'),
-          deployedAt: e.ref('excluded.deployedAt'),
-          keptDown: e.ref('excluded.keptDown'),
-          leaving: e.ref('excluded.leaving'),
-          replacedBy: e.ref('excluded.replacedBy'),
-        })),
+        conflict.columns(['groupId', 'agentId', 'stage']).doUpdateSet(asInserted),
       )
       .execute()
-  }
+  await inPieces(placements, save, rowsPerStatement)
 }
+
+const keys = ['groupId', 'agentId', 'stage', 'organizationId']
+/** What changes of a place. */
+const asInserted = Object.fromEntries(
+  Object.keys(placementTables.placements.columns)
+    .filter((column) => !keys.includes(column))
+    .map((column) => [column, sql.ref<never>(`excluded.${column}`)]),
+)
 
 export async function deletePlacements(
   queries: Queries,
   { groupId, stage }: PlaceHolder,
   agentIds: readonly number[],
 ): Promise<void> {
-  for (let start = 0; start < agentIds.length; start += rowsPerStatement)
-    await queries
+  await inPieces(agentIds, (ids) =>
+    queries
       .deleteFrom('placements')
       .where('groupId', '=', groupId)
       .where('stage', '=', stage ? 1 : 0)
-      .where('agentId', 'in', agentIds.slice(start, start + rowsPerStatement))
-      .execute()
+      .where('agentId', 'in', ids)
+      .execute(),
+  )
 }
 
 function program(
@@ -139,7 +128,7 @@ function fromRow(row: Selectable<Tables['placements']>): PlacementRecord {
     groupId: row.groupId,
     agentId: row.agentId,
     organizationId: row.organizationId,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
+    deploymentId: row.deploymentId ?? noDeployment,
     position: row.position,
     state: row.state as PlacementState, // written by savePlacements and the report recorder only
     wantedRevision: row.wantedRevision,
@@ -167,7 +156,7 @@ function toRow(placement: PlacementRecord): Insertable<Tables['placements']> {
     groupId: placement.groupId,
     agentId: placement.agentId,
     organizationId: placement.organizationId,
-    deploymentId: placement.stage ? null : placement.deploymentId,
+    deploymentId: placement.deploymentId === noDeployment ? null : placement.deploymentId,
     position: placement.position,
     state: placement.state,
     wantedRevision: placement.wantedRevision,

@@ -2,10 +2,14 @@
  * A stage: other sources of a group on agents of their own choice, beside what is deployed (choices: 3, Stage). It goes to
  * every Running agent that has all of its tags, so it is placed like a group with one deployment that has no max.
  */
-import { findFitting } from './agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { findConflict } from './placement-conflict.js'
-import type { PlacementDeployment, PlacementInput } from './placement-input.js'
+import {
+  placeEverywhere,
+  type PlacementDeployment,
+  type PlacementInput,
+} from './placement-input.js'
+import { findFitting } from './placement-target.js'
 import type { StageTarget, WishedSources } from './vcl-group.js'
 
 /** What a stage puts on caches; JSON in `stages.sources`, and as sources of a deploy that stages. */
@@ -17,11 +21,8 @@ export function isStaged(sources: WishedSources): sources is StagedSources {
   return sources.stage !== undefined
 }
 
-/** No deployment has this id. */
-export const stageDeploymentId = 0
-
 export function stageDeployment(tagIds: readonly number[]): PlacementDeployment {
-  return { id: stageDeploymentId, min: 1, max: Number.MAX_SAFE_INTEGER, tagIds }
+  return placeEverywhere({ kind: 'tags', tagIds })
 }
 
 interface StageConflict {
@@ -32,7 +33,7 @@ interface StageConflict {
 /** The Running agents with all of the tags that cannot hold it: none of them is passed over, unlike a deployment's. */
 export function findStageConflicts(input: PlacementInput): readonly StageConflict[] {
   return input.group.deployments
-    .flatMap(({ tagIds }) => findFitting(input.agents, tagIds))
+    .flatMap(({ target }) => findFitting(input.agents, target))
     .filter(({ state }) => state === agentStates.Running)
     .flatMap((agent) => {
       const reason = findConflict(input, agent)

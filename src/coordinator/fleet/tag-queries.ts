@@ -2,7 +2,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Written } from '../../resources/resource.js'
 import { tag } from '../../resources/tag.js'
-import { isPeoples, type HiddenFor } from '../store/hidden.js'
 import type { ListColumns } from '../store/list-query.js'
 import { insertOwned, selectOwned } from '../store/owned-rows.js'
 import { ownedBy } from '../store/owner.js'
@@ -35,7 +34,7 @@ export async function findTag(
 export function selectTags(queries: Queries, scope: Scope) {
   return selectOwned(queries, 'tags', visibleTags(scope))
     .select(staticTag().as('static'))
-    .where(isPeoples('tags'))
+    .where(visibleTags(scope))
 }
 
 /** 1 while an agent sends this tag, else 0: PostgreSQL and SQLite print a condition differently. */
@@ -56,7 +55,6 @@ export async function readUsableTagIds(
     .selectFrom('tags')
     .select('id')
     .where('tags.id', 'in', [...ids])
-    .where(isPeoples('tags'))
     .where(
       owner === null
         ? ownedBy(null, 'tags')
@@ -96,12 +94,11 @@ export async function readTagNames(
 export async function insertTag(
   queries: Queries,
   owner: number | null,
-  fields: Partial<TagFields> & Pick<TagFields, 'name'> & HiddenFor,
+  fields: Partial<TagFields> & Pick<TagFields, 'name'>,
   now: number,
 ): Promise<number> {
   const id = await insertOwned(queries, 'tags', fields, { owner, now })
-  // A group's own is counted with the group.
-  if (fields.groupId === undefined) await holdQuota(queries, owner, 'tags')
+  await holdQuota(queries, owner, 'tags')
   return id
 }
 

@@ -94,6 +94,17 @@ export function fqdnsOf(domains: readonly { readonly fqdn: string }[]): readonly
 /** `applied` and `failed` tell how the wanted revision ended on the agent. */
 export type PlacementState = 'wanted' | 'applying' | 'applied' | 'failed'
 
+/** A candidate on its way shows, whatever serves meanwhile. */
+export function shownState({
+  state,
+  candidateState,
+}: {
+  readonly state: PlacementState
+  readonly candidateState: string | null
+}): PlacementState {
+  return candidateState === 'pending' ? 'applying' : state
+}
+
 interface PlacementCondition {
   readonly deploymentId: number
   readonly state: PlacementState
@@ -105,7 +116,7 @@ interface PlacementCondition {
 interface DeploymentOfGroup {
   readonly id: number
   readonly min: number
-  /** Whether any agent has all of its tags, in whatever state. */
+  /** In whatever state it is. */
   readonly anyAgentFits: boolean
 }
 

@@ -22,8 +22,7 @@ const makeAnswer = answerMaker(vclGroup.fields)
 
 /** What people edit, as it is answered. */
 export function toGroupFields(group: GroupRecord) {
-  const { name, root, keepOnFailure, includes, domains, managedBy } = group
-  const deployments = group.console ? [] : group.deployments
+  const { name, root, keepOnFailure, includes, domains, deployments, managedBy } = group
   const { mainFile, mainFileVersion: version } = group
   const mainVCL = mainFile === null || version === null ? mainFile : { ...mainFile, version }
   return { name, root, keepOnFailure, mainVCL, includes, domains, deployments, managedBy }
@@ -44,10 +43,10 @@ export function toGroupView({ group, status, staged }: GroupView) {
   })
 }
 
-function toWishView({ wish, wishPending, console }: GroupRecord) {
+function toWishView({ wish, wishPending }: GroupRecord) {
   if (wish === null) return null
   const { mainVCL, includes, domains, deploymentIds } = wish
-  const deployments = console ? [] : deploymentIds.map((id) => ({ id }))
+  const deployments = deploymentIds.map((id) => ({ id }))
   return { mainVCL, includes, domains, deployments, pending: wishPending }
 }
 

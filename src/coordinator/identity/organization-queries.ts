@@ -1,7 +1,6 @@
 /** Organizations: separate owners of objects, by name (choices: 2, Who). */
 import { organization } from '../../resources/organization.js'
 import { readingOf } from '../api/noun-reading.js'
-import { isPeoples } from '../store/hidden.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import { visibleOrganizations, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
@@ -77,8 +76,6 @@ export async function countOwned(
         .selectFrom(table)
         .select((e) => e.fn.countAll<number>().as('count'))
         .where('organizationId', '=', id)
-        .$if(table === 'tags', (query) => query.where(isPeoples('tags')))
-        .$if(table === 'deployments', (query) => query.where(isPeoples('deployments')))
         .executeTakeFirstOrThrow()
       return { table, count }
     }),

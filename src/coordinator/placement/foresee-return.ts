@@ -4,18 +4,26 @@
  * in stretches, so that nobody else does.
  */
 import { setImmediate as servedOthers } from 'node:timers/promises'
-import { holderId, indexAgents, recordPlacement, type AgentIndex } from '../fleet/agent-index.js'
+import {
+  holderId,
+  indexAgents,
+  recordPlacement,
+  type AgentIndex,
+  type IndexedAgent,
+} from '../fleet/agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { composeDesired, type DesiredEngine } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
 import { programOf } from '../fleet/vcl-group.js'
-import { readDeploymentsOf } from '../fleet/deployment-queries.js'
 import { readSettings } from '../fleet/setting-queries.js'
-import { readFleet, readFleetInStretches, type FleetAgent } from '../fleet/fleet.js'
+import { isUsableBy, readFleet, readFleetInStretches, type FleetAgent } from '../fleet/fleet.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { isFitting } from '../fleet/placement-target.js'
 import { readStages } from '../fleet/stage-queries.js'
+import { readDeploymentsInForce } from '../fleet/target-queries.js'
 import type { Queries } from '../store/store.js'
-import { readDeployedGroupIds, readGroups, type GroupRecord } from '../fleet/group-queries.js'
+import { readDeployedGroupIds, readGroups } from '../fleet/group-queries.js'
+import { inPieces } from '../store/in-pieces.js'
 import { followedGroup, followedStage, indexByOwner, type Followed } from './placement-following.js'
 import { createPlacement, decideFollowing, switchPlacement, type PlacingInput } from './placing.js'
 
@@ -38,7 +46,10 @@ async function foreseePlaces(
   queries: Queries,
   agent: FleetAgent,
 ): Promise<readonly PlacementRecord[]> {
-  const fitting = (await readFollowed(queries)).filter((one) => concerns(one, agent))
+  const [indexed] = indexAgents([agent]).agents
+  const fitting = (await readFollowed(queries)).filter(
+    (one) => indexed && concerns(one, indexed, agent.organizationId),
+  )
   if (fitting.length === 0) return []
   const { fleet, placements } = await readRivals(queries, agent, fitting)
   const indexes = await indexInSteps(fitting, fleet)
@@ -99,17 +110,15 @@ async function readRivals(
 }> {
   const groupIds = [...new Set(fitting.map(({ groupId }) => groupId))]
   const holders = new Set(fitting.map(holderId))
-  const tagIds = new Set(
-    fitting.flatMap(({ deployments }) =>
-      deployments.flatMap(({ tags }) => tags.map(({ id }) => id)),
-    ),
-  )
+  const targets = fitting.flatMap(({ deployments }) => deployments.map(({ target }) => target))
+  const tagIds = new Set(targets.flatMap((one) => (one.kind === 'tags' ? one.tagIds : [])))
   const fleet: FleetAgent[] = []
   const placements: PlacementRecord[] = []
   for await (const agents of readFleetInStretches(queries, { kind: 'all' })) {
     const rivals = agents.filter(
       (one) =>
-        one.tagIds.some((id) => tagIds.has(id)) || one.groupIds.some((id) => holders.has(id)),
+        one.tagIds.some((id) => tagIds.has(id)) ||
+        [one.memberOf ?? 0, ...one.groupIds].some((id) => holders.has(id)),
     )
     const agentIds = rivals.map(({ id }) => id)
     fleet.push(...rivals.map((one) => (one.id === agent.id ? agent : one)))
@@ -124,16 +133,13 @@ const groupsAtOnce = 100
 
 /** In the order of a pass: what is only tried takes no place from groups. */
 async function readFollowed(queries: Queries): Promise<readonly Followed[]> {
-  const groups: GroupRecord[] = []
   const groupIds = await readDeployedGroupIds(queries)
-  for (let start = 0; start < groupIds.length; start += groupsAtOnce) {
-    const ids = groupIds.slice(start, start + groupsAtOnce)
-    groups.push(...(await readGroups(queries, { kind: 'all' }, { ids, deployed: true })))
+  const read = async (ids: readonly number[]) => {
     await servedOthers()
+    return readGroups(queries, { kind: 'all' }, { ids, deployed: true })
   }
-  const ids = new Set(groups.flatMap(({ wish }) => wish?.deploymentIds ?? []))
-  const found = await readDeploymentsOf(queries, [...ids])
-  const deployments = new Map(found.map((deployment) => [deployment.id, deployment]))
+  const groups = await inPieces(groupIds, read, groupsAtOnce)
+  const deployments = await readDeploymentsInForce(queries, groups)
   const stages = await readStages(queries)
   return [
     ...groups.flatMap((group) => followedGroup({ deployments }, group) ?? []),
@@ -141,12 +147,9 @@ async function readFollowed(queries: Queries): Promise<readonly Followed[]> {
   ]
 }
 
-/** It is placed there, or may be: the agent is its owner's or shared, and has the tags. */
-function concerns(followed: Followed, agent: FleetAgent): boolean {
-  if (agent.groupIds.includes(holderId(followed))) return true
-  const { organizationId: owner, deployments } = followed
-  const isUsable = owner === null || agent.organizationId === null || agent.organizationId === owner
-  return (
-    isUsable && deployments.some(({ tags }) => tags.every(({ id }) => agent.tagIds.includes(id)))
-  )
+/** It is placed there, or may be: the agent is its owner's or shared, and fits. */
+function concerns(followed: Followed, agent: IndexedAgent, organizationId: number | null): boolean {
+  if (agent.groupIds.has(holderId(followed))) return true
+  const isUsable = isUsableBy(followed.organizationId, { organizationId })
+  return isUsable && followed.deployments.some(({ target }) => isFitting(agent, target))
 }

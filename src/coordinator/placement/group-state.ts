@@ -4,17 +4,21 @@ import { deploymentStateName, type DeploymentState } from '../fleet/deployment.j
 import { groupBy } from '../../group-by.js'
 import { placeGroup } from './placement.js'
 import { explainPlacement } from './placement-reasons.js'
-import { programOf, stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
+import { programOf, shownState, stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
 import { readFittingDeployments } from '../fleet/deployment-places.js'
-import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import type { Actor } from '../../resources/permission.js'
-import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import { isUsableBy, readFleet } from '../fleet/fleet.js'
 import { readGroupPlaces, type GroupPlace } from '../fleet/group-places.js'
 import type { NamedReference } from '../store/owner.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import { readReplaceable } from '../fleet/replaced-places.js'
-import type { GroupRecord } from '../fleet/group-queries.js'
+import { deploymentIdsOf, type GroupRecord } from '../fleet/group-queries.js'
+import {
+  readDeploymentsInForce,
+  readDeploymentsOfGroup,
+  type NamedDeployment,
+} from '../fleet/target-queries.js'
 import { noteOtherHolders, toPlacementInput } from './placing.js'
 import { readNamesOf } from './replacing.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -55,17 +59,11 @@ export async function readGroupStatuses(
   const places = groupBy(await readGroupPlaces(queries, ids), (place) => place.groupId)
   const deploys = (await readDeploys(queries, ids)).filter(({ action }) => action !== 'stage')
   const deploying = new Set(deploys.map(({ groupId }) => groupId))
-  const deploymentIds = [...new Set(groups.flatMap(deploymentIdsOf))]
-  const deployments = new Map(
-    (await readDeploymentsOf(queries, deploymentIds)).map((deployment) => [
-      deployment.id,
-      deployment,
-    ]),
-  )
+  const deployments = await readDeploymentsInForce(queries, groups)
   // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place by the wish.
   const empty = groups.filter((group) => {
-    const wished = deploymentIdsOf(group)
-    const isPlaced = places.get(group.id)?.some((place) => wished.includes(place.deploymentId))
+    const wished = new Set(deployments.get(group.id)?.map(({ id }) => id))
+    const isPlaced = places.get(group.id)?.some((place) => wished.has(place.deploymentId))
     return group.deployed && isPlaced !== true
   })
   const fitting = new Set(await readFittingDeployments(queries, empty.flatMap(deploymentIdsOf)))
@@ -75,7 +73,7 @@ export async function readGroupStatuses(
       toStatus(group, {
         deploying: deploying.has(group.id),
         places: places.get(group.id) ?? [],
-        deployments: deploymentIdsOf(group).flatMap((id) => deployments.get(id) ?? []),
+        deployments: deployments.get(group.id) ?? [],
         fitting,
       }),
     ]),
@@ -103,7 +101,7 @@ export async function explainGroupPlacement(
   const replaces = replace ? await readReplaceable(queries, group) : undefined
   const target = { id: group.id, domains: shown.wish?.domains ?? group.domains, replaces }
   await noteOtherHolders(queries, { group: target, agents })
-  const deployments = await readDeploymentsOf(queries, deploymentIdsOf(shown))
+  const deployments = await readDeploymentsOfGroup(queries, group.id, deploymentIdsOf(shown))
   const input = toPlacementInput({
     group: target,
     deployments,
@@ -114,10 +112,10 @@ export async function explainGroupPlacement(
     nameOf: await readNamesOf(queries, owner),
   })
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
-  const listed = deployments.filter(({ groupId }) => groupId === null)
-  const named = new Map(listed.map(({ id, name }) => [id, { id, name }]))
-  const chosenBy = group.console ? 'names' : 'tags'
-  const rows = explainPlacement(input, placeGroup(input), chosenBy).map((row) => ({
+  const named = new Map(
+    deployments.flatMap(({ id, name }) => (name === null ? [] : [[id, { id, name }]])),
+  )
+  const rows = explainPlacement(input, placeGroup(input)).map((row) => ({
     agent: { id: row.agentId, name: names.get(row.agentId) ?? '' },
     deployment: row.deploymentId === null ? null : (named.get(row.deploymentId) ?? null),
     chosen: row.chosen,
@@ -132,20 +130,10 @@ export async function explainGroupPlacement(
   return [...rows, ...foreign].toSorted((a, b) => a.agent.id - b.agent.id)
 }
 
-/** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
-function isUsableBy(owner: number | null, agent: Pick<FleetAgent, 'organizationId'>): boolean {
-  return owner === null || agent.organizationId === null || agent.organizationId === owner
-}
-
-/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
-function deploymentIdsOf({ wish, deployments }: GroupRecord): readonly number[] {
-  return wish?.deploymentIds ?? deployments.map(({ id }) => id)
-}
-
 interface StatusInput {
   readonly deploying: boolean
   readonly places: readonly GroupPlace[]
-  readonly deployments: readonly DeploymentRecord[]
+  readonly deployments: readonly NamedDeployment[]
   readonly fitting: ReadonlySet<number>
 }
 
@@ -153,10 +141,10 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
   const state = stateOfGroup({
     deployed: group.deployed,
     deploying: input.deploying,
-    deployments: input.deployments.map(({ id, min }) => ({
+    deployments: input.deployments.map(({ id, min, target }) => ({
       id,
       min,
-      anyAgentFits: input.fitting.has(id),
+      anyAgentFits: target.kind === 'members' ? target.agentIds.size > 0 : input.fitting.has(id),
     })),
     placements: input.places.map((place) => ({ ...place, state: shownState(place) })),
   })
@@ -172,9 +160,4 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
       deployedAt: place.deployedAt,
     })),
   }
-}
-
-/** A candidate on its way shows, whatever serves meanwhile. */
-function shownState(place: GroupPlace): PlacementState {
-  return place.candidateState === 'pending' ? 'applying' : place.state
 }

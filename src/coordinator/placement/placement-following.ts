@@ -5,7 +5,6 @@
 import {
   holderId,
   indexAgents,
-  isFitting,
   recordPlacement,
   type AgentIndex,
   type PlaceHolder,
@@ -17,11 +16,12 @@ import { fullReason, type PlacementDecision } from './placement.js'
 import { stageDeployment } from '../fleet/stage.js'
 import { programOf, type WishedSources } from '../fleet/vcl-group.js'
 import { endPlacementWaits, forgetRestarts } from '../fleet/condition-queries.js'
-import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
+import { readDeploymentsInForce, type AskedOfGroups } from '../fleet/target-queries.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
-import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import { isUsableBy, readFleet, type FleetAgent } from '../fleet/fleet.js'
 import type { Term } from '../store/lease-queries.js'
+import { isFitting } from '../fleet/placement-target.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { readBeingReplaced } from '../fleet/replaced-places.js'
 import { readStages, type StageRecord } from '../fleet/stage-queries.js'
@@ -97,12 +97,7 @@ async function offerFreed(queries: Queries, pass: Pass): Promise<void> {
       return (
         agent !== undefined &&
         !agent.groupIds.has(group.id) &&
-        followed?.deployments.some(({ tags }) =>
-          isFitting(
-            agent,
-            tags.map(({ id }) => id),
-          ),
-        ) === true
+        followed?.deployments.some(({ target }) => isFitting(agent, target)) === true
       )
     })
     if (mayCome) await followGroup(queries, pass, group)
@@ -125,7 +120,7 @@ function findAwaited({ ready }: Pass): ReadonlySet<number> {
 interface Pass extends SavedPass {
   readonly groups: readonly GroupRecord[]
   readonly stages: readonly StageRecord[]
-  readonly deployments: ReadonlyMap<number, DeploymentRecord>
+  readonly deployments: AskedOfGroups
   /** By the groups' owners; kept true as groups are decided, so that two never choose one agent at once. */
   readonly agents: ReadonlyMap<number | null, AgentIndex>
   /** Running agents whose cache restarted: what failed there is tried again (choices: 3, Deploy). */
@@ -161,21 +156,26 @@ async function readPass(
     (group) => !busy.has(group.id),
   )
   const stages = (await readStages(queries)).filter(({ groupId }) => !busy.has(groupId))
-  const started = { ready: [], going: [], before: new Map(), takers: nobody, judge, isDue }
-  if (groups.length + stages.length === 0)
-    return { ...emptyPass, ...started, placements: new Map() }
-  const deploymentIds = new Set(groups.flatMap((group) => group.wish?.deploymentIds ?? []))
-  const deployments = await readDeploymentsOf(queries, [...deploymentIds])
-  const groupIds = new Set([...groups.map(({ id }) => id), ...stages.map((one) => one.groupId)])
-  const before = groupBy(await readPlacements(queries, { groupIds: [...groupIds] }), holderId)
-  const fleet = await readFleet(queries, { kind: 'all' })
+  const groupIds = [
+    ...new Set([...groups.map(({ id }) => id), ...stages.map((one) => one.groupId)]),
+  ]
+  // Nobody asks for an agent where nothing is deployed.
+  const isIdle = groupIds.length === 0
+  const before = groupBy(isIdle ? [] : await readPlacements(queries, { groupIds }), holderId)
+  const fleet = isIdle ? [] : await readFleet(queries, { kind: 'all' })
   const { heartbeatMs } = service.settings
   const loss = judgeLoss({ agents: fleet, now: service.now(), heartbeatMs, patientUntil })
   return {
-    ...started,
-    ...{ groups, stages, before, placements: new Map(before) },
+    groups,
+    stages,
+    before,
+    placements: new Map(before),
+    going: [],
+    ready: [],
+    judge,
+    isDue,
     takers: new Set(fleet.flatMap(({ replacedBy }) => [...(replacedBy?.values() ?? [])])),
-    deployments: new Map(deployments.map((deployment) => [deployment.id, deployment])),
+    deployments: await readDeploymentsInForce(queries, groups),
     agents: indexByOwner([...groups, ...stages], fleet),
     restarted: findRestarted(fleet),
     loss,
@@ -184,15 +184,6 @@ async function readPass(
 }
 
 const nobody: ReadonlySet<number> = new Set()
-const emptyPass: Omit<Pass, keyof SavedPass | 'judge' | 'isDue'> = {
-  groups: [],
-  stages: [],
-  deployments: new Map(),
-  agents: new Map(),
-  restarted: nobody,
-  loss: { lost: nobody, settling: nobody, againAt: null },
-  keepDown: nobody,
-}
 
 export function followedGroup(
   pass: Pick<Pass, 'deployments'>,
@@ -204,7 +195,7 @@ export function followedGroup(
     : {
         ...group,
         ...{ groupId: group.id, stage: false, wish },
-        deployments: wish.deploymentIds.flatMap((id) => pass.deployments.get(id) ?? []),
+        deployments: pass.deployments.get(group.id) ?? [],
       }
 }
 
@@ -213,7 +204,7 @@ export function followedStage(stage: StageRecord): Followed {
   return {
     ...stage,
     ...{ stage: true, wish: stage.sources, wishPending: false, keepOnFailure: true },
-    deployments: [{ ...stageDeployment(tagIds), tags: tagIds.map((id) => ({ id })) }],
+    deployments: [stageDeployment(tagIds)],
   }
 }
 
@@ -318,18 +309,16 @@ function keepPlaces(
   return kept.length === 0 ? keepDown : new Set([...keepDown, ...kept.map((one) => one.agentId)])
 }
 
-/** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
 export function indexByOwner(
   groups: readonly { readonly organizationId: number | null }[],
   fleet: readonly FleetAgent[],
 ) {
   const owners = new Set(groups.map((group) => group.organizationId))
   return new Map(
-    [...owners].map((owner) => {
-      const usable = (agent: FleetAgent): boolean =>
-        owner === null || agent.organizationId === null || agent.organizationId === owner
-      return [owner, indexAgents(fleet.filter(usable))]
-    }),
+    [...owners].map((owner) => [
+      owner,
+      indexAgents(fleet.filter((agent) => isUsableBy(owner, agent))),
+    ]),
   )
 }
 

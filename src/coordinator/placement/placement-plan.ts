@@ -14,49 +14,22 @@ import type { Place } from '../fleet/placement-input.js'
 import { programOf, type WishedDomain } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { readFleet } from '../fleet/fleet.js'
-import { readUsableIds, type NamedReference } from '../store/owner.js'
+import { readUsableIds } from '../store/owner.js'
 import { readOtherHolders } from '../fleet/placement-domains.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { readReplaceable } from '../fleet/replaced-places.js'
 import { scopeOfOwner } from '../store/scope.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
+import type { NamedDeployment } from '../fleet/target-queries.js'
 import { readGroups, readNewestGroupId, type GroupRecord } from '../fleet/group-queries.js'
 import { notThere, requireAll } from '../api/find-references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { holdsPlace, toPlacementInput, type GroupToPlace } from './placing.js'
+import type { PlacementPlan, PlannedPlace } from './plan-schemas.js'
 import { readNamesOf, takePlaces } from './replacing.js'
 import { describeShortages } from './shortage.js'
 
-interface PlannedDeployment {
-  /** Left out: it is to be made. */
-  readonly id?: number | undefined
-  readonly name: string
-  readonly min: number
-  readonly max: number
-  /** A tag without an id is to be made: no agent bears it yet. */
-  readonly tags: readonly { readonly id?: number | undefined }[]
-}
-
-interface PlannedGroup {
-  /** Left out: it is to be made. */
-  readonly id?: number | undefined
-  readonly name: string
-  readonly domains: readonly string[]
-  /** Names of planned deployments. */
-  readonly deployments: readonly string[]
-  /** It takes the places of other groups. */
-  readonly replace?: boolean | undefined
-}
-
-interface PlacementPlan {
-  /** In the order of their deploys. */
-  readonly groups: readonly PlannedGroup[]
-  readonly deployments: readonly PlannedDeployment[]
-  /** They leave their agents first. */
-  readonly undeployed: readonly { readonly id: number }[]
-}
-
-export type PlannedPlace = ForeseenPlaces['agents'][number]
+type PlannedGroup = PlacementPlan['groups'][number]
 
 /** Throws 'invalid' for what the caller's organization does not have. */
 export async function planPlacement(
@@ -78,7 +51,7 @@ export async function planPlacement(
   const fqdns = [...new Set(groups.flatMap(({ domains }) => domains.map(({ fqdn }) => fqdn)))]
   // Group 0 is nobody: what a planned group has itself is no conflict to it.
   noteDomains(agents, await readOtherHolders(queries, { groupId: 0, stage: false }, fqdns))
-  for (const { id } of plan.undeployed)
+  for (const { id } of plan.undeployed ?? [])
     recordPlacement(agents, { id, root: false }, { add: [], remove: places.get(id) ?? [] })
   const deployments = await numberDeployments(service, actor, plan.deployments)
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
@@ -115,7 +88,7 @@ async function readOwnGroups(
   { groups, undeployed }: PlacementPlan,
 ): Promise<ReadonlyMap<number, GroupRecord>> {
   const planned = groups.flatMap(({ id }) => id ?? [])
-  const leaving = undeployed.map(({ id }) => id)
+  const leaving = (undeployed ?? []).map(({ id }) => id)
   const ids = [...new Set([...planned, ...leaving])]
   if (ids.length === 0) return new Map()
   const found = await readGroups(service.store.queries, scopeOf(actor), { ids })
@@ -149,13 +122,8 @@ function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedG
   }))
 }
 
-interface NumberedDeployment extends Omit<PlannedDeployment, 'tags'> {
-  readonly id: number
-  readonly tags: readonly { readonly id: number }[]
-}
-
 /** No agent has this tag: ids are from 1. */
-const unknownTag = { id: 0 }
+const unknownTagId = 0
 /** Chosen by us: they are looked up by one statement (SQLite takes 32,766 parameters). */
 const tagsMost = 10_000
 /** Beyond all ids: what is made next is the newest. */
@@ -164,8 +132,8 @@ const newIds = 2 ** 50
 async function numberDeployments(
   service: StateService,
   { organizationId }: Actor,
-  deployments: readonly PlannedDeployment[],
-): Promise<NumberedDeployment[]> {
+  deployments: PlacementPlan['deployments'],
+): Promise<NamedDeployment[]> {
   const { queries } = service.store
   await requireAll(deployments.flatMap(takeKnown), 'deployments', 'vclgroup', (ids) =>
     readUsableIds(queries, 'deployments', organizationId, ids),
@@ -176,10 +144,10 @@ async function numberDeployments(
   await requireAll(tags, 'deployments.tags', 'vclgroup', (ids) =>
     readUsableTagIds(queries, organizationId, ids),
   )
-  return deployments.map((deployment, index) => ({
+  return deployments.map(({ tags, ...deployment }, index) => ({
     ...deployment,
     id: deployment.id ?? newIds + index,
-    tags: deployment.tags.map(({ id }) => (id === undefined ? unknownTag : { id })),
+    target: { kind: 'tags', tagIds: tags.map(({ id }) => id ?? unknownTagId) },
   }))
 }
 
@@ -188,7 +156,7 @@ function takeKnown({ id }: { readonly id?: number | undefined }): { readonly id:
   return id === undefined ? [] : [{ id }]
 }
 
-function findByName(deployments: readonly NumberedDeployment[], name: string): NumberedDeployment {
+function findByName(deployments: readonly NamedDeployment[], name: string): NamedDeployment {
   const found = deployments.find((deployment) => deployment.name === name)
   if (found) return found
   throw new FleetError(
@@ -213,7 +181,7 @@ function leavePlaces(
 
 function describePlaces(
   { keep, add, remove, replaced }: PlacementDecision,
-  deployments: readonly NumberedDeployment[],
+  deployments: readonly NamedDeployment[],
   names: {
     readonly agents: ReadonlyMap<number, string>
     readonly nameOf: (holder: number) => string | undefined

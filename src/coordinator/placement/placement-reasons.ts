@@ -1,10 +1,11 @@
 /** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (choices: 3). */
-import { isFitting, type IndexedAgent } from '../fleet/agent-index.js'
+import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { findConflict } from '../fleet/placement-conflict.js'
 import { groupBy } from '../../group-by.js'
 import { unfitReason, type PlacementDecision } from './placement.js'
 import type { HeldPlace, PlacementInput } from '../fleet/placement-input.js'
+import { isFitting, type PlacementTarget } from '../fleet/placement-target.js'
 
 interface PlacementRow {
   readonly agentId: number
@@ -14,16 +15,13 @@ interface PlacementRow {
   readonly reason: string
 }
 
-/** How a group's agents are chosen: by the tags of its deployments, or named one by one, as in the console. */
-type ChosenBy = 'tags' | 'names'
-
 interface Words {
   readonly chosen: string
   readonly left: string
   readonly unfit: string
 }
 
-const words: Readonly<Record<ChosenBy, Words>> = {
+const words: Readonly<Record<PlacementTarget['kind'], Words>> = {
   tags: {
     /** Chosen by us: without a number: on a shared agent it would tell how many groups others have there. */
     chosen:
@@ -31,7 +29,7 @@ const words: Readonly<Record<ChosenBy, Words>> = {
     left: unfitReason,
     unfit: 'it does not have all tags of any deployment',
   },
-  names: {
+  members: {
     chosen: 'it is in the group',
     left: 'it is no longer in the group',
     unfit: 'it is not in the group',
@@ -42,9 +40,9 @@ const words: Readonly<Record<ChosenBy, Words>> = {
 export function explainPlacement(
   input: PlacementInput,
   decision: PlacementDecision,
-  chosenBy: ChosenBy = 'tags',
 ): PlacementRow[] {
-  const { chosen, left, unfit } = words[chosenBy]
+  const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
+  const { chosen, left, unfit } = words[deployments[0]?.target.kind ?? 'tags']
   const kept = new Map(decision.keep.map((place) => [place.agentId, place.deploymentId]))
   const added = new Map(decision.add.map((place) => [place.agentId, place.deploymentId]))
   const removed = new Map(
@@ -53,7 +51,6 @@ export function explainPlacement(
   for (const { agentId } of decision.waiting)
     removed.set(agentId, 'the agent is Down; its place waits for it until another takes it')
   const replaced = groupBy(decision.replaced, ({ agentId }) => agentId)
-  const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
   return [...input.agents.byId.values()]
     .toSorted((a, b) => a.id - b.id)
     .map((agent) => {
@@ -65,7 +62,7 @@ export function explainPlacement(
           (kept.has(agentId) ? describeStay(input, agent) : chosen)
         return { agentId, deploymentId, chosen: true, reason }
       }
-      const fitting = deployments.find(({ tagIds }) => isFitting(agent, tagIds))?.id ?? null
+      const fitting = deployments.find(({ target }) => isFitting(agent, target))?.id ?? null
       const reason =
         removed.get(agentId) ?? describeRefusal(input, agent, fitting !== null) ?? unfit
       return { agentId, deploymentId: fitting, chosen: false, reason }

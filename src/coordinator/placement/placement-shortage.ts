@@ -1,8 +1,9 @@
-/** Which deployments of a group stay below their min, and what is with the agents that have their tags. */
-import { findFitting, type IndexedAgent } from '../fleet/agent-index.js'
+/** Which deployments of a group stay below their min, and what is with the agents that fit them. */
+import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { describeConflict, type Conflict } from '../fleet/placement-conflict.js'
-import type { PlacementInput } from '../fleet/placement-input.js'
+import type { PlacementDeployment, PlacementInput } from '../fleet/placement-input.js'
+import { findFitting } from '../fleet/placement-target.js'
 
 export interface Shortage {
   readonly deploymentId: number
@@ -10,7 +11,7 @@ export interface Shortage {
   readonly placed: number
   /** The agents that were passed over for a conflict would fill it: 409 rather than 503. */
   readonly wouldReachWithConflicting: boolean
-  /** How many agents have its tags, whatever their state. */
+  /** How many agents fit it, whatever their state. */
   readonly fitting: number
   /** How many of them are in which state other than Running. */
   readonly states: readonly { readonly state: AgentState; readonly count: number }[]
@@ -18,10 +19,7 @@ export interface Shortage {
   readonly conflicts: readonly (Conflict & { readonly agentId: number })[]
 }
 
-interface FilledSlot {
-  readonly id: number
-  readonly min: number
-  readonly tagIds: readonly number[]
+interface FilledSlot extends PlacementDeployment {
   readonly chosen: readonly unknown[]
 }
 
@@ -32,8 +30,8 @@ export function findShortages(
 ): Shortage[] {
   return slots
     .filter(({ chosen, min }) => chosen.length < min)
-    .map(({ id, min, tagIds, chosen }) => {
-      const fitting = findFitting(input.agents, tagIds).toSorted((a, b) => a.id - b.id)
+    .map(({ id, min, target, chosen }) => {
+      const fitting = findFitting(input.agents, target).toSorted((a, b) => a.id - b.id)
       const conflicts = fitting.flatMap((agent) => {
         const isOpen = agent.state === agentStates.Running && !taken.has(agent.id)
         if (!isOpen || input.exclude?.has(agent.id) === true) return []

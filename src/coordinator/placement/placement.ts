@@ -4,7 +4,7 @@
  * Who is there stays as long as it fits; new ones are Running agents, those with the fewest groups first. A deployment
  * gets its min before any gets more, and passes an agent that another needs on to it.
  */
-import { findBearers, isFitting, type IndexedAgent } from '../fleet/agent-index.js'
+import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { findConflict, findReplaced } from '../fleet/placement-conflict.js'
 import type {
@@ -13,6 +13,7 @@ import type {
   PlacementInput,
   HeldPlace,
 } from '../fleet/placement-input.js'
+import { findCandidates, isFitting } from '../fleet/placement-target.js'
 import { chooseBest } from './placement-rank.js'
 import { findShortages, type Shortage } from './placement-shortage.js'
 
@@ -77,14 +78,14 @@ function beginPlacement(input: PlacementInput): PlacementWork {
     const own = deployments.find(({ id }) => id === place.deploymentId)
     const hasFailed = input.failed?.has(agent.id) === true
     const kept = (hasFailed ? failed : keeping).get(place.deploymentId) ?? spare
-    const stays = own && (hasFailed || kept.length < own.max) && isFitting(agent, own.tagIds)
+    const stays = own && (hasFailed || kept.length < own.max) && isFitting(agent, own.target)
     const list = stays ? kept : spare
     list.push({ agent, position: place.position })
   }
   const taken = new Set([...keeping.values()].flat().map(({ agent }) => agent.id))
   const slots = deployments.map((deployment): Slot => {
     const chosen = keeping.get(deployment.id) ?? []
-    const returning = spare.filter(({ agent }) => isFitting(agent, deployment.tagIds))
+    const returning = spare.filter(({ agent }) => isFitting(agent, deployment.target))
     const open = countOpen(deployments, keeping)
     const free = { ...input, group: { ...input.group, replaces: undefined } }
     const fresh = findNewAgents(free, deployment, open)
@@ -93,7 +94,7 @@ function beginPlacement(input: PlacementInput): PlacementWork {
     const own = failed.get(deployment.id) ?? []
     const last = [...failed.values()]
       .flat()
-      .filter(({ agent }) => isFitting(agent, deployment.tagIds))
+      .filter(({ agent }) => isFitting(agent, deployment.target))
     const candidates = [...returning, ...fresh, ...held, ...last]
     return { ...deployment, chosen, candidates, next: 0, failed: own }
   })
@@ -144,11 +145,11 @@ function findNewAgents(
   const holders = new Set(placed.map(({ agentId }) => agentId))
   const best = chooseBest(
     agents,
-    findBearers(agents, deployment.tagIds),
+    findCandidates(agents, deployment.target),
     { groupId: group.id, limit: count },
     (agent) =>
       agent.state === agentStates.Running &&
-      isFitting(agent, deployment.tagIds) &&
+      isFitting(agent, deployment.target) &&
       !holders.has(agent.id) &&
       exclude?.has(agent.id) !== true &&
       findConflict(input, agent) === null,
@@ -174,7 +175,7 @@ function gainAgent(work: PlacementWork, slot: Slot, asked = new Set<Slot>()): bo
   asked.add(slot)
   for (const giver of work.slots) {
     if (asked.has(giver)) continue
-    const at = giver.chosen.findLastIndex(({ agent }) => isFitting(agent, slot.tagIds))
+    const at = giver.chosen.findLastIndex(({ agent }) => isFitting(agent, slot.target))
     if (at < 0) continue
     if (giver.chosen.length <= giver.min && !gainAgent(work, giver, asked)) continue
     slot.chosen.push(...giver.chosen.splice(at, 1))
@@ -229,7 +230,7 @@ function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): P
       const left = room.get(deploymentId) ?? 0
       const isAway = agent?.state === agentStates.Down || agent?.state === agentStates.Locked
       if (!isAway || !slot || left === 0) return false
-      if (!isFitting(agent, slot.tagIds) || findConflict(input, agent) !== null) return false
+      if (!isFitting(agent, slot.target) || findConflict(input, agent) !== null) return false
       room.set(deploymentId, left - 1)
       return true
     })
@@ -243,7 +244,7 @@ export const fullReason = 'its deployment has its max'
 
 function reasonToGo({ input, slots }: PlacementWork, place: Place): string {
   const agent = input.agents.byId.get(place.agentId)
-  const fits = agent && slots.some(({ tagIds }) => isFitting(agent, tagIds))
+  const fits = agent && slots.some(({ target }) => isFitting(agent, target))
   return fits === true ? fullReason : unfitReason
 }
 

@@ -1,10 +1,9 @@
 /** From rows to the placement decision and back: what `placeGroup` is given, and what a new place looks like. */
 import { holderId, noteDomains, type AgentIndex, type PlaceHolder } from '../fleet/agent-index.js'
 import { placeGroup, type PlacementDecision } from './placement.js'
-import type { PlacementInput } from '../fleet/placement-input.js'
+import type { PlacementDeployment, PlacementInput } from '../fleet/placement-input.js'
 import { isSameLoad, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
 import type { StageTarget, WishedDomain } from '../fleet/vcl-group.js'
-import type { DeploymentRecord } from '../fleet/deployment-queries.js'
 import { readOtherHolders } from '../fleet/placement-domains.js'
 import type { PlacementRecord } from '../fleet/placement-queries.js'
 import type { Queries } from '../store/store.js'
@@ -21,14 +20,10 @@ export interface GroupToPlace {
   readonly replaces?: ReadonlySet<number> | undefined
 }
 
-type PlacedDeployment = Pick<DeploymentRecord, 'id' | 'min' | 'max'> & {
-  readonly tags: readonly { readonly id: number }[]
-}
-
 export interface PlacingInput {
   /** What is deployed, or is to be: a group's own fields take effect at its next deploy only. */
   readonly group: GroupToPlace
-  readonly deployments: readonly PlacedDeployment[]
+  readonly deployments: readonly PlacementDeployment[]
   readonly agents: AgentIndex
   readonly placements: readonly PlacementRecord[]
   /** Agents that are not to be chosen: they failed or went away. */
@@ -83,24 +78,18 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
       id: holderId(toHolder(group)),
       root: group.domains.length === 0,
       fqdns: group.domains.map(({ fqdn }) => fqdn),
-      ...(group.stage?.ownDomains === false ? { apartFrom: group.id } : {}),
-      ...(group.promoting === true
-        ? { supersedes: holderId({ groupId: group.id, stage: true }) }
-        : {}),
-      ...(group.replaces && { replaces: group.replaces }),
-      deployments: deployments.map(({ id, min, max, tags }) => ({
-        id,
-        min,
-        max,
-        tagIds: tags.map((tag) => tag.id),
-      })),
+      deployments,
+      apartFrom: group.stage?.ownDomains === false ? group.id : undefined,
+      supersedes:
+        group.promoting === true ? holderId({ groupId: group.id, stage: true }) : undefined,
+      replaces: group.replaces,
     },
     agents,
     placed: placements.filter(holdsPlace),
-    ...(exclude ? { exclude } : {}),
-    ...(wanted ? { failed: findFailed(placements, wanted) } : {}),
-    ...(keepDown ? { keepDown } : {}),
-    ...(nameOf && { nameOf }),
+    exclude,
+    failed: wanted && findFailed(placements, wanted),
+    keepDown,
+    nameOf,
   }
 }
 

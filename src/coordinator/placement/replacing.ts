@@ -6,7 +6,7 @@ import { recordPlacement, type AgentIndex } from '../fleet/agent-index.js'
 import type { PlacementDecision } from './placement.js'
 import type { WishedDomain } from '../fleet/vcl-group.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
-import { readDeploymentsOf } from '../fleet/deployment-queries.js'
+import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
 import type { NamedReference } from '../store/owner.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
@@ -91,7 +91,7 @@ async function findShort(
     if (wish === null || !left.some(holdsPlace)) continue
     const { shortages } = await decidePlacement(queries, {
       group: { id, domains: wish.domains },
-      deployments: await readDeploymentsOf(queries, wish.deploymentIds),
+      deployments: await readDeploymentsOfGroup(queries, id, wish.deploymentIds),
       agents,
       placements: without ? left : own,
       ...(without && { exclude: taken }),

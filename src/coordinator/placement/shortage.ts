@@ -2,16 +2,12 @@
 import { agentStateName } from '../../resources/agent-state.js'
 import type { PlacementDecision } from './placement.js'
 import type { Shortage as PlacementShortage } from './placement-shortage.js'
-import type { DeploymentRecord } from '../fleet/deployment-queries.js'
+import type { NamedDeployment } from '../fleet/target-queries.js'
 
 export interface Shortage {
   readonly kind: 'conflict' | 'unavailable'
   readonly message: string
 }
-
-/** The hidden one of a group of the console has its caches named one by one. */
-type NamedDeployment = Pick<DeploymentRecord, 'id' | 'name'> &
-  Partial<Pick<DeploymentRecord, 'groupId'>>
 
 /** What may be named to those who read the message. */
 interface ShortageNames {
@@ -26,7 +22,7 @@ const agentsNamed = 10
 /** Undefined when every deployment reaches its min. */
 export function describeShortages(
   decision: PlacementDecision,
-  deployments: readonly NamedDeployment[],
+  deployments: readonly Pick<NamedDeployment, 'id' | 'name'>[],
   names: ShortageNames,
 ): Shortage | undefined {
   if (deployments.length === 0) return { kind: 'conflict', message: noDeployments }
@@ -40,7 +36,7 @@ export function describeShortages(
     const why = wouldReachWithConflicting
       ? `; other groups hold the agents it would need: ${held}`
       : `: ${describeFitting(shortage, held)}`
-    if (typeof deployment?.groupId === 'number')
+    if (deployment?.name === null)
       return `the group needs ${min} running cache, ${placed} of its caches can be used${why}`
     const name = JSON.stringify(deployment?.name ?? String(deploymentId))
     return `deployment ${name} needs ${min} running agents with all of its tags, ${placed} can be used${why}`

@@ -6,7 +6,7 @@ import { placementInputsSubject } from '../bus/subjects.js'
 import { indexAgents, type AgentIndex } from '../fleet/agent-index.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
-import { readDeploymentsOf } from '../fleet/deployment-queries.js'
+import { readDeploymentsInForce } from '../fleet/target-queries.js'
 import { readFleet } from '../fleet/fleet.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import { scopeOfOwner } from '../store/scope.js'
@@ -57,15 +57,15 @@ async function findShort(
     groupIds: groups.map(({ id }) => id),
     stage: false,
   })
+  const deployments = await readDeploymentsInForce(queries, groups)
   const fleets = new Map<number | null, AgentIndex>()
   for (const group of groups) {
     const owner = group.organizationId
     const agents = fleets.get(owner) ?? indexAgents(await readFleet(queries, scopeOfOwner(owner)))
     fleets.set(owner, agents)
-    const { deploymentIds = [], domains = [] } = group.wish ?? {}
     const decision = await decidePlacement(queries, {
-      group: { id: group.id, domains },
-      deployments: await readDeploymentsOf(queries, deploymentIds),
+      group: { id: group.id, domains: group.wish?.domains ?? [] },
+      deployments: deployments.get(group.id) ?? [],
       agents,
       placements: placements.filter(({ groupId }) => groupId === group.id),
     })

@@ -1,7 +1,7 @@
 /** Whose statistics are asked for: one agent's cache, those of a group, all that a caller may see; both APIs ask by these. */
 import type { Actor } from '../../resources/permission.js'
 import { readAgentOwners, type AgentOwner } from '../fleet/agent-queries.js'
-import { readGroupAgents } from '../fleet/group-agents.js'
+import { readGroupAgents } from '../fleet/group-places.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { AskedCache } from './store/statistics-archive.js'
 import { findVisibleAgents, type OwnedAgent } from '../agents/agents.js'

@@ -1,6 +1,5 @@
 /** Whose an object is: an organization's, or the system administrator's own (null; an agent's: shared). */
 import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
-import { isPeoples } from './hidden.js'
 import type { Tables } from './schema.js'
 import type { ScopedTable } from './scope.js'
 import type { Queries } from './store.js'
@@ -30,7 +29,6 @@ export async function readUsableIds(
     .select(`${table}.id`)
     .where(`${table}.id`, 'in', [...ids])
     .where(ownedBy(owner, table))
-    .$if(table === 'deployments', (query) => query.where(isPeoples('deployments')))
     .execute()
   return rows.map((row) => row.id)
 }

@@ -11,7 +11,6 @@ import {
   type Quotas,
 } from '../../resources/quota.js'
 import { FleetError } from '../../errors.js'
-import { isPeoples } from './hidden.js'
 import type { Queries } from './store.js'
 
 /** As the row has them. */
@@ -101,8 +100,6 @@ async function countOf(
     .selectFrom(table)
     .select((e) => e.fn.countAll<number>().as('count'))
     .where('organizationId', '=', owner)
-    .$if(table === 'tags', (query) => query.where(isPeoples('tags')))
-    .$if(table === 'deployments', (query) => query.where(isPeoples('deployments')))
     .executeTakeFirstOrThrow()
   return count
 }

@@ -83,7 +83,7 @@ void t.test('a group in use is not deleted, and says what to take out first', as
   await relate(null)
   await expect(204, 'DELETE', `${group.path}/cache/${cache}`)
   await expect(204, 'DELETE', group.path)
-  for (const table of ['consoleGroups', 'tags', 'deployments', 'agentTags'] as const)
+  for (const table of ['consoleGroups', 'groupMembers', 'tags', 'deployments'] as const)
     t.same(await queries.selectFrom(table).selectAll().execute(), [], table)
 })
 

@@ -11,7 +11,7 @@ import {
   agentIds,
   agentsOf,
   chosenOf,
-  hasAllTags,
+  isAskedFor,
   isFree,
   isUsable,
   runs,
@@ -19,14 +19,14 @@ import {
 } from './placement-world.js'
 
 void t.test(
-  'an agent holds the group once, for a deployment whose tags it has, never over max',
+  'an agent holds the group once, for a deployment that it is for, never over max',
   (t) => {
     const property = fc.property(placementWorlds, (world) => {
       const decision = placeGroup(toInput(world))
 
       const chosen = chosenOf(decision)
       if (new Set(agentIds(chosen)).size < chosen.length) throw new Error('held twice')
-      if (!chosen.every((place) => hasAllTags(world, place))) throw new Error('does not fit')
+      if (!chosen.every((place) => isAskedFor(world, place))) throw new Error('does not fit')
       for (const { id, max } of world.group.deployments)
         if (chosen.filter((place) => place.deploymentId === id).length > max)
           throw new Error('over')
@@ -73,10 +73,10 @@ void t.test(
         if (!agent || !isUsable(world, agent)) continue
         const open = world.group.deployments.find(
           ({ id, max }) =>
-            hasAllTags(world, { agentId, deploymentId: id, position: 0 }) &&
+            isAskedFor(world, { agentId, deploymentId: id, position: 0 }) &&
             [...keep, ...add].filter((p) => p.deploymentId === id).length < max,
         )
-        if (open || add.some((place) => hasAllTags(world, { ...place, agentId })))
+        if (open || add.some((place) => isAskedFor(world, { ...place, agentId })))
           throw new Error(`agent ${agentId} could have stayed`)
       }
       const order = remove.map(({ position }) => position)
@@ -88,6 +88,29 @@ void t.test(
     t.end()
   },
 )
+
+void t.test('a group whose agents are named is on all of them that can hold it', (t) => {
+  const property = fc.property(placementWorlds, (world) => {
+    const target = world.group.deployments[0]?.target
+    fc.pre(target?.kind === 'members')
+    const held = agentIds(world.placed)
+    const right = world.agents.filter(
+      (agent) =>
+        target.agentIds.has(agent.id) &&
+        (isUsable(world, agent) || (held.includes(agent.id) && isKept(world, agent))),
+    )
+
+    const { shortages, ...decision } = placeGroup(toInput(world))
+
+    const chosen = agentIds([...decision.keep, ...decision.add]).toSorted((a, b) => a - b)
+    if (chosen.join() !== right.map(({ id }) => id).join()) throw new Error(chosen.join())
+    if ((right.length === 0) !== (shortages[0]?.fitting === target.agentIds.size))
+      throw new Error('short')
+  })
+
+  fc.assert(property, runs)
+  t.end()
+})
 
 void t.test('the order of the input does not matter', (t) => {
   const shuffled = placementWorlds.chain((world) =>
@@ -167,7 +190,7 @@ function mostSeats(world: PlacementWorld, usable: readonly PlacementAgent[]): nu
   const seat = (at: number, asked: Set<number>): boolean =>
     usable.some(({ id: agentId }) => {
       const deploymentId = seats[at] ?? 0
-      if (asked.has(agentId) || !hasAllTags(world, { agentId, deploymentId, position: 0 }))
+      if (asked.has(agentId) || !isAskedFor(world, { agentId, deploymentId, position: 0 }))
         return false
       asked.add(agentId)
       const other = seatOf.get(agentId)
@@ -207,7 +230,7 @@ void t.test('where what is wanted failed, others fill the place, and nobody is t
     const decision = placeGroup({ ...input, failed })
 
     const fits = (place: Place): boolean =>
-      hasAllTags(world, place) && agentsOf(world, [place]).some((agent) => isKept(world, agent))
+      isAskedFor(world, place) && agentsOf(world, [place]).some((agent) => isKept(world, agent))
     for (const place of world.placed.filter((one) => failed.has(one.agentId) && fits(one)))
       if (!agentIds(decision.keep).includes(place.agentId)) throw new Error('taken away')
     for (const { id, max } of world.group.deployments) {

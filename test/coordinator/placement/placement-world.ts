@@ -3,6 +3,7 @@ import { indexAgents, type PlacementAgent } from '../../../src/coordinator/fleet
 import { agentStates } from '../../../src/resources/agent-state.js'
 import type { PlacementDecision } from '../../../src/coordinator/placement/placement.js'
 import type { Place, PlacementInput } from '../../../src/coordinator/fleet/placement-input.js'
+import type { PlacementTarget } from '../../../src/coordinator/fleet/placement-target.js'
 import type { PlacementWorld } from '../../support/arbitraries.js'
 
 export const runs = { numRuns: 3000 }
@@ -14,10 +15,16 @@ export function toInput({ group, agents, placed }: PlacementWorld): PlacementInp
 export const agentIds = (places: readonly Place[]): number[] => places.map((place) => place.agentId)
 export const chosenOf = ({ keep, add }: PlacementDecision): Place[] => [...keep, ...add]
 
-export function hasAllTags(world: PlacementWorld, { agentId, deploymentId }: Place): boolean {
+export function isAskedFor(world: PlacementWorld, { agentId, deploymentId }: Place): boolean {
   const agent = world.agents.find(({ id }) => id === agentId)
-  const deployment = world.group.deployments.find(({ id }) => id === deploymentId)
-  return deployment?.tagIds.every((tagId) => agent?.tagIds.includes(tagId)) === true
+  const target = world.group.deployments.find(({ id }) => id === deploymentId)?.target
+  return target?.kind === 'members'
+    ? target.agentIds.has(agentId)
+    : target?.tagIds.every((tagId) => agent?.tagIds.includes(tagId)) === true
+}
+
+export function withTags(...tagIds: readonly number[]): PlacementTarget {
+  return { kind: 'tags', tagIds }
 }
 
 export function agentsOf(world: PlacementWorld, places: readonly Place[]): PlacementAgent[] {
@@ -25,8 +32,9 @@ export function agentsOf(world: PlacementWorld, places: readonly Place[]): Place
   return world.agents.filter(({ id }) => ids.includes(id))
 }
 
-/** Neither a root group beside others nor others beside a root group. */
+/** Neither a root group beside others nor others beside a root group, and no member of another group. */
 export function isFree({ group }: PlacementWorld, agent: PlacementAgent): boolean {
+  if (![null, group.id].includes(agent.memberOf ?? null)) return false
   const others = agent.groupIds.filter((id) => id !== group.id)
   const isTaken = agent.rootGroupId !== null && agent.rootGroupId !== group.id
   return !isTaken && !(group.root && others.length > 0)

@@ -11,7 +11,15 @@ import { agentStates } from '../../../src/resources/agent-state.js'
 import { placeGroup, type PlacementDecision } from '../../../src/coordinator/placement/placement.js'
 import type { Place, PlacementInput } from '../../../src/coordinator/fleet/placement-input.js'
 import { placementWorlds } from '../../support/arbitraries.js'
-import { agentIds, agentsOf, hasAllTags, isFree, runs, toInput } from './placement-world.js'
+import {
+  agentIds,
+  agentsOf,
+  isAskedFor,
+  isFree,
+  runs,
+  toInput,
+  withTags,
+} from './placement-world.js'
 
 interface Wanted {
   readonly min?: number
@@ -29,7 +37,7 @@ function place(
   { min = 1, max = 1, root = true }: Wanted,
   more: Partial<PlacementInput> = {},
 ): PlacementDecision {
-  const group = { id: 7, root, deployments: [{ id: 1, min, max, tagIds: [1] }] }
+  const group = { id: 7, root, deployments: [{ id: 1, min, max, target: withTags(1) }] }
   return placeGroup({ group, agents: indexAgents(agents), placed: [], ...more })
 }
 
@@ -42,7 +50,7 @@ void t.test('the agents with the fewest groups come first, and equal ones spread
 
   const first = (id: number): number | undefined =>
     placeGroup({
-      group: { id, root: true, deployments: [{ id: 1, min: 1, max: 1, tagIds: [1] }] },
+      group: { id, root: true, deployments: [{ id: 1, min: 1, max: 1, target: withTags(1) }] },
       agents: indexAgents(Array.from({ length: 10 }, (_, index) => agent(index + 1))),
       placed: [],
     }).add[0]?.agentId
@@ -82,14 +90,14 @@ void t.test(
       const waited = agentsOf(world, waiting)
       if (!waited.every((agent) => isAway(agent) && isFree(world, agent)))
         throw new Error('waits for the wrong one')
-      if (!waiting.every((place) => hasAllTags(world, place))) throw new Error('does not fit')
+      if (!waiting.every((place) => isAskedFor(world, place))) throw new Error('does not fit')
       for (const { id, max } of world.group.deployments) {
         const places = [...keep, ...add, ...waiting].filter((place) => place.deploymentId === id)
         if (places.length > max) throw new Error('over')
         const isLost = remove.some((place) => {
           const agent = world.agents.find((one) => one.id === place.agentId)
           const isLost = agent && isAway(agent) && isFree(world, agent)
-          return isLost && place.deploymentId === id && hasAllTags(world, place)
+          return isLost && place.deploymentId === id && isAskedFor(world, place)
         })
         if (isLost && places.length < max) throw new Error('there was room')
       }
@@ -155,7 +163,10 @@ void t.test('a shortage that conflicting agents would fill is a conflict, anothe
   t.same(place([shared], { root: false }).shortages, [])
   const agents = indexAgents([shared])
   noteDomains(agents, [{ agentId: 2, fqdn: 'a.example', groupId: 9 }])
-  const group = { ...{ id: 7, root: false }, deployments: [{ id: 1, min: 1, max: 1, tagIds: [1] }] }
+  const group = {
+    ...{ id: 7, root: false },
+    deployments: [{ id: 1, min: 1, max: 1, target: withTags(1) }],
+  }
   const withName = (fqdn: string) =>
     placeGroup({ group: { ...group, fqdns: [fqdn] }, agents, placed: [] })
   t.equal(shortage(withName('a.example')), true, 'the domain is there already')
@@ -177,7 +188,7 @@ void t.test('who is excluded is passed over, and its place is neither counted no
 void t.test('a pass over many groups sees what earlier ones took', (t) => {
   const agents = indexAgents(Array.from({ length: 20 }, (_, index) => agent(index + 1)))
   for (let id = 1; id <= 20; id++) {
-    const group = { id, root: true, deployments: [{ id: 1, min: 1, max: 1, tagIds: [1] }] }
+    const group = { id, root: true, deployments: [{ id: 1, min: 1, max: 1, target: withTags(1) }] }
     const decision = placeGroup({ group, agents, placed: [] })
     t.equal(decision.add.length, 1)
     recordPlacement(agents, group, decision)

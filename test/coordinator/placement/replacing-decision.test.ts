@@ -12,7 +12,7 @@ import {
 import { placeGroup } from '../../../src/coordinator/placement/placement.js'
 import type { Place } from '../../../src/coordinator/fleet/placement-input.js'
 import { placementWorlds, type PlacementWorld } from '../../support/arbitraries.js'
-import { agentIds, agentsOf, chosenOf, hasAllTags, runs, toInput } from './placement-world.js'
+import { agentIds, agentsOf, chosenOf, isAskedFor, runs, toInput } from './placement-world.js'
 
 /** Which of the groups on its agents one may take the places of. */
 const replacingWorlds = fc
@@ -46,7 +46,7 @@ void t.test('of a group that takes the places of others', async (t) => {
       const chosen = agentIds(chosenOf(decision))
       if (!decision.replaced.every(({ agentId }) => chosen.includes(agentId)))
         throw new Error('not chosen')
-      if (!chosenOf(decision).every((place: Place) => hasAllTags(world, place)))
+      if (!chosenOf(decision).every((place: Place) => isAskedFor(world, place)))
         throw new Error('does not fit')
     })
     fc.assert(property, runs)

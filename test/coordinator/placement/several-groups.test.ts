@@ -19,6 +19,7 @@ import {
 import { placeGroup } from '../../../src/coordinator/placement/placement.js'
 import { parseSources } from '../../../src/coordinator/fleet/vcl-group.js'
 import { planVcl } from '../../../src/vcl/plan.js'
+import { withTags } from './placement-world.js'
 
 const programs = fc.record({
   version: fc.integer({ min: 1, max: 3 }),
@@ -158,7 +159,7 @@ void t.test(
       )
       const held = new Map<number, { fqdns: readonly string[] }[]>()
       for (const [at, { fqdns, max }] of wanted.entries()) {
-        const deployments = [{ id: 1, min: 1, max, tagIds: [1] }]
+        const deployments = [{ id: 1, min: 1, max, target: withTags(1) }]
         const group = { id: at + 1, root: fqdns.length === 0, fqdns, deployments }
         const decision = placeGroup({ group, agents, placed: [] })
         recordPlacement(agents, group, decision)
@@ -180,7 +181,7 @@ void t.test(
     ])
     noteDomains(agents, [{ agentId: 1, fqdn: 'a', groupId: 5 }])
     recordPlacement(agents, { id: 5, root: false }, { add: [], remove: [{ agentId: 1 }] })
-    const deployments = [{ id: 1, min: 1, max: 1, tagIds: [1] }]
+    const deployments = [{ id: 1, min: 1, max: 1, target: withTags(1) }]
     const group = { id: 6, root: false, fqdns: ['a'], deployments }
     t.equal(placeGroup({ group, agents, placed: [] }).add.length, 1, 'who leaves frees its names')
     t.end()

@@ -1,10 +1,6 @@
-/** Groups of the console in the store: what is hidden for them. */
+/** Groups of the console in the store, and the agents that are named for them. */
 import type { Test } from 'tap'
-import {
-  replaceAssignedTags,
-  keepTags,
-  readTagsOfAgent,
-} from '../../../src/coordinator/fleet/agent-tags.js'
+import { replaceAssignedTags, keepTags } from '../../../src/coordinator/fleet/agent-tags.js'
 import {
   insertConsoleGroup,
   readConsoleGroups,
@@ -12,15 +8,16 @@ import {
 } from '../../../src/coordinator/console/groups/group-queries.js'
 import type { WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
 import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
-import { selectDeployments } from '../../../src/coordinator/fleet/deployment-queries.js'
+import { readFleet } from '../../../src/coordinator/fleet/fleet.js'
 import {
   deleteMember,
   insertMember,
   readAgentsOfGroups,
   readGroupsOfAgents,
 } from '../../../src/coordinator/fleet/group-members.js'
-import { selectTags } from '../../../src/coordinator/fleet/tag-queries.js'
-import { deleteGroup, findGroup, writeWish } from '../../../src/coordinator/fleet/group-queries.js'
+import { readDeploymentsOfGroup } from '../../../src/coordinator/fleet/target-queries.js'
+import { isUniqueViolation } from '../../../src/coordinator/store/violation.js'
+import { deleteGroup, writeWish } from '../../../src/coordinator/fleet/group-queries.js'
 import { addAgent, addFile, addOrganization, addPlacement } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
@@ -44,7 +41,9 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
       { id: reds, ...fields, console: true, mainFileId: null, deployedCommit: null },
     ])
 
-    for (const id of [one, two, one]) await insertMember(queries, own, id)
+    for (const id of [one, two]) await insertMember(queries, own, id)
+    const refused = await insertMember(queries, reds, one).catch((error: unknown) => error)
+    t.ok(isUniqueViolation(refused), 'an agent is in one group at most')
     t.same(
       await readAgentsOfGroups(queries, [own, reds]),
       new Map([
@@ -61,10 +60,7 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
     t.match(await readConsoleGroups(queries, all, { id: own }), [{ name: 'cc', updatedAt: 2 }])
     await store.transaction((inside) => deleteGroup(inside, own))
     t.same(await readGroupsOfAgents(queries, [one]), new Map())
-    t.same(
-      (await queries.selectFrom('tags').select('groupId').execute()).map(({ groupId }) => groupId),
-      [reds],
-    )
+    t.same(await queries.selectFrom('groupMembers').selectAll().execute(), [])
   })
 
   void t.test('a deploy that waits for caches is not what was deployed', async (t) => {
@@ -85,11 +81,7 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
     await writeWish(queries, id, { sources: sourcesOf(2), pending: true, revision: 1 })
     t.match(await read(), { deployedCommit: null, wishedFileId: file })
 
-    const deployment = await queries
-      .selectFrom('deployments')
-      .select('id')
-      .executeTakeFirstOrThrow()
-    await addPlacement(queries, id, await addAgent(queries, 'one'), deployment.id)
+    await addPlacement(queries, id, await addAgent(queries, 'one'), null)
     t.match(await read(), { deployedCommit: null }, 'nothing serves there')
     await queries.updateTable('placements').set({ currentName: 'cf-1', currentSha: '1' }).execute()
     t.match(await read(), { deployedCommit: { fileId: file, version: 1 }, wishedFileId: file })
@@ -97,43 +89,29 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
     t.match(await read(), { deployedCommit: { fileId: file, version: 2 } })
   })
 
-  void t.test("people's tags and deployments are apart from hidden ones", async (t) => {
+  void t.test('tags are apart from members, and none is made for a group', async (t) => {
     const store = await factory.open(t)
     const { queries } = store
     const agent = await addAgent(queries, 'one')
     const fields = { name: 'bb', description: '', overviewGroup: false }
     const keys = { organizationId: null, cacheKey: 'k' }
     const group = await store.transaction((inside) => insertConsoleGroup(inside, keys, fields, 1))
+    await queries.deleteFrom('changes').execute()
     await insertMember(queries, group, agent)
-    const hidden = await queries.selectFrom('tags').selectAll().executeTakeFirstOrThrow()
+    t.match(await queries.selectFrom('changes').selectAll().execute(), [{ kind: 'agent' }])
 
-    const [same = 0] = await keepTags(queries, null, [hidden.name], 2)
-    t.not(same, hidden.id, 'its name is free')
-    await replaceAssignedTags(queries, agent, [same])
-    t.same(
-      (await readTagsOfAgent(queries, agent)).map(({ id }) => id),
-      [same],
-    )
+    t.same(await queries.selectFrom('tags').selectAll().execute(), [])
+    const [tag = 0] = await keepTags(queries, null, ['edge'], 2)
+    await replaceAssignedTags(queries, agent, [tag])
     await replaceAssignedTags(queries, agent, [])
-    t.same(await readTagsOfAgent(queries, agent), [])
     t.same(
       [...(await readGroupsOfAgents(queries, [agent])).keys()],
       [agent],
       'it stays in the group',
     )
-    t.same(
-      (await selectTags(queries, all).execute()).map(({ id }) => id),
-      [same],
-    )
-    t.same(await selectDeployments(queries, all).execute(), [])
-    const asked = (await findGroup(queries, all, group))?.deployments
-    t.equal(asked?.length, 1, 'placement has it')
-    await queries.deleteFrom('changes').execute()
-    await store.transaction((inside) => deleteGroup(inside, group))
-    const changes = await queries.selectFrom('changes').select(['kind', 'deleted']).execute()
-    t.same(
-      changes.filter(({ kind, deleted }) => kind === 'deployment' && deleted === 1),
-      [],
-    )
+    const [asked] = await readDeploymentsOfGroup(queries, group, [])
+    const target = { kind: 'members', agentIds: new Set([agent]) }
+    t.strictSame(asked, { id: 0, name: null, min: 1, max: Number.MAX_SAFE_INTEGER, target })
+    t.match(await readFleet(queries, all), [{ id: agent, tagIds: [], memberOf: group }])
   })
 }

@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import type { DesiredSettings } from '../../../src/vcl/engine-settings.js'
 import { recomposeDesired } from '../../../src/coordinator/fleet/desired-states.js'
+import { insertMember } from '../../../src/coordinator/fleet/group-members.js'
 import {
   countSettings,
   readSettings,
@@ -21,7 +22,7 @@ import {
 import type { Scope } from '../../../src/coordinator/store/scope.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import { isForeignKeyViolation } from '../../../src/coordinator/store/violation.js'
-import { addAgent, addFile, addGroup, addOrganization, addTag, bearTag } from './rows.js'
+import { addAgent, addFile, addGroup, addOrganization } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 interface Cast {
@@ -100,12 +101,6 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
     'sets what the caches of a group have in common, beside what is their own',
     async (t) => {
       const { queries, agentId, groups, red, read } = await prepare(await factory.open(t))
-      const tagId = await addTag(queries, 'members')
-      await queries
-        .updateTable('tags')
-        .set({ groupId: groups.own })
-        .where('id', '=', tagId)
-        .execute()
       await queries
         .insertInto('consoleGroups')
         .values({ groupId: groups.own, description: '', overviewGroup: 0, paramSetId: null })
@@ -116,7 +111,7 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
         params: { default_ttl: '7', feature: '+http2' },
       }
       const id = await insertParamSet(queries, null, fields, 1)
-      await bearTag(queries, agentId, tagId)
+      await insertMember(queries, groups.own, agentId)
       await writeParam(queries, agentId, { name: 'default_ttl', value: '9' })
       const named = (values: object) => ({
         params: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })),

@@ -93,7 +93,7 @@ export async function addPlacement(
   queries: Queries,
   groupId: number,
   agentId: number,
-  deploymentId: number,
+  deploymentId: number | null,
 ): Promise<void> {
   await queries
     .insertInto('placements')

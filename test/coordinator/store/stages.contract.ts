@@ -1,7 +1,8 @@
 /** Stages, for each database: places beside those of their groups, names that both want, what they refer to. */
 import type { Test } from 'tap'
 import type { PlacedProgram } from '../../../src/vcl/desired-engine.js'
-import { stageDeploymentId, type StagedSources } from '../../../src/coordinator/fleet/stage.js'
+import { noDeployment } from '../../../src/coordinator/fleet/placement-input.js'
+import type { StagedSources } from '../../../src/coordinator/fleet/stage.js'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { readFleet } from '../../../src/coordinator/fleet/fleet.js'
 import { countGroupPlaces, readGroupPlaces } from '../../../src/coordinator/fleet/group-places.js'
@@ -45,7 +46,7 @@ async function prepare({ queries }: { readonly queries: Queries }) {
   ): PlacementRecord => ({
     ...createPlacement({
       ...{ group: { id: groupId, organizationId: null }, agentId, position: 1, revision: 1, stage },
-      deploymentId: stage ? stageDeploymentId : deploymentId,
+      deploymentId: stage ? noDeployment : deploymentId,
       program: { name: `cf-${groupId}-${stage ? 's' : 'l'}`, sha: 'a'.repeat(64), fqdns },
     }),
   })
@@ -75,7 +76,7 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     t.equal((await readGroupPlaces(queries, [group])).length, 1)
     t.equal((await readGroupPlaces(queries, [group], { withStages: true })).length, 2)
     const [alike] = await countGroupPlaces(queries, { groupId: group, stage: true })
-    t.match(alike, { deploymentId: stageDeploymentId, count: 1, candidateState: 'pending' })
+    t.match(alike, { deploymentId: noDeployment, count: 1, candidateState: 'pending' })
     const [agent] = await readFleet(queries, { kind: 'all' })
     t.match(agent, { groupIds: [group, -group], rootGroupId: null })
     const holders = (stage: boolean) =>

@@ -4,12 +4,7 @@ import { findNameProblem } from '../../../resources/names.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
 import { describeAgent, type ConsoleColumns } from '../../fleet/agent-rows.js'
-import {
-  readAgentIds,
-  selectAgents,
-  toAgentRecords,
-  type AgentRecord,
-} from '../../fleet/agent-queries.js'
+import { readAgentIds, readAgents, type AgentRecord } from '../../fleet/agent-queries.js'
 import {
   readAgentsOfGroups,
   readGroupsOfAgents,
@@ -113,12 +108,9 @@ async function readCaches(
   actor: Actor,
   ids: readonly number[],
 ): Promise<ConsoleCache[]> {
-  const rows = await selectAgents(queries, scopeOf(actor))
-    .where('agents.id', 'in', [...ids])
-    .orderBy('agents.id')
-    .execute()
+  const agents = await readAgents(queries, scopeOf(actor), ids)
   const groups = await readGroupsOfAgents(queries, ids)
-  return (await toAgentRecords(queries, rows))
+  return agents
     .map((agent) => ({ agent, group: groupFor(actor, groups.get(agent.id)) }))
     .filter(({ group }) => seesGroup(actor, group?.id ?? null))
 }

@@ -6,7 +6,8 @@ import { route, type Route } from '../../http/route.js'
 import { banInGroup, type GroupBanView } from './group-ban.js'
 import type { StateService } from '../../service.js'
 import { toCacheView } from '../caches/cache-views.js'
-import { groupById } from './group-routes.js'
+import { aboutOne } from '../noun-routes.js'
+import { groupNoun } from './group-routes.js'
 
 const banSchema = Type.Object({
   id: Type.Integer({ description: 'Of the invalidation, which the controller goes on telling of' }),
@@ -37,13 +38,12 @@ const statusOfResult: Readonly<Record<ResultState, number>> = {
 export function groupBanRoutes(service: StateService): readonly Route[] {
   return [
     route({
-      ...groupById(service),
+      ...aboutOne(groupNoun(service), 'write'),
       method: 'POST',
       path: '/v1/group/{id}/ban',
       operationId: 'banInGroup',
       summary:
         'Bans on all caches of the group by one expression or several; answered after 5 s at the latest, and goes on',
-      permission: { console: 'write' },
       ignoresUnknownKeys: true,
       body: Type.Object({
         expression: Type.Optional(Type.String({ description: 'As on the management port' })),

@@ -1,8 +1,7 @@
 /** Bans for the caches of one group: an invalidation as any other, waited for a moment. */
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../resources/permission.js'
-import { selectAgents, toAgentRecords, type AgentRecord } from '../../fleet/agent-queries.js'
-import { inPieces } from '../../store/in-pieces.js'
+import { readAgents, type AgentRecord } from '../../fleet/agent-queries.js'
 import {
   createInvalidation,
   type InvalidationRequest,
@@ -38,16 +37,6 @@ export async function banInGroup(
   const hasEnded = made.entry.outcome !== null
   const view = hasEnded ? made : ((await waitForEnd(service, made.entry.id, waitMs)) ?? made)
   const agentIds = view.results.map(({ agent }) => agent.id)
-  return { ...view, agents: await readAgents(service, agentIds) }
-}
-
-async function readAgents(
-  { store: { queries } }: StateService,
-  agentIds: readonly number[],
-): Promise<ReadonlyMap<number, AgentRecord>> {
-  const rows = await inPieces(agentIds, (ids) =>
-    selectAgents(queries, { kind: 'all' }).where('agents.id', 'in', ids).execute(),
-  )
-  const agents = await toAgentRecords(queries, rows)
-  return new Map(agents.map((agent) => [agent.id, agent]))
+  const agents = await readAgents(service.store.queries, { kind: 'all' }, agentIds)
+  return { ...view, agents: new Map(agents.map((agent) => [agent.id, agent])) }
 }

@@ -1,6 +1,6 @@
 /**
  * Which caches are in a group of the console. Joining a deployed group deploys there, and a cache that leaves runs the idle
- * VCL: placement follows the group's hidden tag as it follows people's.
+ * VCL: placement follows the group's members as it follows tags.
  */
 import type { Context } from '../../../context.js'
 import { seesGroup } from '../../../resources/console-role.js'

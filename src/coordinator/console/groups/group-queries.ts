@@ -1,11 +1,9 @@
 /** Groups as the console lists them: its own, and the root groups of the controller, which it only shows. Their caches: group-members.ts. */
 import type { Selectable } from 'kysely'
-import { insertDeployment } from '../../fleet/deployment-queries.js'
 import { switchedSources } from '../../fleet/history-queries.js'
 import type { Tables } from '../../store/schema.js'
 import { within, type Scope } from '../../store/scope.js'
 import type { Queries } from '../../store/store.js'
-import { insertTag } from '../../fleet/tag-queries.js'
 import { insertGroup, parseWish } from '../../fleet/group-queries.js'
 
 export interface ConsoleGroupRecord {
@@ -58,12 +56,6 @@ export interface ConsoleGroupFields {
   readonly overviewGroup: boolean
 }
 
-/** Chosen by us: more than any fleet has caches. */
-const allCaches = 1_000_000
-
-/** People see neither name. */
-const hiddenName = 'members of a group of the console'
-
 export async function insertConsoleGroup(
   queries: Queries,
   keys: { readonly organizationId: number | null; readonly cacheKey: string },
@@ -79,15 +71,6 @@ export async function insertConsoleGroup(
     },
     now,
   )
-  const { organizationId: owner } = keys
-  const hidden = { name: hiddenName, managedBy: null, groupId: id }
-  const tagId = await insertTag(queries, owner, hidden, now)
-  const asked = { ...hidden, min: 1, max: allCaches, tagIds: [tagId] }
-  const deploymentId = await insertDeployment(queries, owner, asked, now)
-  await queries
-    .insertInto('vclGroupDeployments')
-    .values({ groupId: id, deploymentId, position: 0 })
-    .execute()
   await queries
     .insertInto('consoleGroups')
     .values({ groupId: id, description, overviewGroup: toFlag(overviewGroup) })

@@ -8,11 +8,10 @@ import { translateError } from '../../../vcl/compiler-text.js'
 import { judgeCache, type CacheOutcome, type DeployEnd } from './group-deploy.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
-import { selectAgents, toAgentRecords, type AgentRecord } from '../../fleet/agent-queries.js'
+import { readAgents, type AgentRecord } from '../../fleet/agent-queries.js'
 import { relateBranch, unrelateBranch } from '../../files/branch-queries.js'
 import { readAgentsOfGroups } from '../../fleet/group-members.js'
 import { readGroupPlaces } from '../../fleet/group-places.js'
-import { inPieces } from '../../store/in-pieces.js'
 import type { Queries } from '../../store/store.js'
 import { findGroup } from '../../fleet/group-queries.js'
 import { deployVclGroup } from '../../deploying/deploy.js'
@@ -150,11 +149,8 @@ async function readPlaces(service: StateService, groupId: number) {
 
 async function readCaches(service: StateService, groupId: number): Promise<AgentRecord[]> {
   const { queries } = service.store
-  const all = (await readAgentsOfGroups(queries, [groupId])).get(groupId) ?? []
-  const rows = await inPieces(all, (ids) =>
-    selectAgents(queries, { kind: 'all' }).where('agents.id', 'in', ids).execute(),
-  )
-  return toAgentRecords(queries, rows)
+  const members = await readAgentsOfGroups(queries, [groupId])
+  return readAgents(queries, { kind: 'all' }, members.get(groupId) ?? [])
 }
 
 function requireFitting(group: ConsoleGroup, { organizationId }: BranchRecord): void {

@@ -1,9 +1,6 @@
 /** `/v1/group/{id}/vcl/{vclId}`: which branch a group has, and its deploy to the group's caches (choices: 6). */
 import { Type } from 'typebox'
 import { isDeployed, type Outcome } from './group-deploy.js'
-import { parseObjectId } from '../../../resources/object-id.js'
-import type { Actor } from '../../../resources/permission.js'
-import { FleetError } from '../../../errors.js'
 import { route, type Route } from '../../http/route.js'
 import {
   deployBranch,
@@ -12,13 +9,12 @@ import {
   type DeployedCacheOutcome,
   type GroupDeploy,
 } from './group-vcl.js'
-import { findBranch, type BranchRecord } from '../vcls/vcls.js'
 import type { StateService } from '../../service.js'
 import { toCacheView } from '../caches/cache-views.js'
-import { groupById } from './group-routes.js'
-
-const path = '/v1/group/{id}/vcl/{vclId}'
-const permission = { console: 'write' } as const
+import { aboutOne } from '../noun-routes.js'
+import { branchNoun } from '../vcls/vcl-routes.js'
+import { groupNoun } from './group-routes.js'
+import { relationPath, relationRoutes, requireRelated } from './relation-routes.js'
 
 const outcomesSchema = Type.Array(
   Type.Object({
@@ -32,45 +28,29 @@ const outcomesSchema = Type.Array(
 )
 
 export function groupVclRoutes(service: StateService): readonly Route[] {
-  const byId = groupById(service)
+  const branches = branchNoun(service)
   return [
-    route({
-      ...byId,
-      method: 'PUT',
-      path,
-      operationId: 'addVclToGroup',
-      summary: 'Gives the group a branch, in place of another; caches get it at the next deploy',
-      permission,
-      answers: { 204: null },
-      handle: async ({ actor, object: group, params }) => {
-        const branch = await requireBranch(service, actor, params['vclId'])
-        await giveBranch(service, { group, branch })
-        return { status: 204 }
+    ...relationRoutes(service, branches, {
+      give: {
+        operationId: 'addVclToGroup',
+        summary: 'Gives the group a branch, in place of another; caches get it at the next deploy',
+        run: ({ object: group }, branch) => giveBranch(service, { group, branch }),
+      },
+      take: {
+        operationId: 'removeVclFromGroup',
+        summary:
+          'Takes its branch from the group; where it is deployed, caches run the idle VCL then',
+        run: ({ context, actor, object: group }, branch) =>
+          takeBranch(service, context, actor, { group, branch }),
       },
     }),
     route({
-      ...byId,
-      method: 'DELETE',
-      path,
-      operationId: 'removeVclFromGroup',
-      summary:
-        'Takes its branch from the group; where it is deployed, caches run the idle VCL then',
-      permission,
-      answers: { 204: null },
-      handle: async ({ context, actor, object: group, params }) => {
-        const branch = await requireBranch(service, actor, params['vclId'])
-        await takeBranch(service, context, actor, { group, branch })
-        return { status: 204 }
-      },
-    }),
-    route({
-      ...byId,
+      ...aboutOne(groupNoun(service), 'write'),
       method: 'PUT',
-      path: `${path}/deploy`,
+      path: `${relationPath(branches)}/deploy`,
       operationId: 'deployVcl',
       summary:
         'Deploys the head of a branch to the caches of the group, on all that take it or on none',
-      permission,
       answers: {
         200: Type.Object({
           success: Type.Boolean({ description: 'Every cache of the group serves it' }),
@@ -79,8 +59,9 @@ export function groupVclRoutes(service: StateService): readonly Route[] {
           message: Type.String({ description: 'Why it was not deployed' }),
         }),
       },
-      handle: async ({ context, actor, object: group, params }) => {
-        const branch = await requireBranch(service, actor, params['vclId'])
+      handle: async (call) => {
+        const { context, actor, object: group } = call
+        const branch = await requireRelated(branches, call)
         const deployed = await deployBranch(service, context, actor, { group, branch })
         return { status: 200, body: toDeployView(deployed) }
       },
@@ -99,15 +80,4 @@ function toDeployView({ outcomes, message }: GroupDeploy): object {
     deployData: outcomes.map(({ agent, deploy }) => toView(agent, deploy)),
     message,
   }
-}
-
-async function requireBranch(
-  service: StateService,
-  actor: Actor,
-  text = '',
-): Promise<BranchRecord> {
-  const id = parseObjectId('vcl', text)
-  const branch = id === undefined ? undefined : await findBranch(service, actor, id)
-  if (!branch) throw new FleetError('not-found', 'vcl', `${text.slice(0, 100)} was not found`)
-  return branch
 }

@@ -18,7 +18,7 @@ const codename = 'arctic-tern'
 
 const sessionSchema = Type.Object({ username: Type.String(), role: Type.Enum(consoleRoles) })
 
-export interface ConsoleAuthParts {
+interface ConsoleAuthParts {
   readonly logins: ConsoleLogins
   readonly sessions: ConsoleSessions
   readonly readBaseUrl: () => string

@@ -1,19 +1,23 @@
 /** `/v1/user`: who may use the console, as what and for which groups; the accounts are those of the controller (choices: 6). */
 import { Type } from 'typebox'
 import { consoleRoles } from '../../../resources/console-role.js'
-import { parseObjectId, toObjectId } from '../../../resources/object-id.js'
-import type { Actor } from '../../../resources/permission.js'
-import { route, type Route } from '../../http/route.js'
+import { toObjectId } from '../../../resources/object-id.js'
+import type { Route } from '../../http/route.js'
 import { deleteConsoleUser, updateConsoleUser } from './user-changing.js'
 import { createConsoleUser } from './user-making.js'
 import { findConsoleUser, listConsoleUsers, type ConsoleUser } from './users.js'
 import type { Identity } from '../../identity/identity.js'
 import { toConsoleTime } from '../console-time.js'
-import { listRoutes } from '../list-routes.js'
+import {
+  createRoute,
+  deleteRoute,
+  getRoute,
+  listRoutes,
+  updateRoute,
+  type ConsoleNoun,
+} from '../noun-routes.js'
+import { takePage } from '../pages.js'
 
-const errorKey = 'user'
-const read = { console: 'read' } as const
-const administer = { console: 'administer' } as const
 /** Chosen by us. */
 const groupsMost = 1000
 
@@ -49,78 +53,37 @@ const changeSchema = Type.Object({
 
 export function userRoutes(identity: Identity): readonly Route[] {
   const { service } = identity
-  const readId = (text: string) => parseObjectId('user', text)
-  const find = (_: unknown, actor: Actor, id: number) => findConsoleUser(service, actor, id)
+  const users: ConsoleNoun<ConsoleUser> = {
+    kind: 'user',
+    names: { one: 'ConsoleUser', many: 'ConsoleUsers' },
+    schema: userSchema,
+    view: toUserView,
+    find: (actor, id) => findConsoleUser(service, actor, id),
+  }
   return [
-    ...listRoutes({
-      path: '/v1/user',
-      operationId: 'listConsoleUsers',
+    ...listRoutes(users, {
       summary: 'The users of your organization; whoever is no Admin sees itself',
-      errorKey,
-      schema: userSchema,
-      read: (actor) => listConsoleUsers(service, actor),
-      view: toUserView,
+      read: async (actor, page) => takePage(await listConsoleUsers(service, actor), page),
     }),
-    route({
-      method: 'POST',
-      path: '/v1/user',
-      operationId: 'createConsoleUser',
+    createRoute(users, {
       summary:
         'Makes an account with a role; without a password it gives a role to one that is there',
-      errorKey,
-      permission: administer,
+      access: 'administer',
       body: newUserSchema,
-      ignoresUnknownKeys: true,
-      answers: { 201: userSchema },
-      handle: async ({ actor, body }) => ({
-        status: 201,
-        body: toUserView(await createConsoleUser(identity, actor, body)),
-      }),
+      run: ({ actor, body }) => createConsoleUser(identity, actor, body),
     }),
-    route({
-      method: 'GET',
-      path: '/v1/user/{id}',
-      operationId: 'getConsoleUser',
-      summary: 'One user',
-      errorKey,
-      permission: read,
-      readId,
-      find,
-      answers: { 200: userSchema },
-      handle: ({ object }) => Promise.resolve({ status: 200, body: toUserView(object) }),
-    }),
-    route({
-      method: 'PATCH',
-      path: '/v1/user/{id}',
-      operationId: 'updateConsoleUser',
+    getRoute(users, 'One user'),
+    updateRoute(users, {
       summary:
         'Merges the values given: the own password and email by everybody, all else by an Admin',
-      errorKey,
-      permission: read,
-      readId,
-      find,
+      access: 'read',
       body: changeSchema,
-      ignoresUnknownKeys: true,
-      answers: { 200: userSchema },
-      handle: async ({ actor, object, body }) => ({
-        status: 200,
-        body: toUserView(await updateConsoleUser(identity, actor, object, body)),
-      }),
+      run: ({ actor, object, body }) => updateConsoleUser(identity, actor, object, body),
     }),
-    route({
-      method: 'DELETE',
-      path: '/v1/user/{id}',
-      operationId: 'deleteConsoleUser',
+    deleteRoute(users, {
       summary: 'Takes the role away, at once; the account goes too where it is nowhere else',
-      errorKey,
-      permission: administer,
-      readId,
-      find,
-      answers: { 204: null },
-      handle: async ({ actor, object }) => {
-        await deleteConsoleUser(service, actor, object)
-        return { status: 204 }
-      },
+      access: 'administer',
+      run: ({ actor, object }) => deleteConsoleUser(service, actor, object),
     }),
   ]
 }

@@ -14,12 +14,15 @@ import {
   toWholeCommitView,
   wholeCommitSchema,
 } from './vcl-views.js'
-import { errorKey, findingBranch, read, write } from './vcl-routes.js'
+import { aboutOne } from '../noun-routes.js'
+import { branchNoun } from './vcl-routes.js'
 
+const errorKey = 'vcl'
 const content = Type.String({ description: 'VCL text' })
 
 export function commitRoutes(service: StateService): readonly Route[] {
-  const ofBranch = findingBranch(service)
+  const branches = branchNoun(service)
+  const reading = { ...aboutOne(branches, 'read'), method: 'GET' } as const
   const listSchema = Type.Object({ list: Type.Array(commitSchema) })
   const push = async (
     { context, actor, object: branch }: Call<unknown, unknown, BranchRecord>,
@@ -29,10 +32,8 @@ export function commitRoutes(service: StateService): readonly Route[] {
     return { status: 200, body: { ...toWholeCommitView(head), message } }
   }
   const pushing = {
+    ...aboutOne(branches, 'write'),
     method: 'POST',
-    errorKey,
-    permission: write,
-    ...ofBranch,
     bodyTypes: ['json', 'text'],
     textKey: 'content',
     ignoresUnknownKeys: true,
@@ -40,13 +41,10 @@ export function commitRoutes(service: StateService): readonly Route[] {
   } as const
   return [
     route({
-      method: 'GET',
+      ...reading,
       path: '/v1/vcl/{id}/head',
       operationId: 'getHead',
       summary: 'The head: the commit that the next deploy of a group with this branch brings',
-      errorKey,
-      permission: read,
-      ...ofBranch,
       answers: { 200: wholeCommitSchema },
       handle: async ({ object }) => ({
         status: 200,
@@ -54,13 +52,10 @@ export function commitRoutes(service: StateService): readonly Route[] {
       }),
     }),
     route({
-      method: 'GET',
+      ...reading,
       path: '/v1/vcl/{id}/commit/{commitId}',
       operationId: 'getCommit',
       summary: 'One commit with its content',
-      errorKey,
-      permission: read,
-      ...ofBranch,
       answers: { 200: wholeCommitSchema },
       handle: async ({ object, params }) => ({
         status: 200,
@@ -68,13 +63,10 @@ export function commitRoutes(service: StateService): readonly Route[] {
       }),
     }),
     route({
-      method: 'GET',
+      ...reading,
       path: '/v1/vcl/{id}/history',
       operationId: 'listCommits',
       summary: `The ${itemsMost} newest commits, newest first, without their contents`,
-      errorKey,
-      permission: read,
-      ...ofBranch,
       answers: { 200: listSchema },
       handle: async ({ object }) => {
         const commits = await listCommits(service, object, { page: 1, items: itemsMost })
@@ -82,13 +74,10 @@ export function commitRoutes(service: StateService): readonly Route[] {
       },
     }),
     route({
-      method: 'GET',
+      ...reading,
       path: '/v1/vcl/{id}/history/{page}/{items}',
       operationId: 'listCommitsByPage',
       summary: 'A page of all commits, newest first',
-      errorKey,
-      permission: read,
-      ...ofBranch,
       answers: { 200: listSchema },
       handle: async ({ object, params }) => {
         const commits = await listCommits(service, object, readPage(params, errorKey))

@@ -39,10 +39,7 @@ export const consoleTables = {
     { indexes: { name: nameIndexes.name } },
   ),
 
-  /**
-   * What a VCL group with the mark `console` has beside its row there. Its caches are named one by one: they bear the hidden tag
-   * that is marked with its id, and its hidden deployment asks for that tag.
-   */
+  /** What a VCL group with the mark `console` has beside its row there. Its caches are in `groupMembers`. */
   consoleGroups: table(
     {
       groupId: integer().references('vclGroups', 'cascade').primaryKey(),

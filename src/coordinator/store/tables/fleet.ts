@@ -1,19 +1,10 @@
 /** Agents, and what people make to serve on them: tags, files, deployments, domains. Groups: `groups.ts`. */
 import { ofOwner, flag, id, index, indexWhere, integer, nameIndexes, owner } from './table.js'
-import { table, text, times, unique, uniqueWhere } from './table.js'
+import { table, text, times, unique } from './table.js'
 
 const ofAgent = () => integer().references('agents', 'cascade')
 /** The set of `cachefleet apply` that made or took it, so that another machine prunes the same; null: nobody's. */
 export const managedBy = () => text().orNull()
-/** The console's group that it is hidden for (`hidden.ts`); null: it is people's. */
-const hiddenFor = () => integer().references('vclGroups', 'cascade').orNull()
-const isPeoples = '"groupId" is null'
-const hiddenIndexes = {
-  // A hidden one takes no name from people.
-  name: uniqueWhere(isPeoples, ofOwner, 'name'),
-  organization: nameIndexes.organization,
-  group: uniqueWhere('"groupId" is not null', 'groupId'),
-}
 
 export const agentTables = {
   agents: table(
@@ -171,18 +162,10 @@ export const fileTables = {
   ),
 }
 
-/** Made behind the groups, which hidden ones refer to. */
 export const deploymentTables = {
   tags: table(
-    {
-      id: id(),
-      organizationId: owner(),
-      name: text(),
-      managedBy: managedBy(),
-      groupId: hiddenFor(),
-      ...times,
-    },
-    { indexes: hiddenIndexes },
+    { id: id(), organizationId: owner(), name: text(), managedBy: managedBy(), ...times },
+    { indexes: nameIndexes },
   ),
 
   agentTags: table(
@@ -205,10 +188,9 @@ export const deploymentTables = {
       min: integer(),
       max: integer(),
       managedBy: managedBy(),
-      groupId: hiddenFor(),
       ...times,
     },
-    { indexes: hiddenIndexes },
+    { indexes: nameIndexes },
   ),
 
   deploymentTags: table(

@@ -75,6 +75,12 @@ export const placementTables = {
     { primaryKey: ['groupId', 'deploymentId'], indexes: { deployment: index('deploymentId') } },
   ),
 
+  /** The agents of a group of the console, named one by one; each is in one such group at most. */
+  groupMembers: table(
+    { agentId: integer().references('agents', 'cascade').primaryKey(), groupId: ofGroup() },
+    { indexes: { group: index('groupId') } },
+  ),
+
   vclGroupDomains: table(
     { groupId: ofGroup(), domainId: integer().references('domains'), position: integer() },
     { primaryKey: ['groupId', 'domainId'], indexes: { domain: index('domainId') } },
@@ -86,7 +92,7 @@ export const placementTables = {
       groupId: integer().references('vclGroups'),
       agentId: integer().references('agents', 'cascade'),
       organizationId: owner(),
-      /** Null: a stage's. */
+      /** Null: a stage's, or of a group whose agents are named one by one. */
       deploymentId: integer().references('deployments').orNull(),
       /** Order of placement; the highest leaves first. */
       position: integer(),

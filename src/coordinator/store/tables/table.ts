@@ -94,11 +94,6 @@ export function table<C extends Columns>(columns: C, keys: Keys = {}): Table<C> 
 export const index = (...on: readonly string[]): Index => ({ on })
 export const indexWhere = (where: string, ...on: readonly string[]): Index => ({ on, where })
 export const unique = (...on: readonly string[]): Index => ({ on, isUnique: true })
-export const uniqueWhere = (where: string, ...on: readonly string[]): Index => ({
-  on,
-  where,
-  isUnique: true,
-})
 
 /** For unique indexes: among what belongs to no organization null would not equal null. */
 export const ofOwner = 'coalesce("organizationId", 0)'

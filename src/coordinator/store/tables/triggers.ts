@@ -39,8 +39,10 @@ export const triggers: readonly Trigger[] = [
   { ...onChange('agentTags', ['static']), work: note('agent', 'new."agentId"') },
   { ...on('agentTags', 'delete'), work: note('agent', 'old."agentId"') },
 
-  // Of a group's hidden tag nobody is told.
-  { ...on('tags', 'insert'), when: isPeoples('new'), work: note('tag', 'new.id') },
+  { ...on('groupMembers', 'insert'), work: note('agent', 'new."agentId"') },
+  { ...on('groupMembers', 'delete'), work: note('agent', 'old."agentId"') },
+
+  { ...on('tags', 'insert'), work: note('tag', 'new.id') },
   { ...onChange('tags', ['name', 'managedBy'], 'tags_edit'), work: note('tag', 'new.id') },
   {
     ...onChange('tags', ['name']),
@@ -50,7 +52,7 @@ export const triggers: readonly Trigger[] = [
     ...onChange('tags', ['name'], 'tags_name'),
     work: noteAll('deployment', '"deploymentId"', '"deploymentTags" where "tagId" = new.id'),
   },
-  { ...on('tags', 'delete'), when: isPeoples('old'), work: noteDeleted('tag') },
+  { ...on('tags', 'delete'), work: noteDeleted('tag') },
 
   // Stages are no deployment's.
   { ...on('placements', 'insert'), when: 'new.stage = 0', work: note('group', 'new."groupId"') },
@@ -76,7 +78,7 @@ export const triggers: readonly Trigger[] = [
 
   { ...on('deployments', 'insert'), work: note('deployment', 'new.id') },
   { ...onChange('deployments', shownOfDeployments), work: note('deployment', 'new.id') },
-  { ...on('deployments', 'delete'), when: isPeoples('old'), work: noteDeleted('deployment') },
+  { ...on('deployments', 'delete'), work: noteDeleted('deployment') },
   { ...on('deploymentTags', 'insert'), work: note('deployment', 'new."deploymentId"') },
   { ...on('deploymentTags', 'delete'), work: note('deployment', 'old."deploymentId"') },
 
@@ -94,10 +96,6 @@ export const triggers: readonly Trigger[] = [
 
   { ...on('apiLogs', 'insert'), work: note('apilog', 'new.id') },
 ]
-
-function isPeoples(row: 'new' | 'old'): string {
-  return `${row}."groupId" is null`
-}
 
 function on(table: string, after: 'insert' | 'delete'): Omit<Trigger, 'work'> {
   return { name: `${table}_${after}`, table, after }

@@ -1,4 +1,4 @@
-/** What a group of the console has beneath it is nobody's to see, name or give; the group itself is read-only in the controller. */
+/** A group of the console in the controller: nothing but the group itself is there, and it is read-only. */
 import t from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
 import { placeGroup } from '../controller/placed-group.js'
@@ -86,64 +86,4 @@ void t.test('writes and verbs on it are conflicts in the controller', async (t) 
     tried++
   }
   t.equal(tried, 11)
-})
-
-void t.test('a hidden tag or deployment is referred to like one that never was', async (t) => {
-  const { service, fleet, makeGroup, makeCache } = await startDesk(t)
-  const group = await makeGroup('bb')
-  await makeCache('one')
-  const { queries } = service.store
-  const idOf = async (table: 'tags' | 'deployments'): Promise<number> =>
-    (
-      await queries
-        .selectFrom(table)
-        .select('id')
-        .where('groupId', '=', group.number)
-        .executeTakeFirstOrThrow()
-    ).id
-  const tag = { id: await idOf('tags') }
-  const deployment = { id: await idOf('deployments') }
-  const mainVCL = await fleet(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })
-  const site = await fleet(201, 'POST', '/vclgroups', {
-    name: 'site',
-    mainVCL: { id: mainVCL['id'] },
-  })
-  const refusals: [string, string, Json][] = [
-    ['PUT', `/vclgroups/${String(site['id'])}/stage`, { tags: [tag] }],
-    ['PUT', '/agents/1', { tags: [tag] }],
-    ['POST', '/deployments', { name: 'x', tags: [tag] }],
-    ['POST', '/jointokens', { label: 'x', tags: [tag] }],
-    [
-      'POST',
-      '/vclgroups',
-      { name: 'x', mainVCL: { id: mainVCL['id'] }, deployments: [deployment] },
-    ],
-    [
-      'POST',
-      '/invalidations',
-      { type: 'ban', expression: 'obj.age > 1s', target: { tags: [tag] } },
-    ],
-    [
-      'POST',
-      '/vclgroups/placement',
-      {
-        groups: [{ name: 'x', domains: [], deployments: ['y'] }],
-        deployments: [{ ...deployment, name: 'y', min: 1, max: 1, tags: [tag] }],
-      },
-    ],
-  ]
-  for (const [method, path, body] of refusals)
-    t.match(
-      (await fleet(400, method, path, body))['errorMsg'],
-      /(tags|deployments).* not found/,
-      path,
-    )
-  for (const method of ['GET', 'PUT', 'DELETE'])
-    for (const path of [`/tags/${tag.id}`, `/deployments/${deployment.id}`])
-      await fleet(404, method, path, method === 'PUT' ? { name: 'mine' } : undefined)
-  for (const path of ['/tags', '/deployments'])
-    await fleet(201, 'POST', path, {
-      name: 'members of a group of the console',
-      ...(path === '/tags' ? {} : { tags: [{ id: tag.id + 1 }] }),
-    })
 })

@@ -1,0 +1,65 @@
+/** What is asked and answered where groups would be placed: the schemas, and the types that follow from them. */
+import { Type } from 'typebox'
+import type { Fitting } from '../../resources/json-fields.js'
+import type { ForeseenPlaces } from '../../resources/vclgroup.js'
+import { idSchema, nameSchema, orNull, referencesMost } from '../api/references.js'
+
+const closed = { additionalProperties: false }
+
+/** Chosen by us: as many as one folder of `cachefleet apply` may hold. */
+const objectsMost = 1_000
+
+const countSchema = Type.Integer({ minimum: 1, maximum: 1_000_000 })
+
+const plannedDeploymentSchema = Type.Object(
+  {
+    id: Type.Optional(idSchema),
+    name: nameSchema,
+    min: countSchema,
+    max: countSchema,
+    tags: Type.Array(
+      Type.Object({ id: Type.Optional(idSchema), name: Type.Optional(nameSchema) }, closed),
+      {
+        minItems: 1,
+        maxItems: referencesMost,
+        description: 'Without an id: to be made, nobody has it',
+      },
+    ),
+  },
+  { ...closed, description: 'As it is to be; without an id it is to be made' },
+)
+
+const plannedGroupSchema = Type.Object(
+  {
+    id: Type.Optional(idSchema),
+    name: nameSchema,
+    domains: Type.Array(Type.String(), { maxItems: referencesMost, description: 'Names, not ids' }),
+    deployments: Type.Array(Type.String(), {
+      maxItems: referencesMost,
+      description: 'Names of the deployments beside',
+    }),
+    replace: Type.Optional(
+      orNull(Type.Boolean({ description: 'Deployed with replace=true; false unless given' })),
+    ),
+  },
+  { ...closed, description: 'As it is to be deployed; without an id it is to be made' },
+)
+
+export const planSchema = Type.Object(
+  {
+    groups: Type.Array(plannedGroupSchema, { maxItems: objectsMost }),
+    deployments: Type.Array(plannedDeploymentSchema, { maxItems: objectsMost }),
+    undeployed: Type.Optional(
+      orNull(
+        Type.Array(Type.Object({ id: idSchema }, closed), {
+          maxItems: objectsMost,
+          description: 'Groups that leave their agents before',
+        }),
+      ),
+    ),
+  },
+  closed,
+)
+
+export type PlacementPlan = Fitting<typeof planSchema>
+export type PlannedPlace = ForeseenPlaces['agents'][number]
