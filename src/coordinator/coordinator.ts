@@ -34,7 +34,7 @@ import { createEventHub } from './events/event-hub.js'
 import { startEventRecorder } from './events/event-recorder.js'
 import { createAuthenticator } from './identity/authenticate.js'
 import { createBackgroundWork } from './background.js'
-import { discardUnfinishedDeploys, startDeployRecovery } from './deploying/deploy-recovery.js'
+import { discardUnfinishedDeploys, startDeployRecovery } from './deploying/recover.js'
 import {
   ensureFirstAdministrator,
   type FirstAdministrator,

@@ -1,7 +1,7 @@
 /** What the API answers about VCL groups: one schema and one function for each shape. */
 import { Type } from 'typebox'
 import type { GroupStatus, PlacementExplanation } from '../placement/group-state.js'
-import type { readGroupHistory } from './history.js'
+import type { HistoryEntry } from '../fleet/history-queries.js'
 import type { GroupView } from './groups.js'
 import {
   idSchema,
@@ -193,8 +193,6 @@ export const historySchema = Type.Object(
   },
   closed,
 )
-
-type HistoryEntry = Awaited<ReturnType<typeof readGroupHistory>>[number]
 
 export function toHistoryView(entry: HistoryEntry) {
   return {
