@@ -46,7 +46,7 @@ function nothingLoads(): FleetError {
   return new FleetError('conflict', 'deploy', message)
 }
 
-export interface DeployRecovery {
+interface DeployRecovery {
   /** One look; the loop takes one every few seconds. Never rejects. */
   check(): Promise<void>
   stop(): Promise<void>
