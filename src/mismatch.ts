@@ -40,6 +40,16 @@ export function prepareGuard<Schema extends TSchema>(schema: Schema): Guard<Fitt
   return (value): value is Fitting<Schema> => findMismatch(value) === undefined
 }
 
+/** What was kept as JSON; undefined when the text is none, or does not fit. */
+export function parseFitting<Value>(text: string, fits: Guard<Value>): Value | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return fits(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Of lists in objects; those in lists are bounded by them. */
 function findLongList(schema: TSchema, value: unknown, instancePath = ''): Mismatch | undefined {
   const { maxItems = Infinity, properties = {} } = schema as Listing // what it has of them is so

@@ -30,11 +30,11 @@ import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.
 import { createAgentCounter } from './agents/agent-counts.js'
 import { createApiLog, removeOldApiLogs } from './api-log/api-log.js'
 import { createLicensing, readLicenseKey } from './console/license.js'
-import { createEventHub } from './events/event-hub.js'
+import { EventHub } from './events/event-hub.js'
 import { startEventRecorder } from './events/event-recorder.js'
 import { createAuthenticator } from './identity/authenticate.js'
 import { createBackgroundWork } from './background.js'
-import { discardUnfinishedDeploys, startDeployRecovery } from './deploying/deploy-recovery.js'
+import { discardUnfinishedDeploys, startDeployRecovery } from './deploying/recover.js'
 import {
   ensureFirstAdministrator,
   type FirstAdministrator,
@@ -51,8 +51,8 @@ import { openSealing } from './identity/sealing.js'
 import { recordCalls } from './recorded-call.js'
 import type { ServiceSettings, StateService } from './service.js'
 import { removeExpiredSessions } from './identity/sessions.js'
+import { readAllAgentIds } from './fleet/agent-rows.js'
 import { createLiveSamples } from './statistics/live-samples.js'
-import { removeStrayStatistics } from './statistics/stray-statistics.js'
 
 interface CoordinatorConfig {
   readonly stateDir: string
@@ -186,7 +186,7 @@ async function startOn(
   const authenticator = createAuthenticator(identity)
   const apiLog = createApiLog(service, log)
   const sessions = createSessionWatch(service, log)
-  const hub = createEventHub(service, sessions, log)
+  const hub = new EventHub(service, sessions, log)
   const http = await createHttpServer({
     ...config,
     ...config.listen,
@@ -282,7 +282,10 @@ function startCleanups(service: StateService, { keys }: Identity, log: Logger): 
     clean('removing old entries of the API log', () => removeOldApiLogs(service)),
     clean('removing expired sessions', () => removeExpiredSessions(service)),
     clean('removing old invalidations', () => removeOldInvalidations(service)),
-    startHourly('removing statistics of deleted agents', log, () => removeStrayStatistics(service)),
+    // Each coordinator does, for what it may have in memory.
+    startHourly('removing statistics of deleted agents', log, async () => {
+      await service.statistics.retain(await readAllAgentIds(service.store.queries), service.now())
+    }),
     clean('removing unused sources', () => service.store.decide(deleteUnusedSources)),
     startHourly('rotating signing keys', log, async () => {
       await service.leases.run('cleanup', () => keys.rotate())

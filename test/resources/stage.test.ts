@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { holderId, indexAgents } from '../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../src/resources/agent-state.js'
-import { judgeStageLoads, type LoadState } from '../../src/coordinator/deploying/deploy-outcome.js'
+import { judgeStageLoads, type LoadState } from '../../src/coordinator/deploying/load.js'
 import {
   composeDesired,
   composeNextRouting,
@@ -207,10 +207,11 @@ void t.test('a stage is loaded by all that are there, or by none', (t) => {
   const state = fc.constantFrom<LoadState>('pending', 'loaded', 'failed', 'away')
   fc.assert(
     fc.property(fc.array(state), (loads) => {
-      const { verdict } = judgeStageLoads(loads)
+      const judged = judgeStageLoads(loads)
       const there = loads.filter((load) => load !== 'away')
-      if (there.includes('failed') || there.length === 0) return verdict === 'fail'
-      return verdict === (there.every((load) => load === 'loaded') ? 'switch' : 'wait')
+      if (there.includes('failed')) return judged === 'uncompilable'
+      if (there.length === 0) return judged === 'unavailable'
+      return judged === (there.every((load) => load === 'loaded') ? 'switch' : 'wait')
     }),
   )
   t.end()

@@ -27,7 +27,7 @@ import { createAgentCounter } from '../../src/coordinator/agents/agent-counts.js
 import { createApiLog, type ApiLog } from '../../src/coordinator/api-log/api-log.js'
 import { createBackgroundWork } from '../../src/coordinator/background.js'
 import { createLicensing } from '../../src/coordinator/console/license.js'
-import { createEventHub, type EventHub } from '../../src/coordinator/events/event-hub.js'
+import { EventHub } from '../../src/coordinator/events/event-hub.js'
 import { startEventRecorder } from '../../src/coordinator/events/event-recorder.js'
 import { createAuthenticator } from '../../src/coordinator/identity/authenticate.js'
 import { ensureFirstAdministrator } from '../../src/coordinator/identity/first-administrator.js'
@@ -154,7 +154,7 @@ export async function startController(
     ...options.http,
   })
   const sessions = createSessionWatch(service, log)
-  const hub = createEventHub(service, sessions, log)
+  const hub = new EventHub(service, sessions, log)
   const resources = options.resources?.(service) ?? []
   const events = options.withEvents ? eventRoutes({ service, hub, authenticator }) : []
   const recorder = options.withEvents ? startEventRecorder(service, log, eventViews) : undefined

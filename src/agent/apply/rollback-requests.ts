@@ -3,23 +3,30 @@
  * there may stop the agent, too; and a request is there also when the agent starts only later.
  */
 import { randomUUID } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeDurably } from '../host/durable-file.js'
+import { Type } from 'typebox'
+import { parseFitting, prepareGuard } from '../../mismatch.js'
+import { flag, orNull, text, whole, type Fitting } from '../../resources/json-fields.js'
 import { pauseFor } from '../../runtime/pause.js'
+import { readIfThere, writeDurably } from '../host/durable-file.js'
 
-export interface RollbackRequest {
-  readonly id: string
+const rollbackRequest = Type.Object({
+  id: text,
   /** Of a good state; null: the newest that served something else. */
-  readonly number: number | null
-}
+  number: orNull(whole(Number.MIN_SAFE_INTEGER)),
+})
+export type RollbackRequest = Fitting<typeof rollbackRequest>
+const isRequest = prepareGuard(rollbackRequest)
 
-interface RollbackAnswer {
+const rollbackAnswer = Type.Object({
   /** Of the request. */
-  readonly id: string
-  readonly done: boolean
-  readonly message: string
-}
+  id: text,
+  done: flag,
+  message: text,
+})
+type RollbackAnswer = Fitting<typeof rollbackAnswer>
+const isAnswer = prepareGuard(rollbackAnswer)
 
 const requestFile = 'rollback-request.json'
 const answerFile = 'rollback-answer.json'
@@ -35,8 +42,8 @@ export async function requestRollback(
   await writeDurably(join(stateDir, requestFile), `${JSON.stringify(request)}\n`)
   const untilMs = performance.now() + waitMs
   while (performance.now() < untilMs) {
-    const answer = await readJson(join(stateDir, answerFile))
-    if (isAnswer(answer) && answer.id === request.id) return answer
+    const answer = parseFitting((await readIfThere(join(stateDir, answerFile))) ?? '', isAnswer)
+    if (answer?.id === request.id) return answer
     await pauseFor(lookPauseMs)
   }
   return undefined
@@ -45,42 +52,15 @@ export async function requestRollback(
 /** Null when there is none. What is no request is removed. Rejects when it cannot be read. */
 export async function findRequest(stateDir: string): Promise<RollbackRequest | null> {
   const path = join(stateDir, requestFile)
-  const request = await readJson(path)
-  if (request === undefined) return null
-  if (isRequest(request)) return request
-  await rm(path, { force: true })
-  return null
+  const kept = await readIfThere(path)
+  if (kept === null) return null
+  const request = parseFitting(kept, isRequest)
+  if (!request) await rm(path, { force: true })
+  return request ?? null
 }
 
 /** The request is done with: it is removed before the answer is there, so that it is not carried out again. */
 export async function answerRequest(stateDir: string, answer: RollbackAnswer): Promise<void> {
   await rm(join(stateDir, requestFile), { force: true })
   await writeDurably(join(stateDir, answerFile), `${JSON.stringify(answer)}\n`)
-}
-
-/** Undefined without the file; null when it is not JSON. */
-async function readJson(path: string): Promise<unknown> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (text === undefined) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-function isRequest(value: unknown): value is RollbackRequest {
-  if (!isFields(value) || typeof value['id'] !== 'string') return false
-  return value['number'] === null || Number.isSafeInteger(value['number'])
-}
-
-function isAnswer(value: unknown): value is RollbackAnswer {
-  return isFields(value) && typeof value['id'] === 'string' && typeof value['message'] === 'string'
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -1,9 +1,9 @@
 /** The saved state of an agent in its state dir: atomic, durable, bounded. */
-import { chmod, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { emptyRecord, parseRecord, type AgentRecord } from '../agent-record.js'
-import { limitFiles, makePrivateFolder, writeDurably } from '../host/durable-file.js'
+import { limitFiles, makePrivateFolder, readIfThere, writeDurably } from '../host/durable-file.js'
 import { saveForeignSource } from './foreign-sources.js'
 import { readGoodStates, type GoodState } from './good-states.js'
 import { readLastPanic, savePanicText } from '../host/panic-files.js'
@@ -174,17 +174,4 @@ async function readRecord(
     'state.json could not be read and was set aside',
   )
   return lastGood ?? emptyRecord
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

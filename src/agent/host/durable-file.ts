@@ -1,5 +1,5 @@
-/** Writes a file so that after a kill or a power cut there is either the old one or the new one, whole. */
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+/** Files of the agent. A write leaves, after a kill or a power cut, either the old one or the new one, whole. */
+import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /** Mode 0600: VCL may hold secrets. The folder must be there. Rejects with the file system's error, and leaves nothing behind. */
@@ -14,6 +14,20 @@ export async function writeDurably(path: string, content: string | Buffer): Prom
     throw isFull(error) ? new Error(`no space left in ${dirname(path)}`, { cause: error }) : error
   }
   await syncFolder(dirname(path))
+}
+
+/** Null when it is not there. */
+export async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 function isFull(error: unknown): boolean {

@@ -1,24 +1,26 @@
 /** Which private cache we started, written down so that one that outlived a killed agent is found again and ended. */
-import { readFile, rm } from 'node:fs/promises'
-import { writeDurably } from './durable-file.js'
+import { rm } from 'node:fs/promises'
+import { Type } from 'typebox'
+import { parseFitting, prepareGuard } from '../../mismatch.js'
+import { text, whole, type Fitting } from '../../resources/json-fields.js'
+import { readIfThere, writeDurably } from './durable-file.js'
 
-interface ProcessRecord {
+const processRecord = Type.Object({
   /** Of the manager; for people, the working directory tells which processes are meant. */
-  readonly pid: number
+  pid: whole(0),
   /** Removed with the processes when it is a temporary one. */
-  readonly workingDirectory: string
-  readonly port: number
-  readonly httpPort: number
-}
+  workingDirectory: text,
+  port: whole(0),
+  httpPort: whole(0),
+})
+type ProcessRecord = Fitting<typeof processRecord>
+
+const isProcessRecord = prepareGuard(processRecord)
 
 /** Null when there is none, or it cannot be read. */
 export async function readProcessRecord(path: string): Promise<ProcessRecord | null> {
-  try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return isProcessRecord(value) ? value : null
-  } catch {
-    return null
-  }
+  const kept = await readIfThere(path).catch(() => null)
+  return parseFitting(kept ?? '', isProcessRecord) ?? null
 }
 
 export async function writeProcessRecord(path: string, record: ProcessRecord): Promise<void> {
@@ -27,13 +29,4 @@ export async function writeProcessRecord(path: string, record: ProcessRecord): P
 
 export async function forgetProcess(path: string): Promise<void> {
   await rm(path, { force: true })
-}
-
-function isProcessRecord(value: unknown): value is ProcessRecord {
-  if (typeof value !== 'object' || value === null) return false
-  const record = value as Record<string, unknown> // every field is checked below
-  return (
-    ['pid', 'port', 'httpPort'].every((key) => Number.isSafeInteger(record[key])) &&
-    typeof record['workingDirectory'] === 'string'
-  )
 }

@@ -1,9 +1,9 @@
 /** The agent's own credential: 256 random bits, made before the first connection, kept as a file only it can read. */
 import { createHash, randomBytes } from 'node:crypto'
-import { readFile, rename } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { writeDurably } from '../host/durable-file.js'
+import { readIfThere, writeDurably } from '../host/durable-file.js'
 
 export interface AgentKey {
   /** Hex; sent as `Authorization: Agent <key>` and never logged. */
@@ -25,10 +25,7 @@ export function keyOf(secret: string): AgentKey {
 /** Reads `<folder>/agent.key`; makes it when it is not there, and sets a damaged one aside. The folder must be there. */
 export async function openKey(folder: string, log: Logger): Promise<AgentKey> {
   const path = join(folder, 'agent.key')
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw error
-  })
+  const text = await readIfThere(path)
   if (text !== null && /^[0-9a-f]{64}\n?$/.test(text)) return keyOf(text.trim())
   if (text !== null) {
     await rename(path, `${path}.broken`)

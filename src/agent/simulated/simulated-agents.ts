@@ -6,9 +6,15 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
+import { Type } from 'typebox'
+import { parseFitting, prepareGuard } from '../../mismatch.js'
+import { matching } from '../../resources/json-fields.js'
 import type { CoordinatorAddress } from '../link/coordinator-http.js'
 import { makePrivateFolder, writeDurably } from '../host/durable-file.js'
 import { createKey } from '../link/key.js'
+
+const isKeyFile = prepareGuard(Type.Record(Type.String(), Type.Unknown()))
+const isKey = prepareGuard(matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits'))
 
 /** Chosen by us: what a thousand agents make for one message is thrown away some messages later, and not copied before. */
 const youngMegabytes = 96
@@ -107,7 +113,10 @@ async function readKeys(
 ): Promise<SimulationOrder['agents']> {
   await makePrivateFolder(folder)
   const path = join(folder, 'keys.json')
-  const kept = parseKeys(await readFile(path, 'utf8').catch(() => '{}'))
+  const text = await readFile(path, 'utf8').catch(() => '{}')
+  // What is no key is left out: that agent enrols again.
+  const entries = Object.entries(parseFitting(text, isKeyFile) ?? {})
+  const kept = new Map(entries.flatMap(([name, key]) => (isKey(key) ? [[name, key]] : [])))
   const agents = names.map((name) => {
     const key = kept.get(name)
     return { name, key: key ?? createKey().secret, isKeyNew: key === undefined }
@@ -115,20 +124,6 @@ async function readKeys(
   const all = new Map([...kept, ...agents.map(({ name, key }) => [name, key] as const)])
   if (all.size > kept.size) await writeDurably(path, `${JSON.stringify(Object.fromEntries(all))}\n`)
   return agents
-}
-
-/** What is no key is left out: that agent enrols again. */
-function parseKeys(text: string): Map<string, string> {
-  try {
-    const value: unknown = JSON.parse(text)
-    const entries: [string, unknown][] =
-      typeof value === 'object' && value !== null ? Object.entries(value) : []
-    return new Map(
-      entries.filter((entry): entry is [string, string] => /^[0-9a-f]{64}$/.test(String(entry[1]))),
-    )
-  } catch {
-    return new Map()
-  }
 }
 
 function passOn(log: Logger, line: string): void {

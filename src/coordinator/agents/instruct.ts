@@ -3,7 +3,7 @@ import { instructionSubject, type InstructionReply } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { FleetError } from '../../errors.js'
-import { judgeInSteps } from '../../messages/answers.js'
+import { judgeInSteps, type AnswerTo } from '../../messages/answers.js'
 import type { Question } from '../../messages/coordinator-to-agent.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
 import { runInSteps } from '../../in-steps.js'
@@ -13,15 +13,15 @@ import type { StateService } from '../service.js'
 const busGraceMs = 500
 
 /**
- * Answers the value of the agent's Answer (shape by query; the engine's words for a command; null for unlock).
+ * Answers the value of the agent's Answer, in the form of what was asked.
  * Throws FleetError 'agent': not-found, unavailable (not connected, or its cache does not answer), timed-out, locked or
  * conflict (the agent refuses: read-only).
  */
-export async function instructAgent(
+export async function instructAgent<Asked extends Question>(
   service: StateService,
   context: Context,
-  request: { readonly agentId: number; readonly question: Question; readonly timeoutMs: number },
-): Promise<unknown> {
+  request: { readonly agentId: number; readonly question: Asked; readonly timeoutMs: number },
+): Promise<AnswerTo<Asked>> {
   const { agentId, question, timeoutMs } = request
   const agent = await findAgent(service.store.queries, { kind: 'all' }, agentId)
   if (!agent) throw new FleetError('not-found', 'agent', `${agentId} was not found`)
@@ -33,7 +33,8 @@ export async function instructAgent(
     })
   const { bytes, ...answered } = reply
   const value = readReply(agent, answered, timeoutMs)
-  return bytes === undefined ? value : runInSteps(judgeInSteps(question, bytes))
+  const answer = bytes === undefined ? value : await runInSteps(judgeInSteps(question, bytes))
+  return answer as AnswerTo<Asked> // judged where it came in, or here
 }
 
 /** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (choices: 3). */

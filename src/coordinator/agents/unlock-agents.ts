@@ -157,7 +157,7 @@ export async function unlockAgent(
       const now = await findAgent(service, actor, agent.id)
       return now?.lockedBecause === agent.lockedBecause ? undefined : now
     },
-    { untilMs: service.now() + recordedWithinMs },
+    service.now() + recordedWithinMs,
   )
   return unlocked ?? (await findAgent(service, actor, agent.id)) ?? agent
 }

@@ -14,24 +14,25 @@ const longestPauseMs = 200
 
 /**
  * Calls `look` until it answers something other than undefined, or until `untilMs` (clock of the service).
- * Answers undefined when time is over or the signal fired.
+ * Answers undefined when time is over or the coordinator stops.
  */
 export async function watchAgents<T>(
   service: StateService,
   look: () => Promise<T | undefined>,
-  until: { readonly untilMs: number; readonly signal?: AbortSignal | undefined },
+  untilMs: number,
 ): Promise<T | undefined> {
+  const { signal } = service.background
   const hint = new Hint()
   const subscription = service.bus.subscribe(agentChangedSubject, hint.give)
-  until.signal?.addEventListener('abort', hint.give)
+  signal.addEventListener('abort', hint.give)
   try {
     for (;;) {
       hint.take()
       const lookedAtMs = performance.now()
       const seen = await look()
       if (seen !== undefined) return seen
-      const leftMs = until.untilMs - service.now()
-      if (leftMs <= 0 || until.signal?.aborted) return undefined
+      const leftMs = untilMs - service.now()
+      if (leftMs <= 0 || signal.aborted) return undefined
       const lookMs = performance.now() - lookedAtMs
       const restMs = Math.min(Math.max(betweenLooksMs, pausesPerLook * lookMs), longestPauseMs)
       await pauseFor(Math.min(restMs, leftMs))
@@ -39,6 +40,6 @@ export async function watchAgents<T>(
     }
   } finally {
     subscription.close()
-    until.signal?.removeEventListener('abort', hint.give)
+    signal.removeEventListener('abort', hint.give)
   }
 }

@@ -1,15 +1,22 @@
-/** May the console be used: what its license allows now, as one answer (choices: 6). */
+/** May the console be used: what its license allows now, as one answer. */
+import { Type } from 'typebox'
+import { describeMismatch, prepareCheck } from '../../mismatch.js'
+import { matching, whole, type Fitting } from '../../resources/json-fields.js'
+
+/** A number of days that no date breaks on, and that no grace needs. */
+const graceDaysMost = 3_650
 
 /** What is signed. */
-export interface License {
+const license = Type.Object({
   /** Whose it is. */
-  readonly name: string
+  name: matching(/^[^\p{Cc}\p{Surrogate}]{1,255}$/u, '1 to 255 characters'),
   /** Seconds since 1970. */
-  readonly expires: number
+  expires: whole(0, Math.floor(Number.MAX_SAFE_INTEGER / 1000)),
   /** For how many days more the console can be used. */
-  readonly graceDays: number
-  readonly maxCaches: number
-}
+  graceDays: whole(0, graceDaysMost),
+  maxCaches: whole(0),
+})
+export type License = Fitting<typeof license>
 
 export type LicenseState =
   | { readonly kind: 'off' | 'missing' | 'valid' | 'expired' }
@@ -27,8 +34,6 @@ interface LicenseFacts {
 }
 
 const dayMs = 24 * 3600 * 1000
-/** Chosen by us: a number of days that no date breaks on, and that no grace needs. */
-const graceDaysMost = 3_650
 
 /** The last moment of a license comes first: one that is over allows no cache at all. */
 export function judgeLicense({ isChecked, license, caches, nowMs }: LicenseFacts): LicenseState {
@@ -65,26 +70,12 @@ export function describeLicenseState(state: LicenseState): string {
   }
 }
 
+const findMismatch = prepareCheck(license)
+
 /** What a license says, or what is wrong with it. */
 export function readLicense(payload: unknown): License | string {
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
-    return 'a license says {name, expires, graceDays, maxCaches}'
-  const fields = new Map<string, unknown>(Object.entries(payload))
-  const name = fields.get('name')
-  if (typeof name !== 'string' || !/^[^\p{Cc}\p{Surrogate}]{1,255}$/u.test(name))
-    return 'name: 1 to 255 characters are right'
-  const expires = readCount(fields.get('expires'), Number.MAX_SAFE_INTEGER / 1000)
-  if (expires === undefined) return 'expires: seconds since 1970 are right'
-  const graceDays = readCount(fields.get('graceDays'), graceDaysMost)
-  if (graceDays === undefined)
-    return `graceDays: a whole number from 0 to ${graceDaysMost} is right`
-  const maxCaches = readCount(fields.get('maxCaches'), Number.MAX_SAFE_INTEGER)
-  if (maxCaches === undefined) return 'maxCaches: a whole number from 0 is right'
+  const mismatch = findMismatch(payload)
+  if (mismatch) return describeMismatch(mismatch, 'what is signed')
+  const { name, expires, graceDays, maxCaches } = payload as License // it fits
   return { name, expires, graceDays, maxCaches }
-}
-
-function readCount(value: unknown, most: number): number | undefined {
-  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most
-    ? Number(value)
-    : undefined
 }

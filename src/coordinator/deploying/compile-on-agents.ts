@@ -3,7 +3,6 @@ import type { Context } from '../../context.js'
 import { findBudget, type CompileBudget } from '../../vcl/compile-limits.js'
 import { describeFailures, type LoadFailure } from '../../vcl/compiler-text.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
-import type { CompileAnswer } from '../../messages/answers.js'
 import { readAgentOwners } from '../fleet/agent-rows.js'
 import { grantSource } from '../fleet/source-grants.js'
 import { keepSource, type SourceRecord } from '../fleet/sources.js'
@@ -112,7 +111,7 @@ async function compileOn(
     const expiresAt = now + compileTimeoutMs
     await grantSource(queries, { agentId: agent.id, sha: source.sha, expiresAt }, now)
   })
-  const value = await instructAgent(service, context, {
+  const { error, retryAfterSeconds, unavailable } = await instructAgent(service, context, {
     agentId: agent.id,
     question: {
       kind: 'compile',
@@ -122,7 +121,6 @@ async function compileOn(
     },
     timeoutMs: compileTimeoutMs,
   })
-  const { error, retryAfterSeconds, unavailable } = value as CompileAnswer // the codec checked the answer's envelope; agents answer this shape
   const reason = `agent ${agent.name}: ${error ?? ''}`
   if (retryAfterSeconds !== undefined)
     throw new FleetError('limited', errorKey, reason, { retryAfterSeconds })

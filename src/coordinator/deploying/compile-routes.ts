@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { route, type Route } from '../http/route.js'
-import { compileFiles, type LooseFile } from './compile-files.js'
+import { compileFiles, type LooseFile } from './compile.js'
 import type { StateService } from '../service.js'
 import {
   idSchema,

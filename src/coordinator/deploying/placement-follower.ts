@@ -1,4 +1,7 @@
-/** Runs a placement pass whenever agents or deployments changed, one at a time, changes of a moment together. */
+/**
+ * Runs a placement pass whenever agents or deployments changed, one at a time, changes of a moment together; and deploys kept
+ * wishes when it finds agents for them.
+ */
 import type { Logger } from 'pino'
 import { agentChangedSubject, placementInputsSubject } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
@@ -8,16 +11,16 @@ import { FleetError } from '../../errors.js'
 import { placementAccount } from '../fleet/history-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 import { tellDesiredChanged } from '../agents/agent-hints.js'
-import { runDeploy } from './deploy.js'
-import { beginDeploy } from './deploy-begin.js'
 import { createTextJudge, recallSources } from '../groups/recall-sources.js'
 import { missedHeartbeats } from '../reports/heartbeat.js'
 import { renewEveryMs } from '../store/leases.js'
-import { createKeptWishes, type KeptWishes } from './kept-wishes.js'
 import { followPlacements, type PassLimits } from '../placement/placement-following.js'
 import type { ReadyGroup } from '../placement/placement-pass.js'
 import type { StateService } from '../service.js'
 import { startLoop } from '../../runtime/loop.js'
+import { pauseAfter } from '../../runtime/backoff.js'
+import type { BeginRequest } from './begin.js'
+import { beginDeploy, runDeploy } from './verbs.js'
 
 interface PlacementFollower {
   close(): Promise<void>
@@ -127,9 +130,8 @@ async function deployWish(
   group: GroupRecord,
   freed: readonly HeldPlace[],
 ): Promise<void> {
-  const { wish } = group
-  if (!wish) return
-  const deploy = await beginDeploy(service, context, {
+  if (!group.wish) return
+  const begin: BeginRequest = {
     actor: placementActor,
     groupId: group.id,
     action: 'deploy',
@@ -141,8 +143,54 @@ async function deployWish(
       return { gathered: await recallSources(service, queries, group, wish), naming: 'kept' }
     },
     freed,
-    untilMs: service.now(),
-  })
+  }
+  const deploy = await beginDeploy(service, context, begin, service.now())
   if (deploy === 'unchanged' || deploy === 'switching') return
   await runDeploy(service, context, deploy, { waitMs: 0, percent: 100 })
+}
+
+/**
+ * Kept wishes that were tried in vain: which groups are to be left alone for now. A wish whose VCL does not compile would
+ * otherwise be loaded again with every change of the fleet, and each time keep the caches' managers busy. Kept in this process
+ * only: another coordinator that takes the duty over tries once more.
+ */
+interface KeptWishes {
+  /** Whether this wish is to be tried now. */
+  isDue(groupId: number, wish: string, now: number): boolean
+  /** Answers when it is tried again, in milliseconds since 1970. */
+  recordFailure(groupId: number, wish: string, now: number): number
+  forget(groupId: number): void
+}
+
+interface Failed {
+  /** A wish that is another one is tried at once. */
+  readonly wish: string
+  readonly failures: number
+  readonly againAt: number
+}
+
+/** How often caches are kept busy by what may fail again. */
+export const retries = { firstMs: 15_000, longestMs: 10 * 60_000 }
+
+export function createKeptWishes(): KeptWishes {
+  /** At most one entry for each group; those of groups that are tried no longer go after a while. */
+  const failed = new Map<number, Failed>()
+  return {
+    isDue: (groupId, wish, now) => {
+      const last = failed.get(groupId)
+      return last?.wish !== wish || now >= last.againAt
+    },
+    recordFailure: (groupId, wish, now) => {
+      const last = failed.get(groupId)
+      const failures = last?.wish === wish ? last.failures + 1 : 1
+      const pauseMs = pauseAfter(failures, retries)
+      for (const [id, { againAt }] of failed)
+        if (againAt + retries.longestMs < now) failed.delete(id)
+      failed.set(groupId, { wish, failures, againAt: now + pauseMs })
+      return now + pauseMs
+    },
+    forget: (groupId) => {
+      failed.delete(groupId)
+    },
+  }
 }

@@ -1,41 +1,109 @@
 /**
- * `GET /vclgroups/{id}/routing` (choices: 3): the generated VCL that is wanted active on each agent where the group
- * or its stage serves. An organization sees its own groups and names in it only (choices: 2, Agents).
+ * The generated VCL that routes to a group on each agent: as it is wanted active where the group or its stage serves, or as a
+ * deploy of the group would make it now. An organization sees its own groups and names in it only.
  */
-import { composeRouting } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
 import type { Actor } from '../../resources/permission.js'
+import { composeRouting, type PlacedPrograms } from '../../vcl/desired-engine.js'
+import { readDeploymentsOf } from '../fleet/deployment-queries.js'
 import { readGroupPlaces } from '../fleet/group-places.js'
-import type { NamedReference } from '../store/owner.js'
-import { readPlacements } from '../fleet/placement-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
+import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { planPlacement } from '../placement/placement-plan.js'
+import type { PlannedPlace } from '../placement/plan-schemas.js'
 import type { StateService } from '../service.js'
+import type { NamedReference } from '../store/owner.js'
 
-export interface AgentRouting {
+interface AgentRouting {
   readonly agent: NamedReference
   readonly source: string
 }
 
+type Viewer = Pick<Actor, 'organizationId'>
+
 /** None for a group whose VCL is the whole VCL of its caches. */
 export async function readGroupRouting(
   service: StateService,
-  { organizationId }: Pick<Actor, 'organizationId'>,
+  viewer: Viewer,
   group: Pick<GroupRecord, 'id'>,
 ): Promise<AgentRouting[]> {
-  const { queries } = service.store
-  const places = await readGroupPlaces(queries, [group.id], { withStages: true })
-  if (places.length === 0) return []
-  const agentIds = places.map(({ agentId }) => agentId)
-  const placements = groupBy(await readPlacements(queries, { agentIds }), ({ agentId }) => agentId)
+  const places = await readGroupPlaces(service.store.queries, [group.id], { withStages: true })
   // A group and its stage may share an agent.
   const agents = new Map(places.map(({ agentId, agentName }) => [agentId, agentName]))
-  return [...agents].flatMap(([agentId, agentName]) => {
-    const all = placements.get(agentId) ?? []
-    if (!all.some(({ groupId, current }) => groupId === group.id && current?.fqdns)) return []
-    const seen = all.filter(
-      (place) => organizationId === null || place.organizationId === organizationId,
-    )
-    const routing = composeRouting(seen)
-    return routing ? [{ agent: { id: agentId, name: agentName }, source: routing.text }] : []
+  const placements = await readSeen(service, viewer, [...agents.keys()])
+  return [...agents].flatMap(([id, name]) => {
+    const seen = placements.get(id) ?? []
+    const isRouted = seen.some(({ groupId, current }) => groupId === group.id && current?.fqdns)
+    return isRouted ? route({ id, name }, seen) : []
   })
+}
+
+/** Agents that would route nothing are left out. */
+export async function readNextRouting(
+  service: StateService,
+  actor: Actor,
+  group: GroupRecord,
+): Promise<AgentRouting[]> {
+  if (group.domains.length === 0) return []
+  const agents = await foreseeAgents(service, actor, group)
+  const placements = await readSeen(
+    service,
+    actor,
+    agents.map(({ agent }) => agent.id),
+  )
+  return agents.flatMap(({ agent, deployment }) => {
+    const seen = placements.get(agent.id) ?? []
+    const others = seen.filter(({ groupId, stage }) => groupId !== group.id || stage)
+    const own = deployment === null ? [] : [placeNext(group)]
+    return route(agent, [...others, ...own])
+  })
+}
+
+/** What stands on agents, by agent, as far as an organization may see it. */
+async function readSeen(
+  service: StateService,
+  { organizationId: viewer }: Viewer,
+  agentIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly PlacementRecord[]>> {
+  if (agentIds.length === 0) return new Map() // PostgreSQL has no empty `in ()`
+  const placements = await readPlacements(service.store.queries, { agentIds })
+  const seen = placements.filter(
+    ({ organizationId }) => viewer === null || organizationId === viewer,
+  )
+  return groupBy(seen, ({ agentId }) => agentId)
+}
+
+function route(agent: NamedReference, placed: readonly PlacedPrograms[]): AgentRouting[] {
+  const routing = composeRouting(placed)
+  return routing ? [{ agent, source: routing.text }] : []
+}
+
+async function foreseeAgents(
+  service: StateService,
+  actor: Actor,
+  { id, name, organizationId, domains, deployments }: GroupRecord,
+): Promise<readonly PlannedPlace[]> {
+  const ids = deployments.map((deployment) => deployment.id)
+  const planned = await readDeploymentsOf(service.store.queries, ids)
+  const wanted = {
+    id,
+    name,
+    domains: domains.map(({ fqdn }) => fqdn),
+    deployments: planned.map((deployment) => deployment.name),
+  }
+  const plan = { groups: [wanted], deployments: planned, undeployed: [] }
+  // Whoever looks: the group uses what its organization has.
+  const [foreseen] = await planPlacement(service, { ...actor, organizationId }, plan)
+  return foreseen?.agents ?? []
+}
+
+/** Its label does not hang on its text. */
+function placeNext({ id, organizationId, domains }: GroupRecord): PlacedPrograms {
+  return {
+    groupId: id,
+    organizationId,
+    candidate: null,
+    previous: null,
+    current: { name: '', sha: '', fqdns: domains.map(({ fqdn }) => fqdn) },
+  }
 }

@@ -1,65 +1,46 @@
 /**
- * Staging: sources of a group that are tried on agents of their own before they are deployed (choices: 3, Stage). Two
- * phases like a deploy, but all or nothing: every Running agent with all of the tags must load, then all switch.
+ * A stage: other sources of a group, tried on agents of their own before they are deployed. What is asked for, where it
+ * goes, and how it ends: dropped, or promoted by a deploy of its sources. Until that deploy switches, the stage serves on; where its
+ * group takes its place, both are loaded, and the routing VCL of the switch is compiled without the stage.
  */
-import type { Context } from '../../context.js'
-import type { Actor } from '../../resources/permission.js'
-import type { StageTarget } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
-import { readDomainNames } from '../domains/domain-queries.js'
-import { readUsableTagIds } from '../fleet/tag-queries.js'
-import { findGroup, type GroupRecord } from '../fleet/group-queries.js'
-import { readUsableIds } from '../store/owner.js'
+import { programName } from '../../vcl/desired-engine.js'
 import { requireAll } from '../api/find-references.js'
-import { scopeOf, type StateService } from '../service.js'
-import { followBegun, type VerbAnswer } from './deploy.js'
-import { flattenFiles, requireOwnMain } from '../groups/deploy-sources.js'
-import { beginInTurn } from './deploy-turn.js'
-import { recordRefusedDeploy } from '../groups/history.js'
-import { beginStage } from './stage-begin.js'
-import { listStagedAgents } from './stage-end.js'
-import { waitUntilLeft } from './switch-wait.js'
-import { requireMain } from '../groups/groups.js'
+import { readDomainNames } from '../domains/domain-queries.js'
+import { holderId, indexAgents } from '../fleet/agent-index.js'
+import { recomposeDesired } from '../fleet/desired-states.js'
+import { readFleet } from '../fleet/fleet.js'
+import { updateGroup, type GroupRecord } from '../fleet/group-queries.js'
+import { addHistory } from '../fleet/history-queries.js'
+import {
+  deletePlacements,
+  readPlacements,
+  type PlacementRecord,
+} from '../fleet/placement-queries.js'
+import { markReplaced } from '../fleet/replaced-places.js'
+import { countLoad, keepSource } from '../fleet/sources.js'
+import { deleteStage, findStage, replaceUses, type StageRecord } from '../fleet/stage-queries.js'
+import { findStageConflicts, stageDeployment, type StagedSources } from '../fleet/stage.js'
+import { readUsableTagIds } from '../fleet/tag-queries.js'
+import type { StageTarget } from '../fleet/vcl-group.js'
+import { requireOwnMain } from '../groups/deploy-sources.js'
 import type { stage } from '../../resources/vclgroup.js'
 import type { GivenBody } from '../api/resource-schemas.js'
+import { requireMain } from '../groups/groups.js'
+import { compareWithPlaces, type PlacedDecision } from '../placement/candidates.js'
+import { placeGroup } from '../placement/placement.js'
+import { noteOtherHolders, toPlacementInput } from '../placement/placing.js'
+import type { StateService } from '../service.js'
+import { readUsableIds } from '../store/owner.js'
+import { scopeOfOwner } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+import type { Asked, Planned, Refusal } from './begin.js'
 
 /** What is left out, or null, is the group's. */
-type StageRequest = GivenBody<typeof stage> & { readonly groupId: number }
+export type StageFiles = GivenBody<typeof stage>
 
-/** Chosen by us: as long as a deploy waits when nothing else is said; the work itself goes on. */
-const waitMs = 60_000
-
-/** Throws FleetError: not-found, invalid, conflict, unavailable, uncompilable. */
-export async function stageVclGroup(
-  service: StateService,
-  context: Context,
-  actor: Actor,
-  request: StageRequest,
-): Promise<VerbAnswer> {
-  const { queries } = service.store
-  const untilMs = service.now() + waitMs
-  const group = await findGroup(queries, scopeOf(actor), request.groupId)
-  if (!group) throw new FleetError('not-found', 'deploy', `${request.groupId} was not found`)
-  const { target, ...staged } = await readStaged(service, group, request)
-  const gathered = await flattenFiles(service, queries, { ...group, ...staged }, staged)
-  const turn = { actor, groupId: group.id, action: 'stage', untilMs } as const
-  if ('error' in gathered) {
-    await recordRefusedDeploy(service, { ...turn, group, gathered, result: gathered.error })
-    throw new FleetError('uncompilable', 'deploy', gathered.error)
-  }
-  let before: readonly number[] = []
-  const begun = await beginInTurn(service, context, turn, async (queries) => {
-    before = await listStagedAgents(queries, group.id)
-    return beginStage(service, queries, { ...turn, traceId: context.traceId, gathered, target })
-  })
-  const answer = await followBegun(service, context, begun, { ...turn, waitMs, percent: 100 })
-  return answer.completed
-    ? waitUntilLeft(service, { groupId: group.id, stage: true }, before, untilMs)
-    : answer
-}
-
-/** Everything there and usable by the group's owner, and domains where the group has some. */
-async function readStaged(service: StateService, group: GroupRecord, request: StageRequest) {
+/** Everything there and usable by the group's owner, and domains where the group has some. Throws 'invalid'. */
+export async function readStaged(service: StateService, group: GroupRecord, request: StageFiles) {
   const { queries } = service.store
   const owner = group.organizationId
   const tagIds = await requireAll(request.tags, 'tags', 'deploy', (ids) =>
@@ -68,7 +49,7 @@ async function readStaged(service: StateService, group: GroupRecord, request: St
   const main = request.mainVCL
     ? await requireMain(service, owner, { main: request.mainVCL, errorKey: 'deploy' })
     : requireOwnMain(group)
-  const includeIds = request.includes
+  const includes = request.includes
     ? await requireAll(request.includes, 'includes', 'deploy', (ids) =>
         readUsableIds(queries, 'files', owner, ids),
       )
@@ -82,17 +63,17 @@ async function readStaged(service: StateService, group: GroupRecord, request: St
   return {
     target,
     mainVCL: { id: mainFileId, version: mainFileVersion },
-    includes: includeIds.map((id) => ({ id, version: null })),
-    domains: await readOwnDomains(service, group, request.domains),
+    includes: includes.map((id) => ({ id, version: null })),
+    domains: await readOwnDomains(queries, group, request.domains),
     // Its tags say where it goes.
     deployments: [],
   }
 }
 
 async function readOwnDomains(
-  service: StateService,
+  queries: Queries,
   group: GroupRecord,
-  wanted: StageRequest['domains'],
+  wanted: StageFiles['domains'],
 ): Promise<GroupRecord['domains']> {
   if (!wanted || (wanted.length === 0 && group.root)) return group.domains
   if (group.root)
@@ -107,9 +88,159 @@ async function readOwnDomains(
       'deploy',
       "domains: a stage of a group with domains answers for some; leave the key out for the group's",
     )
-  const { queries } = service.store
   const ids = await requireAll(wanted, 'domains', 'deploy', (ids) =>
     readUsableIds(queries, 'domains', group.organizationId, ids),
   )
   return readDomainNames(queries, ids)
+}
+
+/** Every Running agent with all of the tags is asked, or none. */
+export async function planStage(
+  queries: Queries,
+  asked: Asked,
+  target: StageTarget,
+): Promise<Planned> {
+  const { group, gathered, now } = asked
+  const chosen = await chooseAgents(queries, asked, target)
+  if ('because' in chosen) return chosen
+  const before = await findStage(queries, group.id)
+  await keepSource(queries, gathered.source, now)
+  const { source, ...files } = gathered
+  const { sha } = source
+  // Text that is staged already keeps its name. One of its own always: no two labels stand for one VCL.
+  const name =
+    before?.sources.sha === sha
+      ? before.sources.programName
+      : programName(group.id, sha, await countLoad(queries, sha))
+  const sources: StagedSources = { ...files, sha, programName: name, stage: target }
+  const isSame = JSON.stringify(before?.sources) === JSON.stringify(sources)
+  const kind = isSame && compareWithPlaces(chosen, sources)
+  if (kind) return { kind, agentIds: [] }
+  await replaceUses(queries, group.id, before ? [before.sources, sources] : [sources])
+  return { ...chosen, sources, revision: (before?.revision ?? 0) + 1 }
+}
+
+async function chooseAgents(
+  queries: Queries,
+  { group, gathered }: Asked,
+  target: StageTarget,
+): Promise<PlacedDecision | Refusal> {
+  const placements = await readPlacements(queries, { groupIds: [group.id], stage: true })
+  const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
+  const { tagIds } = target
+  const placing = {
+    group: { id: group.id, domains: gathered.domains, stage: target },
+    deployments: [stageDeployment(tagIds)],
+    agents: indexAgents(fleet),
+    placements,
+  }
+  await noteOtherHolders(queries, placing)
+  const input = toPlacementInput(placing)
+  const conflicts = findStageConflicts(input)
+  if (conflicts.length > 0) {
+    const names = new Map(fleet.map(({ id, name }) => [id, name]))
+    return { because: 'conflict', message: describeConflicts(conflicts, names) }
+  }
+  const decision = placeGroup(input)
+  return decision.shortages.length === 0
+    ? { placements, decision }
+    : { because: 'unavailable', message: 'no running agent has all of the tags' }
+}
+
+/** Agents that a message names. */
+const namesLimit = 20
+
+function describeConflicts(
+  conflicts: readonly { readonly agentId: number; readonly reason: string }[],
+  names: ReadonlyMap<number, string>,
+): string {
+  const shown = conflicts
+    .slice(0, namesLimit)
+    .map(({ agentId, reason }) => `${names.get(agentId) ?? agentId}: ${reason}`)
+  const more = conflicts.length - shown.length
+  return `a stage goes to all running agents with its tags. ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+/** Throws 'conflict' when there is none. */
+export async function requireStage(queries: Queries, groupId: number): Promise<StageRecord> {
+  const stage = await findStage(queries, groupId)
+  if (!stage) throw new FleetError('conflict', 'deploy', 'the group is not staged; stage it first')
+  return stage
+}
+
+export async function listStagedAgents(queries: Queries, groupId: number): Promise<number[]> {
+  const placements = await readPlacements(queries, { groupIds: [groupId], stage: true })
+  return placements.map(({ agentId }) => agentId)
+}
+
+/** Its places and its row; answers the agents that it was on. */
+export async function endStage(queries: Queries, groupId: number): Promise<number[]> {
+  const agentIds = await listStagedAgents(queries, groupId)
+  await deletePlacements(queries, { groupId, stage: true }, agentIds)
+  await deleteStage(queries, groupId)
+  return agentIds
+}
+
+/** What was staged is the group's own from now on; answers the agents that the stage was on. */
+export async function promoteStage(
+  queries: Queries,
+  group: GroupRecord,
+  now: number,
+): Promise<number[]> {
+  const stage = await findStage(queries, group.id)
+  if (!stage) return []
+  const { mainVCL, includes, stage: target } = stage.sources
+  const fields = {
+    name: group.name,
+    root: group.root,
+    keepOnFailure: group.keepOnFailure,
+    mainFileId: mainVCL.id,
+    mainFileVersion: target.mainFileVersion,
+    includeIds: includes.map(({ id }) => id),
+    domainIds: group.domains.map(({ id }) => id),
+    deploymentIds: group.deployments.map(({ id }) => id),
+    managedBy: group.managedBy,
+  }
+  await updateGroup(queries, group.id, fields, now)
+  return endStage(queries, group.id)
+}
+
+interface PromoteInPlace {
+  readonly group: GroupRecord
+  readonly account: string
+  readonly now: number
+}
+
+/** The group serves these sources already: only the stage ends. Answers the agents whose desired state changed. */
+export async function promoteInPlace(
+  queries: Queries,
+  { group, account, now }: PromoteInPlace,
+): Promise<number[]> {
+  const { sources } = await requireStage(queries, group.id)
+  const agentIds = await promoteStage(queries, group, now)
+  await addHistory(queries, {
+    groupId: group.id,
+    organizationId: group.organizationId,
+    revision: group.revision,
+    at: now,
+    account,
+    action: 'promote',
+    result: 'ok',
+    sources: group.wish ?? sources,
+  })
+  return recomposeDesired(queries, agentIds)
+}
+
+/** Phase one of a promote: where a candidate of the group is loaded beside the stage, the stage is about to go. */
+export async function markLeaving(
+  queries: Queries,
+  groupId: number,
+  candidates: readonly Pick<PlacementRecord, 'agentId'>[],
+): Promise<void> {
+  const holder = holderId({ groupId, stage: true })
+  await markReplaced(
+    queries,
+    groupId,
+    candidates.map(({ agentId }) => ({ agentId, holder })),
+  )
 }

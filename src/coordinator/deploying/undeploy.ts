@@ -1,19 +1,24 @@
-/** Taking a group off all its caches. The wish goes at once; caches that are away drop the group when they return. */
+/**
+ * Taking a group, or its stage, off all its caches. The wish goes at once; caches that are away drop it when they return. Where
+ * a stage goes its agents serve what they did without it; the group itself stays as it is.
+ */
 import type { Context } from '../../context.js'
-import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
+import { tellDesiredChanged } from '../agents/agent-hints.js'
+import { watchAgents } from '../agents/watch-agents.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
+import { writeWish, type GroupRecord } from '../fleet/group-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
 import { deletePlacements, readPlacements } from '../fleet/placement-queries.js'
 import { releaseReplaced } from '../fleet/replaced-places.js'
-import type { Queries } from '../store/store.js'
-import { findGroup, writeWish } from '../fleet/group-queries.js'
-import { tellDesiredChanged } from '../agents/agent-hints.js'
-import type { VerbAnswer, VerbRequest } from './deploy.js'
+import type { WishedSources } from '../fleet/vcl-group.js'
 import { isInDeploy } from '../placement/replacing.js'
-import { scopeOf, type StateService } from '../service.js'
-import { isGone } from './switch-wait.js'
-import { watchAgents } from '../agents/watch-agents.js'
+import type { StateService } from '../service.js'
+import type { Queries } from '../store/store.js'
+import { requireGroup } from './begin.js'
+import { endStage, requireStage } from './stage.js'
+import { waitUntilGone } from './switch.js'
+import type { VerbRequest } from './verbs.js'
 
 interface UndeployRequest extends VerbRequest {
   /** What goes with it, in the same decision. */
@@ -21,53 +26,79 @@ interface UndeployRequest extends VerbRequest {
 }
 
 /** Throws FleetError: not-found; conflict when a deploy of the group does not end within the wait. */
-export async function undeployVclGroup(
+export function undeployVclGroup(
   service: StateService,
   context: Context,
-  actor: Actor,
   request: UndeployRequest,
-): Promise<VerbAnswer> {
-  const untilMs = service.now() + request.waitMs
-  const until = { untilMs, signal: service.background.signal }
-  const agentIds = await watchAgents(
-    service,
-    () => service.store.decide((queries) => removeAll(service, actor, request, queries)),
-    until,
-  )
+): Promise<boolean> {
+  return takeAway(service, context, request, {
+    action: 'undeploy',
+    remove: async (queries, group) => {
+      const { id: groupId, wish, revision } = group
+      await request.alsoWrite?.(queries)
+      if (!group.deployed || !wish) return undefined
+      await writeWish(queries, groupId, { sources: null, pending: false, revision })
+      const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
+      const agentIds = placements.map(({ agentId }) => agentId)
+      await deletePlacements(queries, { groupId, stage: false }, agentIds)
+      await releaseReplaced(queries)
+      return { sources: wish, agentIds }
+    },
+  })
+}
+
+/** Throws also 'conflict' without a stage. */
+export function dropStage(
+  service: StateService,
+  context: Context,
+  request: VerbRequest,
+): Promise<boolean> {
+  return takeAway(service, context, request, {
+    action: 'delstage',
+    remove: async (queries, { id }) => {
+      const { sources } = await requireStage(queries, id)
+      return { sources, agentIds: await endStage(queries, id) }
+    },
+  })
+}
+
+interface Removal {
+  readonly action: 'undeploy' | 'delstage'
+  /** Answers what it was, and whose; undefined: there was nothing. */
+  readonly remove: (
+    queries: Queries,
+    group: GroupRecord,
+  ) => Promise<
+    { readonly sources: WishedSources; readonly agentIds: readonly number[] } | undefined
+  >
+}
+
+/** When its turn has come; waits until the agents hold it no longer. */
+async function takeAway(
+  service: StateService,
+  context: Context,
+  request: VerbRequest,
+  { action, remove }: Removal,
+): Promise<boolean> {
+  const { actor, groupId, waitMs, percent } = request
+  const untilMs = service.now() + waitMs
+  const look = () =>
+    service.store.decide(async (queries): Promise<readonly number[] | undefined> => {
+      const group = await requireGroup(queries, actor, groupId)
+      if (await isInDeploy(queries, groupId)) return undefined
+      const removed = await remove(queries, group)
+      if (!removed) return []
+      const { organizationId, revision } = group
+      const { accountName: account } = actor
+      const { sources, agentIds } = removed
+      const made = { groupId, organizationId, revision, account, action, sources }
+      await addHistory(queries, { ...made, at: service.now(), result: 'ok' })
+      return recomposeDesired(queries, agentIds)
+    })
+  const agentIds = await watchAgents(service, look, untilMs)
   if (agentIds === undefined)
     throw new FleetError('conflict', 'deploy', 'a deploy of this group is in progress')
   tellDesiredChanged(service, agentIds, context.traceId)
-  context.log.info({ group: request.groupId, agents: agentIds.length }, 'undeploy')
-  const done = await watchAgents(service, () => isGone(service, agentIds, request.percent), until)
-  return { completed: done ?? false }
-}
-
-/** Undefined while a deploy of the group runs. */
-async function removeAll(
-  service: StateService,
-  actor: Actor,
-  { groupId, alsoWrite }: UndeployRequest,
-  queries: Queries,
-): Promise<readonly number[] | undefined> {
-  const group = await findGroup(queries, scopeOf(actor), groupId)
-  if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
-  if (await isInDeploy(queries, groupId)) return undefined
-  await alsoWrite?.(queries)
-  if (!group.deployed || !group.wish) return []
-  await writeWish(queries, groupId, { sources: null, pending: false, revision: group.revision })
-  await addHistory(queries, {
-    groupId,
-    organizationId: group.organizationId,
-    revision: group.revision,
-    at: service.now(),
-    account: actor.accountName,
-    action: 'undeploy',
-    result: 'ok',
-    sources: group.wish,
-  })
-  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
-  const agentIds = placements.map(({ agentId }) => agentId)
-  await deletePlacements(queries, { groupId, stage: false }, agentIds)
-  await releaseReplaced(queries)
-  return recomposeDesired(queries, agentIds)
+  context.log.info({ group: groupId, agents: agentIds.length }, action)
+  return waitUntilGone(service, agentIds, { percent, untilMs })
 }

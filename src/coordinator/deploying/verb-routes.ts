@@ -1,30 +1,12 @@
-/** `/vclgroups/{id}/…`: deploy, cancel, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, history (choices: 3). */
-import { Type, type Static } from 'typebox'
-import type { Context } from '../../context.js'
-import type { Actor } from '../../resources/permission.js'
+/** `/vclgroups/{id}/…`: deploy, cancel, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, history. */
+import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { FleetError } from '../../errors.js'
-import { answerList, route, type Answer, type Route } from '../http/route.js'
-import { deployVclGroup, type VerbAnswer, type VerbRequest } from './deploy.js'
-import { cancelDeploy } from './deploy-cancel.js'
-import { dropStage } from './delstage.js'
-import { explainGroupPlacement } from '../placement/group-state.js'
-import { readGroupHistory } from '../groups/history.js'
-import { readNextRouting } from './next-routing.js'
-import { promoteVclGroup } from './promote.js'
-import { readGroupRouting } from './routing.js'
-import { reloadVclGroup } from './reload.js'
-import { rollBackVclGroup } from './rollback.js'
-import { stageVclGroup } from './stage.js'
-import { scopeOf, type StateService } from '../service.js'
-import { undeployVclGroup } from './undeploy.js'
-import { validateVclGroup } from './validate.js'
-import { findGroup } from '../fleet/group-queries.js'
-import { viewGroup, viewGroupAgain } from '../groups/groups.js'
-import { placementQuery, readReplace, replaceQuery } from './group-replacing.js'
 import { stage } from '../../resources/vclgroup.js'
 import { initSchema, orNull } from '../api/references.js'
 import { requireReferences } from '../api/resource-routes.js'
 import { givenBody } from '../api/resource-schemas.js'
+import { findGroup, type GroupRecord } from '../fleet/group-queries.js'
+import { readHistory } from '../fleet/history-queries.js'
 import {
   groupSchema,
   groupStateSchema,
@@ -34,9 +16,23 @@ import {
   toGroupView,
   toHistoryView,
 } from '../groups/group-views.js'
+import { viewGroup, viewGroupAgain } from '../groups/groups.js'
+import { answerList, route, type Call, type Route } from '../http/route.js'
+import { explainGroupPlacement } from '../placement/group-state.js'
+import { scopeOf, type StateService } from '../service.js'
+import { validateVclGroup } from './compile.js'
+import { cancelDeploy } from './recover.js'
+import { readGroupRouting, readNextRouting } from './routing.js'
+import { dropStage, undeployVclGroup } from './undeploy.js'
+import {
+  deployVclGroup,
+  promoteVclGroup,
+  reloadVclGroup,
+  rollBackVclGroup,
+  stageVclGroup,
+  type VerbRequest,
+} from './verbs.js'
 
-const read = { type: 'vclgroup', access: 'read' } as const
-const write = { type: 'vclgroup', access: 'write' } as const
 const closed = { additionalProperties: false }
 
 const waitSecondsDefault = 60
@@ -59,6 +55,44 @@ const waitQuery = Type.Object(
   closed,
 )
 
+const replaceQuery = {
+  replace: Type.Optional(
+    Type.Boolean({
+      description:
+        'Where other groups of the same owner hold an agent that it chooses, it is loaded beside them and takes their places; one that has no agent left is undeployed',
+    }),
+  ),
+  force: Type.Optional(
+    Type.Boolean({
+      description: 'With replace: also where a group that keeps agents falls below its min',
+    }),
+  ),
+}
+
+const rollbackBody = Type.Object(
+  { revision: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1 }))) },
+  closed,
+)
+
+const validateQuery = Type.Object(
+  {
+    init: Type.Optional(initSchema),
+    agents: Type.Optional(
+      Type.Union([Type.Literal('one'), Type.Literal('all')], {
+        description: 'one (the default): the first that a deploy would use; all: all that fit',
+      }),
+    ),
+  },
+  closed,
+)
+
+const placementQuery = Type.Object(
+  {
+    replace: Type.Optional(Type.Boolean({ description: 'As a deploy with replace would choose' })),
+  },
+  closed,
+)
+
 const routingQuery = Type.Object(
   {
     next: Type.Optional(
@@ -68,210 +102,130 @@ const routingQuery = Type.Object(
   closed,
 )
 
-type Verb = (
-  service: StateService,
-  context: Context,
-  actor: Actor,
-  request: VerbRequest,
-) => Promise<VerbAnswer>
-
 export function groupVerbRoutes(service: StateService): readonly Route[] {
+  return [...changingRoutes(service), ...readingRoutes(service)]
+}
+
+function changingRoutes(service: StateService): readonly Route[] {
   return [
-    deployRoute(service),
-    changeRoute(service, {
-      name: 'undeploy',
+    verb(service, 'deploy', {
+      summary: 'Puts the group on caches in two phases: all load it, then all switch to it',
+      query: Type.Object({ ...waitQuery.properties, ...replaceQuery }, closed),
+      run: (call) => {
+        const replace = readReplace(call.query)
+        return deployVclGroup(service, call.context, { ...toRequest(call), replace })
+      },
+    }),
+    verb(service, 'undeploy', {
       summary: 'Takes the group from all caches',
-      run: undeployVclGroup,
+      query: waitQuery,
+      run: (call) => undeployVclGroup(service, call.context, toRequest(call)),
     }),
-    changeRoute(service, {
-      name: 'reload',
+    verb(service, 'reload', {
       summary: 'Compiles what the group serves once more, under a new name, and switches to it',
-      run: reloadVclGroup,
+      query: waitQuery,
+      run: (call) => reloadVclGroup(service, call.context, toRequest(call)),
     }),
-    changeRoute(service, {
-      name: 'promote',
+    verb(service, 'promote', {
       summary: 'Makes what is staged the group’s own, deploys it, and ends the stage',
-      run: promoteVclGroup,
+      query: waitQuery,
+      run: (call) => promoteVclGroup(service, call.context, toRequest(call)),
     }),
-    cancelRoute(service),
-    rollbackRoute(service),
-    stageRoute(service),
-    delstageRoute(service),
-    validateRoute(service),
-    ...readingRoutes(service),
+    verb(service, 'cancel', {
+      summary: 'Ends a deploy that is loading: nothing switches, and its caller is answered 409',
+      answers: { 200: groupSchema },
+      run: ({ context, actor, object }) => cancelDeploy(service, context, actor, object),
+    }),
+    verb(service, 'rollback', {
+      summary:
+        'Back to an earlier revision, without one the newest with other sources; makes a new revision',
+      query: waitQuery,
+      body: rollbackBody,
+      bodyOptional: true,
+      run: (call) => {
+        const revision = readRevision(call.body)
+        return rollBackVclGroup(service, call.context, { ...toRequest(call), revision })
+      },
+    }),
+    verb(service, 'stage', {
+      summary: 'Puts other sources of the group on all running agents with these tags, or on none',
+      body: givenBody(stage, { description: 'What is left out is the group’s' }),
+      run: ({ context, actor, object, body: files }) => {
+        requireReferences(actor, stage, files, 'deploy')
+        const request = toRequest({ actor, object, query: {} })
+        return stageVclGroup(service, context, { ...request, files })
+      },
+    }),
+    verb(service, 'delstage', {
+      summary: 'Drops what is staged; the group itself stays as it is',
+      run: ({ context, actor, object }) =>
+        dropStage(service, context, toRequest({ actor, object, query: {} })),
+    }),
+    verb(service, 'validate', {
+      summary:
+        'Checks the placement and compiles on one fitting agent, or on all, changing nothing',
+      asksOnly: true,
+      permission: { type: 'vclgroup', access: 'read' },
+      query: validateQuery,
+      answers: { 200: groupSchema },
+      run: ({ context, object, query }) => validateVclGroup(service, context, object, query),
+    }),
   ]
 }
 
-/** What the routes of all verbs have in common. */
-function verbOf(service: StateService, name: string) {
-  return {
+type VerbRoute<Body extends TSchema, Query extends TObject> = Pick<
+  Route<Body, Query, GroupRecord>,
+  'summary' | 'query' | 'body' | 'bodyOptional' | 'asksOnly'
+> &
+  Partial<Pick<Route, 'permission' | 'answers'>> & {
+    /** Answers false while it goes on: 202. */
+    readonly run: (call: Call<Static<Body>, Static<Query>, GroupRecord>) => Promise<unknown>
+  }
+
+/** Each answers the group as it is then. */
+function verb<Body extends TSchema, Query extends TObject>(
+  service: StateService,
+  name: string,
+  { run, ...its }: VerbRoute<Body, Query>,
+): Route {
+  return route<Body, Query, GroupRecord, unknown>({
     method: 'PUT',
     path: `/vclgroups/{id}/${name}`,
     operationId: `${name}VclGroup`,
     errorKey: 'deploy',
-    permission: write,
-    find: (_: Context, actor: Actor, id: number) =>
-      findGroup(service.store.queries, scopeOf(actor), id),
+    permission: { type: 'vclgroup', access: 'write' },
+    find: (_, actor, id) => findGroup(service.store.queries, scopeOf(actor), id),
     answers: { 200: groupSchema, 202: groupSchema },
-  } as const
-}
-
-function changeRoute(
-  service: StateService,
-  verb: { readonly name: string; readonly summary: string; readonly run: Verb },
-): Route {
-  return route({
-    ...verbOf(service, verb.name),
-    summary: verb.summary,
-    query: waitQuery,
-    handle: async ({ context, actor, object, query }) => {
-      const { completed } = await verb.run(service, context, actor, toRequest(object.id, query))
-      return answerGroup(service, actor, object.id, completed ? 200 : 202)
-    },
-  })
-}
-
-function deployRoute(service: StateService): Route {
-  return route({
-    ...verbOf(service, 'deploy'),
-    summary: 'Puts the group on caches in two phases: all load it, then all switch to it',
-    query: Type.Object({ ...waitQuery.properties, ...replaceQuery }, closed),
-    handle: async ({ context, actor, object, query }) => {
-      const { completed } = await deployVclGroup(service, context, actor, {
-        ...toRequest(object.id, query),
-        replace: readReplace(query),
-      })
-      return answerGroup(service, actor, object.id, completed ? 200 : 202)
-    },
-  })
-}
-
-function cancelRoute(service: StateService): Route {
-  return route({
-    ...verbOf(service, 'cancel'),
-    summary: 'Ends a deploy that is loading: nothing switches, and its caller is answered 409',
-    answers: { 200: groupSchema },
-    handle: async ({ context, actor, object }) => {
-      await cancelDeploy(service, context, actor, object)
-      return answerGroup(service, actor, object.id, 200)
-    },
-  })
-}
-
-function rollbackRoute(service: StateService): Route {
-  return route({
-    ...verbOf(service, 'rollback'),
-    summary:
-      'Back to an earlier revision, without one the newest with other sources; makes a new revision',
-    query: waitQuery,
-    body: Type.Object(
-      { revision: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1 }))) },
-      closed,
-    ),
-    bodyOptional: true,
-    handle: async ({ context, actor, object, query, body }) => {
-      const { completed } = await rollBackVclGroup(service, context, actor, {
-        ...toRequest(object.id, query),
-        revision: readRevision(body),
-      })
-      return answerGroup(service, actor, object.id, completed ? 200 : 202)
-    },
-  })
-}
-
-function stageRoute(service: StateService): Route {
-  return route({
-    ...verbOf(service, 'stage'),
-    summary: 'Puts other sources of the group on all running agents with these tags, or on none',
-    body: givenBody(stage, { description: 'What is left out is the group’s' }),
-    handle: async ({ context, actor, object, body }) => {
-      requireReferences(actor, stage, body, 'deploy')
-      const request = { ...body, groupId: object.id }
-      const { completed } = await stageVclGroup(service, context, actor, request)
-      return answerGroup(service, actor, object.id, completed ? 200 : 202)
-    },
-  })
-}
-
-function delstageRoute(service: StateService): Route {
-  return route({
-    ...verbOf(service, 'delstage'),
-    summary: 'Drops what is staged; the group itself stays as it is',
-    handle: async ({ context, actor, object }) => {
-      const { completed } = await dropStage(service, context, actor, object.id)
-      return answerGroup(service, actor, object.id, completed ? 200 : 202)
-    },
-  })
-}
-
-function validateRoute(service: StateService): Route {
-  return route({
-    ...verbOf(service, 'validate'),
-    summary: 'Checks the placement and compiles on one fitting agent, or on all, changing nothing',
-    asksOnly: true,
-    permission: read,
-    query: Type.Object(
-      {
-        init: Type.Optional(initSchema),
-        agents: Type.Optional(
-          Type.Union([Type.Literal('one'), Type.Literal('all')], {
-            description: 'one (the default): the first that a deploy would use; all: all that fit',
-          }),
-        ),
-      },
-      closed,
-    ),
-    answers: { 200: groupSchema },
-    handle: async ({ context, actor, object, query }) => {
-      const { agents = 'one', init = false } = query
-      await validateVclGroup(service, context, actor, { groupId: object.id, agents, init })
-      return answerGroup(service, actor, object.id, 200)
+    ...its,
+    handle: async (call) => {
+      const status = (await run(call)) === false ? 202 : 200
+      const view = await viewGroupAgain(service, call.actor, call.object.id)
+      return { status, body: toGroupView(view) }
     },
   })
 }
 
 function readingRoutes(service: StateService): readonly Route[] {
-  const { find } = verbOf(service, 'state')
   return [
-    route({
-      method: 'GET',
-      path: '/vclgroups/{id}/state',
-      operationId: 'getVclGroupState',
+    reading(service, 'State', {
       summary: 'The state of a group',
-      errorKey: 'vclgroup',
-      permission: read,
-      find,
       answers: { 200: groupStateSchema },
       handle: async ({ object }) => {
         const { state, stateName } = (await viewGroup(service, object)).status
         return { status: 200, body: { state, stateName } }
       },
     }),
-    route({
-      method: 'GET',
-      path: '/vclgroups/{id}/placement',
-      operationId: 'getVclGroupPlacement',
+    reading(service, 'Placement', {
       summary: 'Which agents are chosen for the group and which not, and why',
-      errorKey: 'vclgroup',
-      permission: read,
-      find,
       query: placementQuery,
       answers: { 200: Type.Array(placementSchema) },
       handle: async ({ actor, object, query }) => {
-        const rows = await explainGroupPlacement(service, actor, object, {
-          replace: query.replace === true,
-        })
+        const rows = await explainGroupPlacement(service, actor, object, query)
         return answerList(rows, rows.length)
       },
     }),
-    route({
-      method: 'GET',
-      path: '/vclgroups/{id}/routing',
-      operationId: 'getVclGroupRouting',
+    reading(service, 'Routing', {
       summary: 'The generated VCL that routes to the group, on each agent where it stands',
-      errorKey: 'vclgroup',
-      permission: read,
-      find,
       query: routingQuery,
       answers: { 200: routingSchema },
       handle: async ({ actor, object, query }) => {
@@ -279,44 +233,50 @@ function readingRoutes(service: StateService): readonly Route[] {
         return { status: 200, body: { agents: await readRouting(service, actor, object) } }
       },
     }),
-    route({
-      method: 'GET',
-      path: '/vclgroups/{id}/history',
-      operationId: 'getVclGroupHistory',
+    reading(service, 'History', {
       summary: 'What happened to the group, newest first',
-      errorKey: 'vclgroup',
-      permission: read,
-      find,
       answers: { 200: Type.Array(historySchema) },
       handle: async ({ object }) => {
-        const entries = await readGroupHistory(service, object)
+        const entries = await readHistory(service.store.queries, object.id)
         return answerList(entries.map(toHistoryView), entries.length)
       },
     }),
   ]
 }
 
-async function answerGroup(
+function reading<Query extends TObject>(
   service: StateService,
-  actor: Actor,
-  id: number,
-  status: 200 | 202,
-): Promise<Answer> {
-  return { status, body: toGroupView(await viewGroupAgain(service, actor, id)) }
+  what: string,
+  its: Pick<Route<TSchema, Query, GroupRecord>, 'summary' | 'query' | 'answers' | 'handle'>,
+): Route {
+  return route<TSchema, Query, GroupRecord, unknown>({
+    method: 'GET',
+    path: `/vclgroups/{id}/${what.toLowerCase()}`,
+    operationId: `getVclGroup${what}`,
+    errorKey: 'vclgroup',
+    permission: { type: 'vclgroup', access: 'read' },
+    find: (_, actor, id) => findGroup(service.store.queries, scopeOf(actor), id),
+    ...its,
+  })
 }
 
-/** The body is optional: undefined when there is none. Null: the newest revision with other sources. */
-function readRevision(body: { readonly revision?: number | null } | undefined): number | null {
+/** What of a call every verb is told. */
+function toRequest({
+  actor,
+  object,
+  query,
+}: Pick<Call<unknown, Static<typeof waitQuery>, GroupRecord>, 'actor' | 'object' | 'query'>) {
+  const { wait, percent = 100 } = query
+  return { actor, groupId: object.id, waitMs: readWait(wait), percent } satisfies VerbRequest
+}
+
+/** Undefined when there is no body. Null: the newest revision with other sources. */
+function readRevision(body: Static<typeof rollbackBody> | undefined): number | null {
   return body?.revision ?? null
 }
 
-function toRequest(groupId: number, query: Static<typeof waitQuery>): VerbRequest {
-  return { groupId, waitMs: readWait(query.wait), percent: query.percent ?? 100 }
-}
-
-/** `60s` or `60` (choices: 3, Deploy). Milliseconds. */
-function readWait(wait: string | undefined): number {
-  if (wait === undefined) return waitSecondsDefault * 1000
+/** `60s` or `60`. Milliseconds. */
+function readWait(wait = String(waitSecondsDefault)): number {
   const [, seconds] = /^(\d{1,4})s?$/.exec(wait) ?? []
   if (seconds === undefined || Number(seconds) > waitSecondsMost)
     throw new FleetError(
@@ -325,4 +285,21 @@ function readWait(wait: string | undefined): number {
       `wait is ${JSON.stringify(wait.slice(0, 80))}; whole seconds from 0 to ${waitSecondsMost} are right, like 60s`,
     )
   return Number(seconds) * 1000
+}
+
+/** Throws 'invalid' for force alone. */
+function readReplace({
+  replace = false,
+  force = false,
+}: {
+  readonly replace?: boolean
+  readonly force?: boolean
+}) {
+  if (force && !replace)
+    throw new FleetError(
+      'invalid',
+      'deploy',
+      'force is for a deploy that replaces others; give replace=true with it, or leave it out',
+    )
+  return replace ? { force } : undefined
 }

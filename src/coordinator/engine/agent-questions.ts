@@ -32,7 +32,7 @@ export async function askAgent<Name extends QueryName>(
 ): Promise<QueryAnswers[Name]> {
   const question = { kind: 'query', query } as const
   const answer = await instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
-  return answer as QueryAnswers[Name] // judged by judgeAnswer where it came in
+  return answer as QueryAnswers[Name] // the same, which the compiler sees of a known name only
 }
 
 /** The same as far as the caller may see it. */
@@ -105,6 +105,7 @@ export async function askEngine(
   { line, timeoutMs = answerTimeoutMs }: Patience & { readonly line: string },
 ): Promise<string> {
   const question = { kind: 'command', line } as const
-  const message = await instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
-  return typeof message === 'string' ? cutPrologue(message) : JSON.stringify(message)
+  return cutPrologue(
+    await instructAgent(service, context, { agentId: agent.id, question, timeoutMs }),
+  )
 }

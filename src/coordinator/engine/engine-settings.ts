@@ -12,7 +12,7 @@ import {
 } from '../../vcl/engine-settings.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
-import type { HealthSet, ParamNow, Refused } from '../../messages/answers.js'
+import type { ParamNow, Refused } from '../../messages/answers.js'
 import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import {
@@ -27,7 +27,6 @@ import { readCommonParams } from '../fleet/paramset-queries.js'
 import { ownerOf } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { tellAgentsChanged, tellDesiredChanged } from '../agents/agent-hints.js'
-import type { Question } from '../../messages/coordinator-to-agent.js'
 import { instructAgent, requireChangeable } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
 
@@ -62,8 +61,9 @@ export async function setParameter(
   if (problem !== null) throw invalid(problem)
   requireChangeable(agent)
   const tried = value ?? (await findCommonParam(service, agent, name))
-  const question: Question = { kind: 'setParam', name, value: tried }
-  const answer = await instruct<ParamNow>(service, context, agent, question)
+  const question = { kind: 'setParam', name, value: tried } as const
+  const asked = { agentId: agent.id, question, timeoutMs: answerTimeoutMs }
+  const answer = await instructAgent(service, context, asked)
   if (answer.refusal !== null) return { refusal: answer.refusal }
   await store(service, context, agent, (queries) => writeParam(queries, agent.id, { name, value }))
   return { value: answer }
@@ -110,8 +110,9 @@ export async function setBackendHealth(
   if (group === undefined) throw notFound(name, agent)
   const placed = await readPlacedGroups(service.store.queries, { kind: 'all' }, agent.id)
   const groups = group ? [group.groupId] : groupsOf(ownerOf(scope), placed)
-  const question: Question = { kind: 'setHealth', backend, groups, health }
-  const answer = await instruct<HealthSet>(service, context, agent, question)
+  const question = { kind: 'setHealth', backend, groups, health } as const
+  const asked = { agentId: agent.id, question, timeoutMs: answerTimeoutMs }
+  const answer = await instructAgent(service, context, asked)
   if (answer.refusal !== null) return { refusal: answer.refusal }
   if (answer.backends.length === 0) throw notFound(name, agent)
   await store(service, context, agent, (queries) =>
@@ -126,17 +127,6 @@ export function requireTaken<Value>(answer: SettingAnswer<Value>, name: string):
   if (answer.refusal.startsWith('Unknown parameter'))
     throw new FleetError('not-found', 'agent', `${name} was not found: ${answer.refusal}`)
   throw invalid(answer.refusal)
-}
-
-async function instruct<Done extends ParamNow | HealthSet>(
-  service: StateService,
-  context: Context,
-  agent: AgentRecord,
-  question: Question,
-): Promise<Done | Refused> {
-  const asked = { agentId: agent.id, question, timeoutMs: answerTimeoutMs }
-  const answer = await instructAgent(service, context, asked)
-  return answer as Done | Refused // judged by judgeAnswer where it came in
 }
 
 async function findPlacedGroup(

@@ -15,7 +15,7 @@ import type { SessionWatch } from '../identity/session-watch.js'
 import type { StateService } from '../service.js'
 import { startLiveEvents, writesAtOnce, type LiveListener } from './live-events.js'
 import { createSampleStreams, type LookedAtAgent } from './sample-streams.js'
-import { startLoop } from '../../runtime/loop.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
 
 /** Where a listener is written to. */
 interface ListenerConnection {
@@ -31,21 +31,6 @@ interface ListenerConnection {
   cut(): void
   /** Called once, however it was closed. */
   onClose(tell: () => void): void
-}
-
-export interface EventHub {
-  /**
-   * Answers the quotas of the actor's organization, if it has one. Throws 'limited' when the account, its organization or the
-   * coordinator has too many listeners or looks at too many agents.
-   */
-  requireRoom(actor: Actor, agents: readonly LookedAtAgent[]): Promise<NamedQuotas | undefined>
-  /** Where a caller begins: null is an id that is none of ours, undefined is now. */
-  findStart(lastEventId: number | null | undefined): Promise<EventStart>
-  listen(listener: NewListener, connection: ListenerConnection): void
-  /** Listeners now. */
-  readonly count: number
-  /** Ends all listeners: they resume at another coordinator, or here after its start. */
-  close(): Promise<void>
 }
 
 interface EventStart {
@@ -96,105 +81,138 @@ interface Listener extends LiveListener {
   readonly connection: ListenerConnection
 }
 
-export function createEventHub(
-  service: StateService,
-  sessions: SessionWatch,
-  log: Logger,
-): EventHub {
-  const { queries } = service.store
-  const live = startLiveEvents(service, log)
-  const samples = createSampleStreams(service.liveSamples)
-  const all = new Set<Listener>()
-  let closed = false
-  // A coordinator that could not start is not held by them.
-  const loops = [
-    startLoop({
-      ...{ log, trouble: 'listeners cannot be told that all is well', everyMs: commentEveryMs },
-      ...{ holdsProcess: false, pass: comment },
-    }),
-    startLoop({
-      ...{ log, trouble: 'expired listeners cannot be ended', everyMs: expiryEveryMs },
-      ...{ holdsProcess: false, pass: expire },
-    }),
-  ]
+export class EventHub {
+  readonly #service: StateService
+  readonly #sessions: SessionWatch
+  readonly #log: Logger
+  readonly #live: ReturnType<typeof startLiveEvents>
+  readonly #samples: ReturnType<typeof createSampleStreams>
+  readonly #all = new Set<Listener>()
+  readonly #loops: readonly Loop[]
+  #isClosed = false
 
-  return {
-    get count() {
-      return all.size
-    },
-    requireRoom: async (actor, agents) => {
-      const { organizationId } = actor
-      const organization =
-        organizationId === null ? undefined : await readQuotas(queries, organizationId)
-      requireListenerRoom(actor, organization)
-      samples.requireRoom({ ...actor, organization }, agents)
-      return organization
-    },
-    findStart: async (lastEventId) => {
-      const { newest, oldest } = await readEventBounds(queries)
-      if (lastEventId === undefined) return { after: newest, reset: null }
-      if (lastEventId === null || lastEventId > newest) return { after: newest, reset: unknownId }
-      const isKept = lastEventId >= (oldest ?? newest + 1) - 1
-      return isKept ? { after: lastEventId, reset: null } : { after: newest, reset: tooOld }
-    },
-    listen: ({ actor, organization, start, also, agents, expiresAtMs }, connection) => {
-      if (!hasRoomStill(actor, organization)) {
+  constructor(service: StateService, sessions: SessionWatch, log: Logger) {
+    this.#service = service
+    this.#sessions = sessions
+    this.#log = log
+    this.#live = startLiveEvents(service, log)
+    this.#samples = createSampleStreams(service.liveSamples)
+    // A coordinator that could not start is not held by them.
+    const holdsProcess = false
+    this.#loops = [
+      startLoop({
+        log,
+        trouble: 'listeners cannot be told that all is well',
+        everyMs: commentEveryMs,
+        holdsProcess,
+        pass: () => this.#comment(),
+      }),
+      startLoop({
+        log,
+        trouble: 'expired listeners cannot be ended',
+        everyMs: expiryEveryMs,
+        holdsProcess,
+        pass: () => {
+          this.#expire()
+        },
+      }),
+    ]
+  }
+
+  /** Listeners now. */
+  get count(): number {
+    return this.#all.size
+  }
+
+  /**
+   * Answers the quotas of the actor's organization, if it has one. Throws 'limited' when the account, its organization or the
+   * coordinator has too many listeners or looks at too many agents.
+   */
+  async requireRoom(
+    actor: Actor,
+    agents: readonly LookedAtAgent[],
+  ): Promise<NamedQuotas | undefined> {
+    const { organizationId } = actor
+    const organization =
+      organizationId === null
+        ? undefined
+        : await readQuotas(this.#service.store.queries, organizationId)
+    this.#requireListenerRoom(actor, organization)
+    this.#samples.requireRoom({ ...actor, organization }, agents)
+    return organization
+  }
+
+  /** Where a caller begins: null is an id that is none of ours, undefined is now. */
+  async findStart(lastEventId: number | null | undefined): Promise<EventStart> {
+    const { newest, oldest } = await readEventBounds(this.#service.store.queries)
+    if (lastEventId === undefined) return { after: newest, reset: null }
+    if (lastEventId === null || lastEventId > newest) return { after: newest, reset: unknownId }
+    const isKept = lastEventId >= (oldest ?? newest + 1) - 1
+    return isKept ? { after: lastEventId, reset: null } : { after: newest, reset: tooOld }
+  }
+
+  listen(
+    { actor, organization, start, also, agents, expiresAtMs }: NewListener,
+    connection: ListenerConnection,
+  ): void {
+    if (!this.#hasRoomStill(actor, organization)) {
+      connection.end()
+      return
+    }
+    const listener: Listener = {
+      hearing: hearingOf(actor, also),
+      maySample: maySample(actor),
+      accountId: actor.accountId,
+      organizationId: actor.organizationId,
+      expiresAtMs,
+      connection,
+      lastId: start.after,
+      write: (text) => {
+        // What waited before counts: one text may be long.
+        if (connection.waitingBytes > waitingMostBytes) connection.cut()
+        else connection.write(text)
+      },
+      reset: (newestId) => {
+        listener.lastId = newestId
+        listener.write(Buffer.from(printReset(newestId, tooOld)))
+      },
+    }
+    this.#all.add(listener)
+    const session = this.#sessions.watch(actor, (now) => {
+      if (!now) {
         connection.end()
         return
       }
-      const listener: Listener = {
-        hearing: hearingOf(actor, also),
-        maySample: maySample(actor),
-        accountId: actor.accountId,
-        organizationId: actor.organizationId,
-        expiresAtMs,
-        connection,
-        lastId: start.after,
-        write: (text) => {
-          // What waited before counts: one text may be long.
-          if (connection.waitingBytes > waitingMostBytes) connection.cut()
-          else connection.write(text)
-        },
-        reset: (newestId) => {
-          listener.lastId = newestId
-          listener.write(Buffer.from(printReset(newestId, tooOld)))
-        },
-      }
-      all.add(listener)
-      const session = sessions.watch(actor, (now) => {
-        if (!now) {
-          connection.end()
-          return
-        }
-        listener.hearing = hearingOf(now, also)
-        listener.maySample = maySample(now)
-      })
-      const stopSamples = openSamples(listener, agents, organization)
-      connection.onClose(() => {
-        stopSamples()
-        session.close()
-        live.remove(listener)
-        all.delete(listener)
-      })
-      const { after, reset } = start
-      listener.write(Buffer.from(reset === null ? printComment(after) : printReset(after, reset)))
-      if (closed) connection.end()
-      else void join(listener) // never rejects
-    },
-    close: async () => {
-      closed = true
-      for (const { connection } of all) connection.end()
-      await Promise.all(loops.map((loop) => loop.close()))
-      await live.close()
-    },
+      listener.hearing = hearingOf(now, also)
+      listener.maySample = maySample(now)
+    })
+    const stopSamples = this.#openSamples(listener, agents, organization)
+    connection.onClose(() => {
+      stopSamples()
+      session.close()
+      this.#live.remove(listener)
+      this.#all.delete(listener)
+    })
+    const { after, reset } = start
+    listener.write(Buffer.from(reset === null ? printComment(after) : printReset(after, reset)))
+    if (this.#isClosed) connection.end()
+    else void this.#join(listener) // never rejects
   }
 
-  function requireListenerRoom(
+  /** Ends all listeners: they resume at another coordinator, or here after its start. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { connection } of this.#all) connection.end()
+    await Promise.all(this.#loops.map((loop) => loop.close()))
+    await this.#live.close()
+  }
+
+  #requireListenerRoom(
     { accountId, organizationId }: Actor,
     organization: NamedQuotas | undefined,
   ): void {
     let [ofAccount, held] = [0, 0]
-    for (const listener of all) {
+    for (const listener of this.#all) {
       if (listener.accountId === accountId) ofAccount++
       if (listener.organizationId === organizationId) held++
     }
@@ -202,7 +220,7 @@ export function createEventHub(
       throw limited(
         `this account listens to events ${listenersOfAccount} times here already; end some`,
       )
-    if (all.size >= listenersMost)
+    if (this.#all.size >= listenersMost)
       throw limited(
         `this coordinator has ${listenersMost} listeners of events already; try another one`,
       )
@@ -210,23 +228,23 @@ export function createEventHub(
     const { name, quotas } = organization
     if (held >= quotas.listeners)
       throw limited(describeFullQuota(name, 'listeners', quotas.listeners))
-    if (!hasFairRoom({ total: listenersMost, used: all.size, held, wanted: 1 }))
+    if (!hasFairRoom({ total: listenersMost, used: this.#all.size, held, wanted: 1 }))
       throw limited(
         describeFullShare(name, `the ${listenersMost} listeners of events of this coordinator`),
       )
   }
 
   /** Others may have taken the room since it was let in: when it comes back, it is told. */
-  function hasRoomStill(actor: Actor, organization: NamedQuotas | undefined): boolean {
+  #hasRoomStill(actor: Actor, organization: NamedQuotas | undefined): boolean {
     try {
-      requireListenerRoom(actor, organization)
+      this.#requireListenerRoom(actor, organization)
       return true
     } catch {
       return false
     }
   }
 
-  function openSamples(
+  #openSamples(
     listener: Listener,
     agents: readonly LookedAtAgent[],
     organization: NamedQuotas | undefined,
@@ -240,7 +258,7 @@ export function createEventHub(
       connection.write(text)
     }
     try {
-      return samples.open({ accountId, organizationId, organization, agents, isReady, write })
+      return this.#samples.open({ accountId, organizationId, organization, agents, isReady, write })
     } catch {
       // Others took the room since it was let in: when it comes back, it is told.
       connection.end()
@@ -248,25 +266,29 @@ export function createEventHub(
     }
   }
 
-  async function join(listener: Listener): Promise<void> {
+  async #join(listener: Listener): Promise<void> {
     try {
       while (!listener.connection.isClosed) {
-        const until = await live.readPosition()
-        if (listener.lastId >= until && live.add(listener)) return
-        await tellMissed(listener, until)
+        const until = await this.#live.readPosition()
+        if (listener.lastId >= until && this.#live.add(listener)) return
+        await this.#tellMissed(listener, until)
         await listener.connection.drain()
       }
     } catch (error) {
-      log.warn({ err: error }, 'events that a listener missed cannot be read')
+      this.#log.warn({ err: error }, 'events that a listener missed cannot be read')
       listener.connection.cut()
     }
   }
 
-  async function tellMissed(listener: Listener, until: number): Promise<void> {
+  async #tellMissed(listener: Listener, until: number): Promise<void> {
     const { lastId: after, hearing } = listener
-    const events = await readEventsFor(queries, hearing, { after, until, limit: missedAtOnce })
+    const events = await readEventsFor(this.#service.store.queries, hearing, {
+      after,
+      until,
+      limit: missedAtOnce,
+    })
     // Asked afterwards: some may have been removed while they were read.
-    const { oldest, newest } = await readEventBounds(queries)
+    const { oldest, newest } = await readEventBounds(this.#service.store.queries)
     if ((oldest ?? newest + 1) > after + 1) {
       listener.reset(newest)
       return
@@ -276,16 +298,16 @@ export function createEventHub(
     if (text !== '') listener.connection.write(Buffer.from(text))
   }
 
-  async function comment(): Promise<void> {
-    for (const [index, listener] of [...live.listeners].entries()) {
+  async #comment(): Promise<void> {
+    for (const [index, listener] of [...this.#live.listeners].entries()) {
       if (index % writesAtOnce === writesAtOnce - 1) await nextTurn()
       listener.write(Buffer.from(printComment(listener.lastId)))
     }
   }
 
-  function expire(): void {
-    const now = service.now()
-    for (const { expiresAtMs, connection } of all) if (expiresAtMs <= now) connection.end()
+  #expire(): void {
+    const now = this.#service.now()
+    for (const { expiresAtMs, connection } of this.#all) if (expiresAtMs <= now) connection.end()
   }
 }
 

@@ -19,7 +19,7 @@ const errorKey = 'event'
 const liveAgentsMost = 100
 const livePattern = /^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/
 
-export interface EventParts {
+interface EventParts {
   readonly service: StateService
   readonly hub: EventHub
   readonly authenticator: Authenticator

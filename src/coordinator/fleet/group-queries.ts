@@ -1,5 +1,5 @@
 /** VCL groups with what they refer to. A list is read with a constant number of queries. */
-import { expressionBuilder, sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
+import { expressionBuilder, sql, type RawBuilder } from 'kysely'
 import { named } from '../../resources/common-fields.js'
 import type { Fields, Written } from '../../resources/resource.js'
 import { namedDomain, vclGroup } from '../../resources/vclgroup.js'

@@ -20,7 +20,7 @@ import { AgentSession } from './agent-session.js'
 import { closeCodes } from './close-codes.js'
 import { createDesiredSender } from './desired-sender.js'
 import { admitAgent, refuseUpgrade, toRefusal } from './handshake.js'
-import { createInvalidationDelivery } from './invalidation-delivery.js'
+import { InvalidationDelivery } from './invalidation-delivery.js'
 import { startLinkCheck } from './link-check.js'
 import { createLiveness } from './liveness.js'
 import type { SessionParts } from './session-parts.js'
@@ -78,7 +78,7 @@ export function createAgentGateway(
   const heartbeats = createHeartbeatRecorder(service, log, { heard, gone: revoke })
   const reports = createReportRecorder(service, log)
   const adopter = createAdopter(service, log, (agentId) => sessions.has(agentId))
-  const delivery = createInvalidationDelivery(service, log)
+  const delivery = new InvalidationDelivery(service, log)
   const liveness = createLiveness(service, log)
   const limits = createLoginLimits(service, 'agents')
   const parts: SessionParts = {

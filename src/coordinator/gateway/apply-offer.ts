@@ -22,9 +22,9 @@ export interface KnownRevisions {
  * Chosen by us: an agent that does not hold the revision after this long never got it; of one that holds it and is done
  * the report got lost.
  */
-export const resendAfterMs = 10_000
+const resendAfterMs = 10_000
 /** One load may take 120 s (choices: 4); an agent that holds the revision is given that and a bit. */
-export const loadPatienceMs = 150_000
+const loadPatienceMs = 150_000
 
 /** `last`: the newest offer of this session; null before the first. Times are of one monotonic clock. */
 export function needsApply(

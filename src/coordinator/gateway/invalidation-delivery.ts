@@ -10,6 +10,7 @@ import {
   retryNow,
   type DeliveryWindow,
 } from './delivery-window.js'
+import type { Subscription } from '../bus/bus.js'
 import { invalidationsLoggedSubject } from '../bus/subjects.js'
 import type { Invalidated } from '../../messages/agent-to-coordinator.js'
 import { Turns } from '../../runtime/turns.js'
@@ -30,18 +31,6 @@ export interface Recipient {
   send(message: SharedMessage): boolean
   /** What it missed while it was away is done. */
   caughtUp(): void
-}
-
-export interface InvalidationDelivery {
-  /** Before it is live. `wasAway`: it must catch up before it counts as Running. */
-  add(recipient: Recipient, wasAway: boolean): Promise<void>
-  remove(recipient: Recipient): void
-  take(agentId: number, report: Invalidated): void
-  /** It is live, may be changed again, or its cache is back. */
-  wake(agentId: number, isCacheBack: boolean): void
-  /** It has not done yet what it missed while it, or its cache, was away. */
-  isBehind(agentId: number): boolean
-  close(): Promise<void>
 }
 
 interface Delivery {
@@ -67,66 +56,80 @@ const agentsPerTurn = 50
 /** Chosen by us: agents that left, of which is remembered what was on its way. Some are deleted and never come back. */
 const leftMost = 10_000
 
-export function createInvalidationDelivery(
-  service: StateService,
-  log: Logger,
-): InvalidationDelivery {
-  const deliveries = new Map<number, Delivery>()
+export class InvalidationDelivery {
+  readonly #log: Logger
+  readonly #deliveries = new Map<number, Delivery>()
   /** What was sent and is not recorded of agents that left. */
-  const unrecorded = createBoundedCache<number, ReadonlySet<number>>(leftMost)
-  const reads = new Turns({ places: readsMost })
-  const writeMessage = createMessageWriter(service.now)
-  const entries = openInvalidationLog(service)
-  const tail = createInvalidationTail(service, log, { entries, grown: serveAll })
-  const hints = service.bus.subscribe(invalidationsLoggedSubject, ({ dropped, isRetry }) => {
-    forget(new Set(dropped))
-    if (isRetry !== true) return
-    for (const delivery of deliveries.values()) delivery.window = retryNow(delivery.window)
-    serveAll()
-  })
-  const recorder = createInvalidationRecorder(service, log, (agentId, position) => {
-    const delivery = deliveries.get(agentId)
-    if (!delivery) return
-    delivery.window = noteRecorded(delivery.window, position)
-    for (const sent of delivery.setsInFlight.keys())
-      if (sent <= position) delivery.setsInFlight.delete(sent)
-    serve(delivery)
-  })
+  readonly #unrecorded = createBoundedCache<number, ReadonlySet<number>>(leftMost)
+  readonly #reads = new Turns({ places: readsMost })
+  readonly #writeMessage: ReturnType<typeof createMessageWriter>
+  readonly #entries: ReturnType<typeof openInvalidationLog>
+  readonly #tail: ReturnType<typeof createInvalidationTail>
+  readonly #hints: Subscription
+  readonly #recorder: ReturnType<typeof createInvalidationRecorder>
 
-  return {
-    add,
-    remove: (recipient) => {
-      const { agentId } = recipient
-      const delivery = deliveries.get(agentId)
-      if (delivery?.recipient !== recipient) return
-      deliveries.delete(agentId)
-      if (delivery.retry) clearTimeout(delivery.retry)
-      const { inFlight } = delivery.window
-      if (inFlight.length > 0) unrecorded.set(agentId, new Set(inFlight))
-    },
-    take,
-    wake: (agentId, isCacheBack) => {
-      const delivery = deliveries.get(agentId)
+  constructor(service: StateService, log: Logger) {
+    this.#log = log
+    this.#writeMessage = createMessageWriter(service.now)
+    this.#entries = openInvalidationLog(service)
+    const grown = () => {
+      this.#serveAll()
+    }
+    this.#tail = createInvalidationTail(service, log, { entries: this.#entries, grown })
+    this.#hints = service.bus.subscribe(invalidationsLoggedSubject, ({ dropped, isRetry }) => {
+      this.#forget(new Set(dropped))
+      if (isRetry !== true) return
+      for (const delivery of this.#deliveries.values()) delivery.window = retryNow(delivery.window)
+      this.#serveAll()
+    })
+    this.#recorder = createInvalidationRecorder(service, log, (agentId, position) => {
+      const delivery = this.#deliveries.get(agentId)
       if (!delivery) return
-      if (isCacheBack && delivery.window.faults > 0) delivery.behindUntil = tail.end
-      if (isCacheBack) delivery.window = retryNow(delivery.window)
-      serve(delivery)
-    },
-    isBehind: (agentId) => deliveries.get(agentId)?.behindUntil != null,
-    close: async () => {
-      await tail.close()
-      hints.close()
-      for (const { retry } of deliveries.values()) if (retry) clearTimeout(retry)
-      await recorder.close()
-    },
+      delivery.window = noteRecorded(delivery.window, position)
+      for (const sent of delivery.setsInFlight.keys())
+        if (sent <= position) delivery.setsInFlight.delete(sent)
+      this.#serve(delivery)
+    })
   }
 
-  async function add(recipient: Recipient, wasAway: boolean): Promise<void> {
+  remove(recipient: Recipient): void {
     const { agentId } = recipient
-    const recorded = await entries.readCursor(agentId)
-    const end = wasAway ? await entries.readEnd() : 0
-    const missed = end > recorded ? await entries.readOfAgent(agentId, recorded, 1) : []
-    deliveries.set(agentId, {
+    const delivery = this.#deliveries.get(agentId)
+    if (delivery?.recipient !== recipient) return
+    this.#deliveries.delete(agentId)
+    if (delivery.retry) clearTimeout(delivery.retry)
+    const { inFlight } = delivery.window
+    if (inFlight.length > 0) this.#unrecorded.set(agentId, new Set(inFlight))
+  }
+
+  /** It is live, may be changed again, or its cache is back. */
+  wake(agentId: number, isCacheBack: boolean): void {
+    const delivery = this.#deliveries.get(agentId)
+    if (!delivery) return
+    if (isCacheBack && delivery.window.faults > 0) delivery.behindUntil = this.#tail.end
+    if (isCacheBack) delivery.window = retryNow(delivery.window)
+    this.#serve(delivery)
+  }
+
+  /** It has not done yet what it missed while it, or its cache, was away. */
+  isBehind(agentId: number): boolean {
+    return this.#deliveries.get(agentId)?.behindUntil != null
+  }
+
+  async close(): Promise<void> {
+    await this.#tail.close()
+    this.#hints.close()
+    for (const { retry } of this.#deliveries.values()) if (retry) clearTimeout(retry)
+    await this.#recorder.close()
+  }
+
+  /** Before it is live. `wasAway`: it must catch up before it counts as Running. */
+  async add(recipient: Recipient, wasAway: boolean): Promise<void> {
+    const { agentId } = recipient
+    const recorded = await this.#entries.readCursor(agentId)
+    const end = wasAway ? await this.#entries.readEnd() : 0
+    const missed = end > recorded ? await this.#entries.readOfAgent(agentId, recorded, 1) : []
+    this.#deliveries.set(agentId, {
       recipient,
       window: openWindow(recorded),
       scanned: recorded,
@@ -139,8 +142,8 @@ export function createInvalidationDelivery(
     })
   }
 
-  function take(agentId: number, { results, trouble, traceId }: Invalidated): void {
-    const delivery = deliveries.get(agentId)
+  take(agentId: number, { results, trouble, traceId }: Invalidated): void {
+    const delivery = this.#deliveries.get(agentId)
     if (!delivery) return
     // Of an earlier link, or nonsense: what is in flight is sent again anyway.
     const known = results.filter(({ position }) => delivery.window.inFlight.includes(position))
@@ -148,99 +151,106 @@ export function createInvalidationDelivery(
       known.flatMap(({ position }) => delivery.setsInFlight.get(position) ?? []),
     )
     delivery.reported = known.at(-1)?.position ?? delivery.reported
-    recorder.record({ agentId, results: known, trouble, setIds })
+    this.#recorder.record({ agentId, results: known, trouble, setIds })
     if (trouble === null) return
-    log.warn({ agentId, traceId, why: trouble }, 'an invalidation could not be done; trying on')
+    this.#log.warn(
+      { agentId, traceId, why: trouble },
+      'an invalidation could not be done; trying on',
+    )
     delivery.window = noteFault(delivery.window, delivery.reported, performance.now())
     delivery.ahead = []
     delivery.scanned = delivery.reported
-    serveLater(delivery)
+    this.#serveLater(delivery)
   }
 
-  function serveLater(delivery: Delivery): void {
+  #serveLater(delivery: Delivery): void {
     if (delivery.retry) clearTimeout(delivery.retry)
     const waitMs = Math.ceil(Math.max(1, delivery.window.notBeforeMs - performance.now()))
     delivery.retry = setTimeout(() => {
       delivery.retry = null
-      if (deliveries.get(delivery.recipient.agentId) === delivery) serve(delivery)
+      if (this.#deliveries.get(delivery.recipient.agentId) === delivery) this.#serve(delivery)
     }, waitMs)
   }
 
   /** They ended without their agents, and are not to be sent any more. */
-  function forget(ids: ReadonlySet<number>): void {
+  #forget(ids: ReadonlySet<number>): void {
     if (ids.size === 0) return
-    for (const delivery of deliveries.values()) {
+    for (const delivery of this.#deliveries.values()) {
       if (!delivery.ahead.some(({ id }) => ids.has(id))) continue
       delivery.ahead = delivery.ahead.filter(({ id }) => !ids.has(id))
-      serve(delivery)
+      this.#serve(delivery)
     }
   }
 
   /** The log has grown. */
-  function serveAll(): void {
-    const left = [...deliveries.values()]
+  #serveAll(): void {
+    const left = [...this.#deliveries.values()]
     const serveSome = (): void => {
-      for (const delivery of left.splice(0, agentsPerTurn)) serve(delivery)
+      for (const delivery of left.splice(0, agentsPerTurn)) this.#serve(delivery)
       if (left.length > 0) setImmediate(serveSome)
     }
     serveSome()
   }
 
-  function serve(delivery: Delivery): void {
-    sendWhatFits(delivery)
-    noteWhetherCaughtUp(delivery)
+  #serve(delivery: Delivery): void {
+    this.#sendWhatFits(delivery)
+    this.#noteWhetherCaughtUp(delivery)
   }
 
-  function sendWhatFits(delivery: Delivery): void {
+  #sendWhatFits(delivery: Delivery): void {
     if (!delivery.recipient.mayBeSent()) return
     const now = performance.now()
     // A timer may fire a little too early.
     if (now < delivery.window.notBeforeMs) {
-      serveLater(delivery)
+      this.#serveLater(delivery)
       return
     }
     const room = findRoom(delivery.window, now)
     const chosen: DeliverableEntry[] = []
     while (chosen.length < room) {
-      const next = takeNext(delivery)
+      const next = this.#takeNext(delivery)
       if (!next) break
       chosen.push(next)
     }
-    send(delivery, chosen)
+    this.#send(delivery, chosen)
   }
 
   /** Undefined: there is none, or it is being read. */
-  function takeNext(delivery: Delivery): DeliverableEntry | undefined {
+  #takeNext(delivery: Delivery): DeliverableEntry | undefined {
     const { agentId } = delivery.recipient
     const first = delivery.ahead.shift()
     if (first) return first
     if (delivery.isReading) return undefined
-    if (!(delivery.scanned >= tail.start)) {
-      readAhead(delivery)
+    if (!(delivery.scanned >= this.#tail.start)) {
+      this.#readAhead(delivery)
       return undefined
     }
-    for (let next = tail.next(delivery.scanned); next; next = tail.next(delivery.scanned)) {
+    for (
+      let next = this.#tail.next(delivery.scanned);
+      next;
+      next = this.#tail.next(delivery.scanned)
+    ) {
       delivery.scanned = next.position
       if (next.reaches.has(agentId)) return next
     }
     // Entries behind the last kept one have ended: nobody is sent them, and nobody waits for them.
-    delivery.scanned = Math.max(delivery.scanned, tail.end)
+    delivery.scanned = Math.max(delivery.scanned, this.#tail.end)
     return undefined
   }
 
-  function readAhead(delivery: Delivery): void {
-    if (Number.isNaN(tail.end)) return // it is about to be known, and then all are served
+  #readAhead(delivery: Delivery): void {
+    if (Number.isNaN(this.#tail.end)) return // it is about to be known, and then all are served
     delivery.isReading = true
-    void reads.run(() => readPage(delivery)) // never rejects
+    void this.#reads.run(() => this.#readPage(delivery)) // never rejects
   }
 
   /** Never rejects. */
-  async function readPage(delivery: Delivery): Promise<void> {
+  async #readPage(delivery: Delivery): Promise<void> {
     const { agentId } = delivery.recipient
     const { scanned: after } = delivery
-    const { end } = tail
+    const { end } = this.#tail
     try {
-      const page = await entries.readOfAgent(agentId, after, pageEntries)
+      const page = await this.#entries.readOfAgent(agentId, after, pageEntries)
       delivery.isReading = false
       // A fault meanwhile: it begins anew elsewhere.
       if (delivery.scanned === after) {
@@ -248,38 +258,41 @@ export function createInvalidationDelivery(
         const last = page.at(-1)?.position ?? after
         delivery.scanned = page.length < pageEntries ? Math.max(last, end) : last
       }
-      serve(delivery)
+      this.#serve(delivery)
     } catch (error) {
       delivery.isReading = false
-      log.warn({ err: error, agentId }, 'the invalidations of an agent cannot be read; trying on')
+      this.#log.warn(
+        { err: error, agentId },
+        'the invalidations of an agent cannot be read; trying on',
+      )
       delivery.window = noteFault(delivery.window, delivery.reported, performance.now())
-      serveLater(delivery)
+      this.#serveLater(delivery)
     }
   }
 
-  function send(delivery: Delivery, chosen: readonly DeliverableEntry[]): void {
+  #send(delivery: Delivery, chosen: readonly DeliverableEntry[]): void {
     const { recipient, setsInFlight } = delivery
     const { agentId } = recipient
     for (const orders of cutMessages(chosen, agentId)) {
       const { isRestart } = delivery.window
-      const message = writeMessage(orders, { after: lastSent(delivery.window), isRestart })
+      const message = this.#writeMessage(orders, { after: lastSent(delivery.window), isRestart })
       const positions = orders.map(({ entry }) => entry.position)
       delivery.window = noteSent(delivery.window, positions)
       for (const { entry } of orders) setsInFlight.set(entry.position, entry.attemptSetId)
-      noteRepeated(agentId, positions)
+      this.#noteRepeated(agentId, positions)
       recipient.send(message)
     }
   }
 
-  function noteRepeated(agentId: number, positions: readonly number[]): void {
-    const before = unrecorded.get(agentId)
+  #noteRepeated(agentId: number, positions: readonly number[]): void {
+    const before = this.#unrecorded.get(agentId)
     if (!before) return
     const repeated = positions.filter((position) => before.has(position)).length
-    if (repeated > 0) log.info({ agentId, repeated }, 'invalidations are repeated')
-    unrecorded.delete(agentId)
+    if (repeated > 0) this.#log.info({ agentId, repeated }, 'invalidations are repeated')
+    this.#unrecorded.delete(agentId)
   }
 
-  function noteWhetherCaughtUp(delivery: Delivery): void {
+  #noteWhetherCaughtUp(delivery: Delivery): void {
     const { behindUntil, scanned, ahead, window, recipient } = delivery
     if (behindUntil === null || scanned < behindUntil) return
     if (ahead.length > 0 || window.inFlight.length > 0) return

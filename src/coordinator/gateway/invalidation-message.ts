@@ -7,7 +7,7 @@ import {
 } from '../invalidations/invalidation-log.js'
 
 /** An entry, and what one agent is told of it. */
-export interface AgentOrder {
+interface AgentOrder {
   readonly entry: DeliverableEntry
   readonly composed: ComposedOrder
 }
@@ -38,13 +38,13 @@ export function* cutMessages(
   if (message.length > 0) yield message
 }
 
-export interface MessagePlace {
+interface MessagePlace {
   /** As in Invalidate. */
   readonly after: number
   readonly isRestart: boolean
 }
 
-export type WriteMessage = (orders: readonly AgentOrder[], place: MessagePlace) => SharedMessage
+type WriteMessage = (orders: readonly AgentOrder[], place: MessagePlace) => SharedMessage
 
 /** Keeps the text that it made last: agents of a fleet are served one after the other. */
 export function createMessageWriter(now: () => number): WriteMessage {

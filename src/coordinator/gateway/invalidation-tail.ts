@@ -8,7 +8,7 @@ import type { DeliverableEntry, InvalidationLog } from '../invalidations/invalid
 import type { StateService } from '../service.js'
 import { startLoop, type Pass } from '../../runtime/loop.js'
 
-export interface InvalidationTail {
+interface InvalidationTail {
   /** Every open entry behind this position, up to `end`, is in the tail; not a number before the log was read. */
   readonly start: number
   readonly end: number

@@ -8,7 +8,7 @@ import { markSilentAgentsDown, missedHeartbeats } from '../reports/heartbeat.js'
 import type { StateService } from '../service.js'
 import { startLoop } from '../../runtime/loop.js'
 
-export interface Liveness {
+interface Liveness {
   /** One look; the loop takes one every heartbeat. Never rejects. */
   check(): Promise<void>
   stop(): Promise<void>

@@ -6,7 +6,7 @@ import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import { toIso } from '../api/times.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
-import type { readGroupHistory } from './history.js'
+import type { HistoryEntry } from '../fleet/history-queries.js'
 import type { GroupView } from './groups.js'
 
 export const groupSchema = answerSchema(vclGroup.fields)
@@ -49,8 +49,6 @@ function toWishView({ wish, wishPending }: GroupRecord) {
   const deployments = deploymentIds.map((id) => ({ id }))
   return { mainVCL, includes, domains, deployments, pending: wishPending }
 }
-
-type HistoryEntry = Awaited<ReturnType<typeof readGroupHistory>>[number]
 
 export function toHistoryView(entry: HistoryEntry) {
   return {

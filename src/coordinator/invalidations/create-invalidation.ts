@@ -12,8 +12,7 @@ import {
 } from './invalidation.js'
 import type { MemberProgress } from './invalidation-results.js'
 import type { Actor } from '../../resources/permission.js'
-import { parsePurgeUrl } from './purge-url.js'
-import { parsePurgeHeaders, parsePurgeMethod } from './purge-request.js'
+import { parsePurgeHeaders, parsePurgeMethod, parsePurgeUrl } from './purge-url.js'
 import { FleetError } from '../../errors.js'
 import { appendInvalidation, findInvalidation } from './invalidation-queries.js'
 import {

@@ -10,8 +10,7 @@ import type { Context } from '../../context.js'
 import { rebuildInSteps } from '../../vcl/running-vcl.js'
 import { runInSteps } from '../../in-steps.js'
 import { FleetError } from '../../errors.js'
-import { MalformedMessage } from '../../messages/codec.js'
-import { judgeAnswer, type NotAdoptable, type RunningVcl } from '../../messages/answers.js'
+import type { NotAdoptable, RunningVcl } from '../../messages/answers.js'
 import { setAdopting, writeAdoption, writeAdoptionDifference } from '../fleet/adoption-queries.js'
 import { findRegistered, type RegisteredRow } from '../fleet/agent-rows.js'
 import { parseAdoption, type AdoptionRecord } from '../fleet/agent-queries.js'
@@ -47,7 +46,9 @@ export async function adoptRunningVcl(
 ): Promise<boolean> {
   const agent = await findRegistered(service.store.queries, agentId)
   if (!agent || parseAdoption(agent.adoption)?.result === 'adopted') return false
-  const running = await askRunning(service, context, agentId)
+  const question = { kind: 'showRunning' } as const
+  const asked = { agentId, question, timeoutMs: answerTimeoutMs }
+  const running = await instructAgent(service, context, asked)
   const settle = (found: RunningVcl | NotAdoptable) =>
     decideAdoption(service, context, agent, { running: found, groupName })
   const done = await settle(running).catch((error: unknown) => {
@@ -91,23 +92,6 @@ async function decideAdoption(
   }
   const name = JSON.stringify(groupName)
   throw new FleetError('unavailable', 'agent', `VCL group ${name} gets other texts all the time`)
-}
-
-async function askRunning(
-  service: StateService,
-  context: Context,
-  agentId: number,
-): Promise<RunningVcl | NotAdoptable> {
-  const question = { kind: 'showRunning' } as const
-  const request = { agentId, question, timeoutMs: answerTimeoutMs }
-  const value = await instructAgent(service, context, request)
-  try {
-    return judgeAnswer(question, value)
-  } catch (error) {
-    if (error instanceof MalformedMessage)
-      return { refusal: `the agent's answer is not understood: ${error.message}` }
-    throw error
-  }
 }
 
 interface Adopting {

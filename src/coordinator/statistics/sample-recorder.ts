@@ -1,6 +1,5 @@
 /** Samples of the agents that are linked here: into the archive, and the live ones to whoever looks. */
 import { liveSampleSubject, type LiveSample } from '../bus/subjects.js'
-import { alignClock } from './archive/sample-clock.js'
 import { resolveCounter } from '../../resources/counters.js'
 import type { Samples } from '../../messages/agent-to-coordinator.js'
 import { MalformedMessage } from '../../messages/codec.js'
@@ -57,4 +56,19 @@ function findNames({ names: sent, values }: Samples, link: Link | undefined): re
   const names = sent ?? link?.names ?? []
   if (names.length === values.length) return names
   throw new MalformedMessage(`${values.length} values came for ${names.length} names of counters`)
+}
+
+/** Samples that came so much too early or late mean that a clock was set. */
+const toleranceMs = 30_000
+
+/**
+ * How much later the coordinator's clock is than the agent's; `before` is of the link's earlier samples. The agent's own times
+ * are as far apart as the samples, whatever its link does to them, but its clock may be wrong.
+ */
+function alignClock(
+  before: number | null,
+  { at, receivedAt }: { readonly at: number; readonly receivedAt: number },
+): number {
+  const offset = receivedAt - at
+  return before !== null && Math.abs(offset - before) <= toleranceMs ? before : offset
 }

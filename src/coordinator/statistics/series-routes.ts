@@ -30,14 +30,14 @@ const graphSchema = Type.Record(
   Type.Array(Type.Record(Type.String(), Type.Number())),
 )
 
-export interface SeriesQuestion {
+interface SeriesQuestion {
   readonly consolidation: Consolidation
   readonly range: TimeRange
   readonly errorKey: ErrorKey
 }
 
 /** Where a question is answered: of the caches of a subject. */
-export interface SeriesSource {
+interface SeriesSource {
   readCounters(names: readonly string[]): Promise<readonly object[]>
   readUsual(): Promise<readonly object[]>
   readGraph(name: string): Promise<readonly object[]>

@@ -77,7 +77,7 @@ void t.test('what is signed must say what a license says', (t) => {
     maxCaches: [undefined, -1, 2.5, null, '3'],
   }))
     for (const value of values)
-      t.match(readLicense({ ...right, [key]: value }), new RegExp(`^${key}: .*right$`))
+      t.match(readLicense({ ...right, [key]: value }), new RegExp(`^${key} (must be|is missing)`))
   for (const nothing of [null, 'x', 7, []]) t.type(readLicense(nothing), 'string')
   t.end()
 })

@@ -1,6 +1,6 @@
 /** `GET /vclgroups/{id}/routing?next=true`: how requests would be routed if a group were deployed as it is now. */
 import t from 'tap'
-import { readNextRouting } from '../../../src/coordinator/deploying/next-routing.js'
+import { readNextRouting } from '../../../src/coordinator/deploying/routing.js'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
 import { findGroup } from '../../../src/coordinator/fleet/group-queries.js'

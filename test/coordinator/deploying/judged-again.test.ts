@@ -7,9 +7,11 @@ import t, { type Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
-import { promoteVclGroup } from '../../../src/coordinator/deploying/promote.js'
-import { reloadVclGroup } from '../../../src/coordinator/deploying/reload.js'
-import { rollBackVclGroup } from '../../../src/coordinator/deploying/rollback.js'
+import {
+  promoteVclGroup,
+  reloadVclGroup,
+  rollBackVclGroup,
+} from '../../../src/coordinator/deploying/verbs.js'
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
 import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
 import { createPlacement, switchPlacement } from '../../../src/coordinator/placement/placing.js'
@@ -101,7 +103,7 @@ void t.test(
     const { service, groupId, sources } = deployed
     const { queries } = service.store
     const context = createContext(service.log)
-    const request = { groupId, waitMs: 0, percent: 100 }
+    const request = { actor: administrator, groupId, waitMs: 0, percent: 100 }
     const stage = { tagIds: [], ownDomains: false, mainFileVersion: null }
     const { organizationId } = await queries
       .selectFrom('vclGroups')
@@ -113,16 +115,10 @@ void t.test(
       1,
     )
     const verbs: (readonly [GroupAction, () => Promise<unknown>])[] = [
-      ['reload', () => reloadVclGroup(service, context, administrator, request)],
-      [
-        'rollback',
-        () => rollBackVclGroup(service, context, administrator, { ...request, revision: null }),
-      ],
-      [
-        'rollback',
-        () => rollBackVclGroup(service, context, administrator, { ...request, revision: 1 }),
-      ],
-      ['promote', () => promoteVclGroup(service, context, administrator, request)],
+      ['reload', () => reloadVclGroup(service, context, request)],
+      ['rollback', () => rollBackVclGroup(service, context, { ...request, revision: null })],
+      ['rollback', () => rollBackVclGroup(service, context, { ...request, revision: 1 })],
+      ['promote', () => promoteVclGroup(service, context, request)],
     ]
     const before = await readPlacements(queries, { groupIds: [groupId] })
 

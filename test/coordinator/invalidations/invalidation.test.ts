@@ -30,8 +30,6 @@ import {
 import {
   parsePurgeHeaders,
   parsePurgeMethod,
-} from '../../../src/coordinator/invalidations/purge-request.js'
-import {
   findHolder,
   hostName,
   listHoldingNames,

@@ -1,10 +1,13 @@
 /** Placement follows a fleet: who goes Down alone, who with most of the fleet, who arrives in crowds; and what a full cache lets go. */
 import t, { type Test } from 'tap'
 import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
-import { createKeptWishes, retries } from '../../../src/coordinator/deploying/kept-wishes.js'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
-import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
+import {
+  createKeptWishes,
+  retries,
+  startPlacementFollower,
+} from '../../../src/coordinator/deploying/placement-follower.js'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { loadedLimit } from '../../../src/coordinator/fleet/loaded-limit.js'

@@ -1,5 +1,5 @@
 /**
- * Which branch a group of the console has, and its deploy there: the controller's two phases (deploy.ts), told for each cache.
+ * Which branch a group of the console has, and its deploy there: the controller's two phases (deploying/verbs.ts), told for each cache.
  * A branch that the group has not yet is its own once it is deployed, in the decision that switches.
  */
 import type { Context } from '../../../context.js'
@@ -14,10 +14,10 @@ import { readAgentsOfGroups } from '../../fleet/group-members.js'
 import { readGroupPlaces } from '../../fleet/group-places.js'
 import type { Queries } from '../../store/store.js'
 import { findGroup } from '../../fleet/group-queries.js'
-import { deployVclGroup } from '../../deploying/deploy.js'
-import { DeployDiscarded } from '../../deploying/deploy-decision.js'
+import { DeployDiscarded } from '../../deploying/decide.js'
 import { readSourceMap } from '../../groups/source-places.js'
 import { undeployVclGroup } from '../../deploying/undeploy.js'
+import { deployVclGroup } from '../../deploying/verbs.js'
 import type { StateService } from '../../service.js'
 import { requireConsoleGroup, type ConsoleGroup } from './groups.js'
 import type { BranchRecord } from '../vcls/vcls.js'
@@ -58,8 +58,11 @@ export async function takeBranch(
   requireConsoleGroup(group)
   const unrelate = (queries: Queries) => unrelateBranch(queries, group.id, branch.id, service.now())
   if ([group.deployedCommit?.fileId, group.wishedFileId].includes(branch.id))
-    await undeployVclGroup(service, context, actor, {
-      ...{ groupId: group.id, waitMs: takeAwayMs, percent: 100 },
+    await undeployVclGroup(service, context, {
+      actor,
+      groupId: group.id,
+      waitMs: takeAwayMs,
+      percent: 100,
       alsoWrite: unrelate,
     })
   else if (!(await service.store.transaction(unrelate)))
@@ -107,8 +110,11 @@ async function runDeploy(
   { group, branch }: GroupBranch,
 ): Promise<DeployEnd> {
   try {
-    await deployVclGroup(service, context, actor, {
-      ...{ groupId: group.id, waitMs: deployWaitMs, percent: 100 },
+    await deployVclGroup(service, context, {
+      actor,
+      groupId: group.id,
+      waitMs: deployWaitMs,
+      percent: 100,
       files: { mainVCL: { id: branch.id, version: null }, includes: [] },
     })
   } catch (error) {

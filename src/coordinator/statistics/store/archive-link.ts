@@ -3,8 +3,14 @@ import { Worker } from 'node:worker_threads'
 import { FleetError } from '../../../errors.js'
 import type { ArchiveOptions } from './local-archive.js'
 import { createSamplePacker } from './sample-packer.js'
-import type { ArchiveEvents, CacheSample } from './statistics-archive.js'
-import type { ArchiveOrder, FromArchive, Question, ToArchive } from './thread-messages.js'
+import type { ArchiveEvents, CacheSample, StatisticsArchive } from './statistics-archive.js'
+import type {
+  ArchiveOrder,
+  AskedMethod,
+  FromArchive,
+  Question,
+  ToArchive,
+} from './thread-messages.js'
 
 export interface ArchiveSetup {
   readonly url: string
@@ -18,7 +24,9 @@ export interface ArchiveLink {
   send(samples: readonly CacheSample[]): void
   release(agentId: number): void
   /** Rejects with FleetError 'unavailable' when the thread ends before it answers. */
-  ask(question: Question): Promise<unknown>
+  ask<Method extends AskedMethod>(
+    question: Question<Method>,
+  ): Promise<Awaited<ReturnType<StatisticsArchive[Method]>>>
   /** Resolves, never rejects, with why nothing is answered any more. */
   readonly ended: Promise<FleetError>
   /** Resolves when the thread is gone. */
@@ -76,7 +84,8 @@ export async function linkArchive(setup: ArchiveSetup): Promise<ArchiveLink> {
       if (why) return Promise.reject(why)
       const id = ++asked
       return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject })
+        // The thread answers what its archive answered.
+        waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
         tell({ kind: 'ask', id, question })
       })
     },

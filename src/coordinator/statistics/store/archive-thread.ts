@@ -1,11 +1,12 @@
 /** The thread of the archive: what folding and writing take is not taken from the coordinator's API (choices: 7). */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { FleetError } from '../../../errors.js'
-import { createLocalArchive, type LocalArchive, type NumberedSample } from './local-archive.js'
+import { createLocalArchive, type NumberedSample } from './local-archive.js'
 import { openRows } from './open-rows.js'
 import {
   headLength,
   type ArchiveOrder,
+  type AskedMethod,
   type FromArchive,
   type Question,
   type SampleBatch,
@@ -26,6 +27,7 @@ async function serve(port: MessagePort, { url, options }: ArchiveOrder): Promise
       say({ kind: 'warn', fields, message })
     },
   })
+  const methods: Readonly<Record<AskedMethod, (...given: never[]) => Promise<unknown>>> = archive
   let names: (readonly string[])[] = []
   port.on('message', (message: ToArchive) => {
     if (message.kind === 'record') {
@@ -38,30 +40,15 @@ async function serve(port: MessagePort, { url, options }: ArchiveOrder): Promise
 
   async function reply(id: number, question: Question): Promise<void> {
     try {
-      say({ kind: 'answer', id, value: await answer(archive, question) })
-      if (question.kind === 'close') port.close()
+      const { method, given } = question
+      const value = await methods[method](...(given as never[])) // what this method takes
+      say({ kind: 'answer', id, value })
+      if (method === 'close') port.close()
     } catch (error) {
       const retryAfterSeconds = error instanceof FleetError ? (error.retryAfterSeconds ?? 10) : null
       const message = error instanceof Error ? error.message : String(error)
       say({ kind: 'failure', id, failure: { message, retryAfterSeconds } })
     }
-  }
-}
-
-function answer(archive: LocalArchive, question: Question): Promise<unknown> {
-  switch (question.kind) {
-    case 'series':
-      return archive.readSeries(question.query)
-    case 'newest':
-      return archive.readNewest(question.query)
-    case 'newest-each':
-      return archive.readNewestEach(question.query)
-    case 'retain':
-      return archive.retain(question.agentIds, question.nowMs)
-    case 'commit':
-      return archive.commit()
-    case 'close':
-      return archive.close()
   }
 }
 

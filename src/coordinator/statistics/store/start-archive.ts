@@ -5,14 +5,8 @@
  */
 import { FleetError } from '../../../errors.js'
 import { linkArchive, noStatistics, type ArchiveLink, type ArchiveSetup } from './archive-link.js'
-import type {
-  CacheSample,
-  NewestAnswer,
-  NewestEachAnswer,
-  SeriesAnswer,
-  StatisticsArchive,
-} from './statistics-archive.js'
-import type { Question } from './thread-messages.js'
+import type { CacheSample, StatisticsArchive } from './statistics-archive.js'
+import type { AskedMethod, Question } from './thread-messages.js'
 import { pauseAfter } from '../../../runtime/backoff.js'
 
 export type { ArchiveSetup } from './archive-link.js'
@@ -50,17 +44,13 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
       send()
       link?.release(agentId)
     },
-    // The thread answers what these questions are answered with.
-    readSeries: async (query) => (await ask({ kind: 'series', query })) as SeriesAnswer,
-    readNewest: async (query) => (await ask({ kind: 'newest', query })) as NewestAnswer,
-    readNewestEach: async (query) =>
-      (await ask({ kind: 'newest-each', query })) as NewestEachAnswer,
-    retain: async (agentIds, nowMs) => (await ask({ kind: 'retain', agentIds, nowMs })) as number,
-    commit: async () => {
-      await ask({ kind: 'commit' })
-    },
+    readSeries: (query) => ask('readSeries', query),
+    readNewest: (query) => ask('readNewest', query),
+    readNewestEach: (query) => ask('readNewestEach', query),
+    retain: (agentIds, nowMs) => ask('retain', agentIds, nowMs),
+    commit: () => ask('commit'),
     close: async () => {
-      const closing = ask({ kind: 'close' })
+      const closing = ask('close')
       isClosed = true
       if (restart) clearTimeout(restart)
       await closing.catch((error: unknown) => {
@@ -73,10 +63,13 @@ export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchi
     },
   }
 
-  async function ask(question: Question): Promise<unknown> {
+  async function ask<Method extends AskedMethod>(
+    method: Method,
+    ...given: Question<Method>['given']
+  ): Promise<Awaited<ReturnType<StatisticsArchive[Method]>>> {
     send()
     if (!link) throw why
-    return link.ask(question)
+    return link.ask({ method, given })
   }
 
   /** Without a thread they wait for the next one. */

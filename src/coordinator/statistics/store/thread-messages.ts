@@ -1,6 +1,6 @@
 /** What passes between a coordinator and the thread of its archive. */
 import type { ArchiveOptions } from './local-archive.js'
-import type { NewestEachQuery, NewestQuery, SeriesQuery } from './statistics-archive.js'
+import type { StatisticsArchive } from './statistics-archive.js'
 
 /** What the thread is given at its start. */
 export interface ArchiveOrder {
@@ -8,13 +8,14 @@ export interface ArchiveOrder {
   readonly options: ArchiveOptions
 }
 
-export type Question =
-  | { readonly kind: 'series'; readonly query: SeriesQuery }
-  | { readonly kind: 'newest'; readonly query: NewestQuery }
-  | { readonly kind: 'newest-each'; readonly query: NewestEachQuery }
-  | { readonly kind: 'retain'; readonly agentIds: readonly number[]; readonly nowMs: number }
-  | { readonly kind: 'commit' }
-  | { readonly kind: 'close' }
+/** What of the archive answers. */
+export type AskedMethod = Exclude<keyof StatisticsArchive, 'record' | 'release'>
+
+/** A call of it, with what it is given. */
+export interface Question<Method extends AskedMethod = AskedMethod> {
+  readonly method: Method
+  readonly given: Parameters<StatisticsArchive[Method]>
+}
 
 /** Samples of many caches in one buffer, which changes hands. */
 export interface SampleBatch {

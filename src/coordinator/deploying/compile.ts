@@ -1,6 +1,6 @@
 /**
- * Would these files compile, in no group (yet): stored ones, and texts that are kept nowhere. They are flattened, refused
- * and compiled as a deploy would do it; nothing is placed, kept or changed.
+ * Would it compile: a group as it would be deployed; or files in no group (yet), stored ones and texts that are kept nowhere. They are
+ * flattened, refused and compiled as a deploy would do it; nothing is placed, kept or changed.
  */
 import { randomBytes } from 'node:crypto'
 import type { Context } from '../../context.js'
@@ -11,13 +11,62 @@ import { bundleInSteps, type VclText } from '../../vcl/bundle.js'
 import { FleetError } from '../../errors.js'
 import { readFileTexts, toVclText } from '../files/file-texts.js'
 import { selectFiles } from '../files/file-queries.js'
+import { findFitting } from '../fleet/placement-target.js'
 import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
 import type { SourceRecord } from '../fleet/sources.js'
 import { notThere, requireAll } from '../api/find-references.js'
 import { runInSteps } from '../../in-steps.js'
 import { scopeOf, type StateService } from '../service.js'
+import { allowedModulesOf, gatherSources } from '../groups/deploy-sources.js'
+import { decidePlacement } from '../placement/placing.js'
+import { findShortage, readPlacingInput } from './begin.js'
 import { compileOnAgents, type CompilingAgent } from './compile-on-agents.js'
-import { allowedModulesOf } from '../groups/deploy-sources.js'
+
+interface ValidateRequest {
+  /** `one`: the first that a deploy would use. `all`: every running agent that fits one of the deployments. */
+  readonly agents?: 'one' | 'all'
+  /** Also run vcl_init. */
+  readonly init?: boolean
+}
+
+/** Throws FleetError as a deploy would: uncompilable, conflict, unavailable; timed-out. */
+export async function validateVclGroup(
+  service: StateService,
+  context: Context,
+  group: GroupRecord,
+  { agents: wanted = 'one', init = false }: ValidateRequest,
+): Promise<void> {
+  const gathered = await gatherSources(service, group)
+  if ('error' in gathered) throw new FleetError('uncompilable', 'deploy', gathered.error)
+  const agents = await chooseFitting(service, group, wanted)
+  const { source } = gathered
+  const owner = group.organizationId
+  await compileOnAgents(service, context, agents, { source, errorKey: 'deploy', init, owner })
+}
+
+/** Throws 'conflict' or 'unavailable' as a deploy would. */
+async function chooseFitting(
+  service: StateService,
+  group: GroupRecord,
+  wanted: 'one' | 'all',
+): Promise<readonly FleetAgent[]> {
+  const { queries } = service.store
+  const ids = group.deployments.map(({ id }) => id)
+  const input = await readPlacingInput(queries, group, ids)
+  const decision = await decidePlacement(queries, { ...input, group })
+  const shortage = await findShortage(queries, group, { ...input, decision })
+  if (shortage) throw new FleetError(shortage.kind, 'deploy', shortage.message)
+  const [first] = [...decision.keep, ...decision.add]
+  const fitting = input.deployments.flatMap(({ target }) => findFitting(input.agents, target))
+  const asked = new Set(wanted === 'one' ? [first?.agentId] : fitting.map(({ id }) => id))
+  const chosen = input.fleet.filter(
+    ({ id, state }) => asked.has(id) && state === agentStates.Running,
+  )
+  if (chosen.length === 0)
+    throw new FleetError('unavailable', 'deploy', 'no agent is there to compile on')
+  return chosen
+}
 
 /** A file at a version, the head unless given; or a text under the name that errors and include statements call it. */
 export type LooseFile =
@@ -51,10 +100,8 @@ export async function compileFiles(
   const files = { main, includes, root: request.root }
   const source = await flattenTexts(service, actor.organizationId, files)
   const { init } = request
-  await compileOnAgents(service, context, agents, {
-    ...{ source, errorKey: 'file', init },
-    owner: actor.organizationId,
-  })
+  const owner = actor.organizationId
+  await compileOnAgents(service, context, agents, { source, errorKey: 'file', init, owner })
   return agents
 }
 
@@ -123,11 +170,7 @@ async function chooseAgents(
   }
   const [first] = fleet
     .filter(({ state }) => state === agentStates.Running)
-    .toSorted((a, b) => countGroups(a) - countGroups(b))
+    .toSorted((a, b) => a.groupIds.length - b.groupIds.length)
   if (!first) throw new FleetError('unavailable', 'file', 'no agent is Running to compile on')
   return [first]
-}
-
-function countGroups({ groupIds }: FleetAgent): number {
-  return groupIds.length
 }

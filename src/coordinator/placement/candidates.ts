@@ -1,23 +1,28 @@
 /** Who loads what in phase one, and whether there is anything to do at all. Pure. */
-import type { PlacementDecision } from '../placement/placement.js'
+import type { PlacementDecision } from './placement.js'
 import { hasSameNames, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
 import { programOf, type WishedSources } from '../fleet/vcl-group.js'
 import type { DeployRecord } from '../fleet/deploy-queries.js'
 import type { PlacementRecord } from '../fleet/placement-queries.js'
-import { createPlacement, nameAsHeld } from '../placement/placing.js'
+import { createPlacement, nameAsHeld } from './placing.js'
+
+export interface PlacedDecision {
+  readonly placements: readonly PlacementRecord[]
+  /** Made from these places. */
+  readonly decision: PlacementDecision
+}
 
 /**
- * `in-place`: every chosen agent serves these sources already, and nobody comes or goes. `switching`: an earlier deploy of
- * them was decided, and some agents are still about to serve them, or will when they are back. `other`: somebody failed, or is
- * another one.
+ * `unchanged`: every chosen agent serves these sources already, and nobody comes or goes. `switching`: an earlier deploy of
+ * them was decided, and some agents are still about to serve them, or will when they are back. Undefined: somebody failed, or
+ * is another one.
  */
 export function compareWithPlaces(
-  placements: readonly PlacementRecord[],
-  decision: PlacementDecision,
+  { placements, decision }: PlacedDecision,
   sources: WishedSources,
-): 'in-place' | 'switching' | 'other' {
-  if (decision.add.length > 0 || decision.remove.length > 0) return 'other'
-  if (decision.shortages.length > 0) return 'other'
+): 'unchanged' | 'switching' | undefined {
+  const { add, remove, shortages } = decision
+  if (add.length > 0 || remove.length > 0 || shortages.length > 0) return undefined
   const stays = [...decision.keep, ...decision.waiting]
   const kept = new Map(stays.map((place) => [place.agentId, place.deploymentId]))
   const program = programOf(sources)
@@ -27,9 +32,9 @@ export function compareWithPlaces(
     (placement) =>
       kept.get(placement.agentId) === placement.deploymentId && isOnItsWay(placement, program),
   )
-  if (!isSame) return 'other'
+  if (!isSame) return undefined
   const isThere = own.every(({ state, candidate }) => state === 'applied' && candidate === null)
-  return isThere ? 'in-place' : 'switching'
+  return isThere ? 'unchanged' : 'switching'
 }
 
 /** It serves the program, or will without being asked again. */
@@ -44,8 +49,7 @@ function isOnItsWay(
 /** The placements of phase one: those that stay with their candidate, and the new ones. Who is Down loads it on return. */
 export function toCandidates(
   deploy: Omit<DeployRecord, 'id'>,
-  placements: readonly PlacementRecord[],
-  decision: PlacementDecision,
+  { placements, decision }: PlacedDecision,
 ): PlacementRecord[] {
   const program = programOf(deploy.sources)
   const before = new Map(placements.map((placement) => [placement.agentId, placement]))
@@ -65,10 +69,14 @@ export function toCandidates(
     const anew = { candidate, candidateState, error: null, keptDown: false } as const
     return [{ ...placement, ...anew, deploymentId }]
   })
+  const { groupId: id, organizationId, revision, action } = deploy
   const added = decision.add.map((place) =>
     createPlacement({
-      ...{ ...place, group: toGroup(deploy), revision: deploy.revision, program },
-      stage: deploy.action === 'stage',
+      ...place,
+      group: { id, organizationId },
+      revision,
+      program,
+      stage: action === 'stage',
     }),
   )
   return [...kept, ...added]
@@ -93,9 +101,4 @@ export function findUnasked(
 /** What serves, and what served before it, are loaded. */
 function holds({ current, previous }: PlacementRecord, program: PlacedProgram | null): boolean {
   return program !== null && [current, previous].some((held) => held?.name === program.name)
-}
-
-/** More agents for a deploy that runs, in place of those that went away. */
-function toGroup(deploy: Pick<DeployRecord, 'groupId' | 'organizationId'>) {
-  return { id: deploy.groupId, organizationId: deploy.organizationId }
 }

@@ -1,0 +1,322 @@
+/**
+ * The first step of a deploy, under the decision lock: which agents load what, under which name. Candidates and the deploy's
+ * row are saved, and phase one begins; or there is nothing to load; or it is refused, as the history tells.
+ */
+import type { Context } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import type { Actor } from '../../resources/permission.js'
+import { isSameLoad, programName } from '../../vcl/desired-engine.js'
+import { relateBranch } from '../files/branch-queries.js'
+import { indexAgents, recordPlacement } from '../fleet/agent-index.js'
+import { insertDeploy, type DeployAction, type DeployRecord } from '../fleet/deploy-queries.js'
+import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
+import { recomposeDesired } from '../fleet/desired-states.js'
+import { readFleet } from '../fleet/fleet.js'
+import { findGroup, writeWish, type GroupRecord } from '../fleet/group-queries.js'
+import { addHistory } from '../fleet/history-queries.js'
+import type { HeldPlace } from '../fleet/placement-input.js'
+import { readPlacements, savePlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { markReplaced, readReplaceable } from '../fleet/replaced-places.js'
+import { countLoad, keepSource } from '../fleet/sources.js'
+import { programOf, type WishedDomain, type WishedSources } from '../fleet/vcl-group.js'
+import type { Gathered, GatheredFiles, GatheredSources } from '../groups/deploy-sources.js'
+import {
+  compareWithPlaces,
+  findUnasked,
+  toCandidates,
+  type PlacedDecision,
+} from '../placement/candidates.js'
+import { decidePlacement } from '../placement/placing.js'
+import { isInDeploy, judgeReplacing, readNamesOf } from '../placement/replacing.js'
+import { describeShortages, type Shortage } from '../placement/shortage.js'
+import { scopeOf, type StateService } from '../service.js'
+import { leaseMs } from '../store/leases.js'
+import { scopeOfOwner } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+import { markLeaving, promoteInPlace } from './stage.js'
+
+/**
+ * `kept`: text that the group serves already keeps its name, and is not loaded again. `new`: it is compiled again. A name:
+ * that of an earlier load, taken where a cache still has it.
+ */
+type Naming = 'kept' | 'new' | { readonly earlier: string }
+
+export interface BeginRequest {
+  readonly actor: Actor
+  readonly groupId: number
+  readonly action: DeployAction
+  /**
+   * What it puts on caches, chosen when its turn has come: a reload or a rollback that waited for a deploy is about what that
+   * deploy made. The text may be one that is refused. Throws FleetError: not-found, conflict.
+   */
+  readonly choose: (
+    queries: Queries,
+    group: GroupRecord,
+  ) => Promise<{ readonly gathered: Gathered; readonly naming: Naming }>
+  /** Where it goes, unless that is by the group's deployments. */
+  readonly plan?: (queries: Queries, asked: Asked) => Promise<Planned>
+  /** It takes the places of other groups of its owner; with force also where that brings them below min. */
+  readonly replace?: { readonly force: boolean } | undefined
+  /** Places that their groups leave for this one: their agents have lost the tags. */
+  readonly freed?: readonly HeldPlace[]
+}
+
+/** A deploy whose turn has come. */
+export interface Asked extends Omit<BeginRequest, 'choose' | 'plan'> {
+  readonly group: GroupRecord
+  readonly gathered: GatheredSources
+  readonly naming: Naming
+  readonly now: number
+}
+
+/** What is to be loaded where; or why nothing is. */
+export type Planned = Plan | InPlace | Refusal
+
+interface Plan extends PlacedDecision {
+  readonly sources: WishedSources
+  readonly revision: number
+}
+
+/** Every cache serves this already, or will. */
+interface InPlace {
+  readonly kind: 'unchanged' | 'switching'
+  /** Whose desired state changed all the same. */
+  readonly agentIds: readonly number[]
+}
+
+export interface Refusal {
+  readonly because: 'conflict' | 'unavailable' | 'uncompilable'
+  readonly message: string
+}
+
+interface Loading {
+  readonly kind: 'begun'
+  readonly deploy: DeployRecord
+  /** Whose desired state changed. */
+  readonly agentIds: readonly number[]
+}
+
+/** Undefined while another deploy of the group runs. A refusal is answered, not thrown: what it wrote is to be kept. */
+export async function tryBegin(
+  service: StateService,
+  context: Context,
+  request: BeginRequest,
+  queries: Queries,
+): Promise<Loading | InPlace | FleetError | undefined> {
+  const group = await requireGroup(queries, request.actor, request.groupId)
+  if (await isInDeploy(queries, group.id)) return undefined
+  const { gathered, naming } = await request.choose(queries, group)
+  const now = service.now()
+  const asked = { ...request, group, naming, now }
+  const { plan = planDeploy } = request
+  const planned: Planned =
+    'error' in gathered
+      ? { because: 'uncompilable', message: gathered.error }
+      : await plan(queries, { ...asked, gathered })
+  if ('because' in planned) return refuse(queries, { ...asked, gathered }, planned)
+  if ('kind' in planned) return planned
+  const run = { traceId: context.traceId, owner: service.leases.processId }
+  return startLoading(queries, asked, planned, run)
+}
+
+/** Throws 'not-found'. */
+export async function requireGroup(
+  queries: Queries,
+  actor: Actor,
+  groupId: number,
+): Promise<GroupRecord> {
+  const group = await findGroup(queries, scopeOf(actor), groupId)
+  if (!group) throw new FleetError('not-found', 'deploy', `${groupId} was not found`)
+  return group
+}
+
+/** By the group's deployments. */
+async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
+  const { group, gathered, now } = asked
+  const promoting = asked.action === 'promote'
+  const chosen = await chooseAgents(queries, asked)
+  const same = findServing(asked)
+  const kind = same && compareWithPlaces(chosen, same)
+  if (kind) return { kind, agentIds: await keepInPlace(queries, asked) }
+  await keepSource(queries, gathered.source, now)
+  const sources = await nameSources(queries, asked, chosen.placements)
+  // The same sources once more, where somebody failed or is to come, make no other revision.
+  const isNew = promoting || same === undefined
+  const revision = isNew ? group.revision + 1 : group.revision
+  const shortage = await findShortage(queries, group, chosen)
+  if (shortage) {
+    // Late agents get what is wished, and what is deployed anyway. A promote that fails keeps the stage, and nothing else.
+    if (shortage.kind === 'unavailable' && isNew && !promoting)
+      await writeWish(queries, group.id, { sources, pending: true, revision: group.revision })
+    return refuseShort(queries, asked, chosen, shortage)
+  }
+  const force = asked.replace?.force ?? false
+  const hindrance = await judgeReplacing(queries, { ...chosen, group: chosen.target, force })
+  if (hindrance !== undefined) return { because: 'conflict', message: hindrance }
+  return { ...chosen, sources, revision }
+}
+
+/** Who is to load it, and from what that was decided. */
+async function chooseAgents(queries: Queries, asked: Asked) {
+  const { group, gathered, freed = [], replace, action } = asked
+  const { id, wish } = group
+  const input = await readPlacingInput(queries, group, gathered.deploymentIds)
+  for (const { agentId, holder } of freed)
+    recordPlacement(input.agents, { id: holder, root: false }, { add: [], remove: [{ agentId }] })
+  const replaces = replace && (await readReplaceable(queries, group))
+  const promoting = action === 'promote'
+  const target = { id, domains: gathered.domains, promoting, replaces }
+  const wanted = wish ? programOf(wish) : undefined
+  const decision = await decidePlacement(queries, { ...input, group: target, wanted })
+  return { ...input, target, decision }
+}
+
+/** What a decision about a group's places is made from. */
+export async function readPlacingInput(
+  queries: Queries,
+  { id, organizationId }: Pick<GroupRecord, 'id' | 'organizationId'>,
+  deploymentIds: readonly number[],
+) {
+  const placements = await readPlacements(queries, { groupIds: [id], stage: false })
+  const deployments = await readDeploymentsOfGroup(queries, id, deploymentIds)
+  const fleet = await readFleet(queries, scopeOfOwner(organizationId))
+  return { placements, deployments, fleet, agents: indexAgents(fleet) }
+}
+
+type PlacingInput = Awaited<ReturnType<typeof readPlacingInput>>
+type ChosenAgents = Awaited<ReturnType<typeof chooseAgents>>
+
+/** Too few agents, as the owner's people may be told. */
+export async function findShortage(
+  queries: Queries,
+  { organizationId }: Pick<GroupRecord, 'organizationId'>,
+  {
+    decision,
+    deployments,
+    fleet,
+  }: Pick<PlacingInput, 'deployments' | 'fleet'> & Pick<PlacedDecision, 'decision'>,
+): Promise<Shortage | undefined> {
+  if (deployments.length > 0 && decision.shortages.length === 0) return undefined
+  const nameOf = await readNamesOf(queries, organizationId)
+  return describeShortages(decision, deployments, { agents: fleet, nameOf })
+}
+
+/** Names ?replace=true where that helps: agents may be held by groups of other owners besides. */
+async function refuseShort(
+  queries: Queries,
+  { action, replace, group }: Asked,
+  { target, deployments, agents, placements }: ChosenAgents,
+  { kind: because, message }: Shortage,
+): Promise<Refusal> {
+  if (because !== 'conflict' || action !== 'deploy' || replace || group.console)
+    return { because, message }
+  const replaces = await readReplaceable(queries, group)
+  const input = { group: { ...target, replaces }, deployments, agents, placements }
+  const { shortages } = await decidePlacement(queries, input)
+  const remedy = shortages.length === 0 ? '; ?replace=true takes their places' : ''
+  return { because, message: `${message}${remedy}` }
+}
+
+/** The wish as it would be; undefined when that is a text that must be loaded under a name of its own. */
+function findServing({ group, gathered, naming }: Asked): WishedSources | undefined {
+  const { wish, wishPending } = group
+  if (!wish || wishPending || naming === 'new') return undefined
+  const isSame =
+    naming === 'kept' ? wish.sha === gathered.source.sha : wish.programName === naming.earlier
+  const isSameTarget =
+    wish.deploymentIds.join() === gathered.deploymentIds.join() &&
+    namesOf(wish.domains) === namesOf(gathered.domains)
+  return isSame && isSameTarget ? wish : undefined
+}
+
+function namesOf(domains: readonly WishedDomain[]): string {
+  return domains.map(({ fqdn }) => fqdn).join()
+}
+
+/** Their text must have been kept. Gives it a name, a new one unless an earlier load of it counts. */
+async function nameSources(
+  queries: Queries,
+  asked: Asked,
+  placements: readonly PlacementRecord[],
+): Promise<WishedSources> {
+  const { source, ...files } = asked.gathered
+  const { sha } = source
+  const known = findName(asked, placements)
+  const name = known ?? programName(asked.group.id, sha, await countLoad(queries, sha))
+  return { ...files, sha, programName: name }
+}
+
+function findName(
+  { group: { wish }, gathered, naming }: Asked,
+  placements: readonly PlacementRecord[],
+): string | undefined {
+  const { sha } = gathered.source
+  if (naming === 'new') return undefined
+  if (naming === 'kept') return wish?.sha === sha ? wish.programName : undefined
+  // A name that every cache has discarded may linger there with the requests that it still serves.
+  const earlier = { name: naming.earlier, sha }
+  const isLoaded = placements.some(({ current, previous }) =>
+    [current, previous].some((program) => isSameLoad(program, earlier)),
+  )
+  return isLoaded ? naming.earlier : undefined
+}
+
+/** The caches serve this text already. Answers the agents whose desired state changed. */
+async function keepInPlace(
+  queries: Queries,
+  { group, gathered: { mainVCL }, action, actor, now }: Asked,
+): Promise<readonly number[]> {
+  const { id, wish, revision } = group
+  // Another branch, or another commit, of a console's group.
+  if (group.console && wish) {
+    await writeWish(queries, id, { sources: { ...wish, mainVCL }, pending: false, revision })
+    await relateBranch(queries, id, mainVCL.id, now)
+  }
+  const { accountName: account } = actor
+  return action === 'promote' ? promoteInPlace(queries, { group, account, now }) : []
+}
+
+async function startLoading(
+  queries: Queries,
+  { group, action, actor, freed = [], now }: Omit<Asked, 'gathered'>,
+  plan: Plan,
+  run: Pick<DeployRecord, 'traceId' | 'owner'>,
+): Promise<Loading> {
+  const { id: groupId, organizationId } = group
+  const { sources, revision, placements, decision } = plan
+  const made = { groupId, organizationId, action, revision, sources }
+  const account = actor.accountName
+  const deploy = { ...made, ...run, account, startedAt: now, epoch: 1 }
+  const id = await insertDeploy(queries, deploy, now + leaseMs)
+  const candidates = toCandidates(deploy, plan)
+  if (action === 'promote') await markLeaving(queries, groupId, candidates)
+  await markReplaced(queries, groupId, decision.replaced)
+  const chosen = new Set(candidates.map(({ agentId }) => agentId))
+  const leaving = freed.filter(({ agentId }) => chosen.has(agentId))
+  await markReplaced(queries, groupId, leaving, { leaving: true })
+  await savePlacements(queries, candidates)
+  const anew = findUnasked(placements, candidates)
+  const agentIds = await recomposeDesired(queries, [...chosen], { anew })
+  return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
+}
+
+/** Before anything was placed. The history keeps it; answers what the caller is told. */
+export async function refuse(
+  queries: Queries,
+  asked: Pick<Asked, 'actor' | 'action' | 'group' | 'now'> & { readonly gathered: GatheredFiles },
+  { because, message }: Refusal,
+): Promise<FleetError> {
+  const { actor, action, group, gathered, now } = asked
+  const { mainVCL, includes, deploymentIds, domains } = gathered
+  await addHistory(queries, {
+    groupId: group.id,
+    organizationId: group.organizationId,
+    revision: null,
+    at: now,
+    account: actor.accountName,
+    action,
+    result: message,
+    sources: { mainVCL, includes, deploymentIds, domains, sha: '', programName: '' },
+  })
+  return new FleetError(because, 'deploy', message)
+}

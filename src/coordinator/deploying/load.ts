@@ -1,0 +1,306 @@
+/**
+ * Phase one: the agents' loads are watched until they can be judged; agents that go away are replaced. Only when each
+ * deployment has its min loaded do they switch, and nobody does once that cannot be reached.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { Context } from '../../context.js'
+import { agentStateName, agentStates } from '../../resources/agent-state.js'
+import { describeFailures, translateError } from '../../vcl/compiler-text.js'
+import { tellDesiredChanged } from '../agents/agent-hints.js'
+import { watchAgents } from '../agents/watch-agents.js'
+import { holderOf, holdsDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
+import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
+import { recomposeDesired } from '../fleet/desired-states.js'
+import { findGroup } from '../fleet/group-queries.js'
+import { countGroupPlaces, type AlikePlaces } from '../fleet/group-places.js'
+import { readPlacements, savePlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { isStaged } from '../fleet/stage.js'
+import { readAgentStates, type AgentStateRow } from '../fleet/state-queries.js'
+import { programOf } from '../fleet/vcl-group.js'
+import { readSourceMap } from '../groups/source-places.js'
+import { createPlacement, decidePlacement } from '../placement/placing.js'
+import type { StateService } from '../service.js'
+import { readPlacingInput } from './begin.js'
+import type { LoadVerdict } from './decide.js'
+import { markLeaving } from './stage.js'
+
+/** `failed`: the cache refused the VCL. `away`: the agent went Down, or can no longer be asked. */
+export type LoadState = 'pending' | 'loaded' | 'failed' | 'away'
+
+export interface LoadsInput {
+  readonly deployments: readonly { readonly id: number; readonly min: number }[]
+  readonly loads: readonly { readonly deploymentId: number; readonly state: LoadState }[]
+  /** Since the deploy began. */
+  readonly elapsedMs: number
+  /** The caller's `wait`; 0: not at all. */
+  readonly waitMs: number
+}
+
+/** `uncompilable` and `unavailable`: nobody is to switch. */
+type Judgement = 'wait' | 'switch' | 'uncompilable' | 'unavailable'
+
+const defaultWaitMs = 60_000
+const longestGraceMs = 30_000
+
+/** Agents that still load when every deployment has its min are waited for until then, in ms since the deploy began. */
+export function graceMs(waitMs: number): number {
+  return Math.min((waitMs === 0 ? defaultWaitMs : waitMs) / 2, longestGraceMs)
+}
+
+export function judgeLoads({ deployments, loads, elapsedMs, waitMs }: LoadsInput): Judgement {
+  const counts = deployments.map(({ id, min }) => {
+    const states = loads.filter((load) => load.deploymentId === id).map(({ state }) => state)
+    const count = (wanted: LoadState): number => states.filter((state) => state === wanted).length
+    return {
+      min,
+      asked: states.length,
+      loaded: count('loaded'),
+      pending: count('pending'),
+      failed: count('failed'),
+    }
+  })
+  const short = counts.filter(({ loaded, pending, min }) => loaded + pending < min)
+  if (short.length > 0) {
+    // The VCL is what is wrong when nobody took it, or when those that went away would not have helped.
+    const refused = short.some(
+      ({ asked, failed, loaded, min }) => failed > 0 && (asked - failed < min || loaded === 0),
+    )
+    return refused ? 'uncompilable' : 'unavailable'
+  }
+  if (counts.some(({ loaded, min }) => loaded < min)) return 'wait'
+  const isComplete = counts.every(({ pending }) => pending === 0)
+  return isComplete || elapsedMs >= graceMs(waitMs) ? 'switch' : 'wait'
+}
+
+/** A stage goes to all of its agents or to none: one refusal is enough. Who is away gets it when it is back. */
+export function judgeStageLoads(loads: readonly LoadState[]): Judgement {
+  const there = loads.filter((state) => state !== 'away')
+  if (there.includes('failed')) return 'uncompilable'
+  if (there.length === 0) return 'unavailable'
+  return there.includes('pending') ? 'wait' : 'switch'
+}
+
+/** Above the 120 s that one load may take, with a queue of them on the cache's one manager thread. */
+const longestLoadMs = 600_000
+
+/**
+ * Who is away for less does not end a deploy. An agent dials its cache again after 0.1 s (src/agent/engine/engine.ts), the
+ * coordinator after 0.5 to 2 s.
+ */
+const blipMs = 3_000
+
+/**
+ * 'stopping': the coordinator stops; the deploy's row stays and is discarded at the next start. 'ended': somebody else has
+ * ended the deploy, or took it over.
+ */
+export async function followLoads(
+  service: StateService,
+  context: Context,
+  deploy: DeployRecord,
+  waitMs: number,
+): Promise<LoadVerdict | 'stopping' | 'ended'> {
+  const { queries } = service.store
+  const { groupId, sources } = deploy
+  const deployments = await readDeploymentsOfGroup(queries, groupId, sources.deploymentIds)
+  const followed = { deploy, deployments, waitMs }
+  // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
+  let replaced = 0
+  let unavailableSinceMs: number | null = null
+  const look = async (): Promise<LoadVerdict | 'ended' | undefined> => {
+    if (await mustWait(service, followed, replaced)) {
+      unavailableSinceMs = null
+      return undefined
+    }
+    // The next deploy of the group may have begun already.
+    if (!(await holdsDeploy(queries, deploy))) return 'ended'
+    const loads = await readLoads(service, followed)
+    const away = loads.filter(isAway).length
+    if (away > replaced) {
+      replaced = away
+      // A stage is for all of its agents: nobody stands in for another.
+      const agentIds = isStaged(deploy.sources) ? [] : await replaceAway(service, deploy, loads)
+      tellDesiredChanged(service, agentIds, context.traceId)
+      if (agentIds.length > 0) return undefined
+    }
+    const judgement = judgeFollowed(service, followed, loads)
+    if (judgement === 'wait') return undefined
+    if (judgement === 'switch') return { kind: 'switch' }
+    if (judgement === 'uncompilable') return describeRefused(service, deploy, loads)
+    if (loads.some(isGone)) {
+      unavailableSinceMs ??= service.now()
+      if (service.now() - unavailableSinceMs < blipMs) return undefined
+    }
+    return { kind: 'unavailable', message: describeAway(loads), keepsWish: true }
+  }
+  const verdict = await watchAgents(service, look, deploy.startedAt + longestLoadMs)
+  if (verdict) return verdict
+  if (service.background.signal.aborted) return 'stopping'
+  const message = `the caches did not load within ${longestLoadMs / 60_000} minutes`
+  return { kind: 'unavailable', message, keepsWish: true }
+}
+
+interface FollowedDeploy {
+  readonly deploy: DeployRecord
+  readonly deployments: LoadsInput['deployments']
+  readonly waitMs: number
+}
+
+/** One small query for the many looks at which nothing is to be done yet. */
+async function mustWait(
+  service: StateService,
+  followed: FollowedDeploy,
+  replaced: number,
+): Promise<boolean> {
+  const { deploy } = followed
+  const places = await countGroupPlaces(service.store.queries, holderOf(deploy), deploy)
+  if (places.length === 0) return false
+  const loads = places
+    .filter(({ hasCandidate }) => hasCandidate)
+    .flatMap((place) => {
+      const { deploymentId, count } = place
+      const load = { deploymentId, state: stateOfLoad(place, isPatient(service, followed)) }
+      return Array.from({ length: count }, () => load)
+    })
+  const judgement = judgeFollowed(service, followed, loads)
+  return judgement === 'wait' && loads.filter(isAway).length <= replaced
+}
+
+function judgeFollowed(
+  service: StateService,
+  { deploy, deployments, waitMs }: FollowedDeploy,
+  loads: LoadsInput['loads'],
+): Judgement {
+  if (isStaged(deploy.sources)) return judgeStageLoads(loads.map(({ state }) => state))
+  const elapsedMs = service.now() - deploy.startedAt
+  return judgeLoads({ deployments, loads, elapsedMs, waitMs })
+}
+
+interface Load {
+  readonly placement: PlacementRecord
+  readonly deploymentId: number
+  readonly agent: AgentStateRow
+  readonly state: LoadState
+}
+
+function isAway({ state }: Pick<Load, 'state'>): boolean {
+  return state === 'away'
+}
+
+/** It may be back in a moment. */
+function isGone({ agent, state }: Load): boolean {
+  return state === 'away' && agent.state !== agentStates.Running
+}
+
+/** The candidates of a deploy with the state of their agents. Two queries. */
+async function readLoads(service: StateService, followed: FollowedDeploy): Promise<Load[]> {
+  const { queries } = service.store
+  const { groupId, stage } = holderOf(followed.deploy)
+  const placements = await readPlacements(queries, { groupIds: [groupId], stage })
+  const agents = await readAgentStates(queries, groupId)
+  const patient = isPatient(service, followed)
+  return placements.flatMap((placement): Load[] => {
+    const { deploymentId, candidate, candidateState, error } = placement
+    const agent = agents.get(placement.agentId)
+    if (!agent || candidate === null) return []
+    const sight = { candidateState, agentState: agent.state, hasError: error !== null }
+    return [{ placement, deploymentId, agent, state: stateOfLoad(sight, patient) }]
+  })
+}
+
+/** Half of the caller's wait, so that another agent can be asked, and the caller told, within it. */
+function isPatient(service: StateService, { deploy, waitMs }: FollowedDeploy): boolean {
+  return service.now() - deploy.startedAt < graceMs(waitMs)
+}
+
+function stateOfLoad(
+  {
+    candidateState,
+    agentState,
+    hasError,
+  }: Pick<AlikePlaces, 'candidateState' | 'agentState' | 'hasError'>,
+  patient: boolean,
+): LoadState {
+  const state = candidateState ?? 'pending'
+  // Its disk is full, or the source is not to be had: it tries on, and may never be done.
+  if (state === 'pending' && hasError && !patient) return 'away'
+  // A cache that died while loading says nothing about the VCL.
+  return state !== 'loaded' && agentState !== agentStates.Running ? 'away' : state
+}
+
+/**
+ * An agent that goes away while loading counts as not available; another fitting one is asked. Answers those that were asked
+ * in their place; empty when none fits.
+ */
+async function replaceAway(
+  service: StateService,
+  deploy: DeployRecord,
+  loads: readonly Load[],
+): Promise<readonly number[]> {
+  const { sources, revision } = deploy
+  const away = new Set(loads.filter(isAway).map(({ agent }) => agent.id))
+  return service.store.decide(async (queries) => {
+    const isRunning = await holdsDeploy(queries, deploy)
+    const group = await findGroup(queries, { kind: 'all' }, deploy.groupId)
+    if (!isRunning || !group) return []
+    const promoting = deploy.action === 'promote'
+    const input = await readPlacingInput(queries, group, sources.deploymentIds)
+    const decision = await decidePlacement(queries, {
+      ...input,
+      group: { id: group.id, domains: sources.domains, promoting },
+      // Who is away keeps the row (the switch decides about it) but holds no place in this count.
+      placements: input.placements.filter(
+        ({ agentId, candidate }) => candidate !== null && !away.has(agentId),
+      ),
+      exclude: away,
+    })
+    const program = programOf(sources)
+    const added = decision.add.map((place) =>
+      createPlacement({ ...place, group, revision, program }),
+    )
+    if (promoting) await markLeaving(queries, group.id, [...input.placements, ...added])
+    await savePlacements(queries, added)
+    const agentIds = added.map(({ agentId }) => agentId)
+    return recomposeDesired(queries, agentIds)
+  })
+}
+
+/** Agents that a message names. */
+const namesLimit = 20
+
+/** Who could not load it, and why. */
+function describeAway(loads: readonly Load[]): string {
+  const away = loads.filter(isAway)
+  if (away.length === 0) return 'too few agents are left to load the VCL'
+  const named = away
+    .slice(0, namesLimit)
+    .map(({ agent: { name, state }, placement: { error } }) =>
+      state === agentStates.Running && error !== null
+        ? `${name}: ${error}`
+        : `${name}: the agent is ${agentStateName(state)}`,
+    )
+  const more = away.length - named.length
+  return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+/** What the compilers said, with the author's own file and line. */
+async function describeRefused(
+  service: StateService,
+  deploy: DeployRecord,
+  loads: readonly Load[],
+): Promise<LoadVerdict> {
+  const failed = loads
+    .filter(({ state }) => state === 'failed')
+    .map(({ agent, placement }) => ({
+      agentId: placement.agentId,
+      agentName: agent.name,
+      error: placement.error ?? 'no reason given',
+    }))
+  const sourceMap = await readSourceMap(service, deploy)
+  const message = describeFailures(failed, sourceMap)
+  const failures = new Map<number, string>()
+  for (const { agentId, error } of failed) {
+    failures.set(agentId, translateError(error, sourceMap))
+    await setImmediate() // each may have another long text
+  }
+  return { kind: 'uncompilable', message, failures }
+}

@@ -1,0 +1,84 @@
+/** Waiting for phase two: until enough agents serve what they were told to, or hold it no longer. False: it goes on. */
+import { agentStates } from '../../resources/agent-state.js'
+import { watchAgents } from '../agents/watch-agents.js'
+import type { PlaceHolder } from '../fleet/agent-index.js'
+import { readEffectiveRevisions } from '../fleet/effective-revisions.js'
+import { countGroupPlaces, type AlikePlaces } from '../fleet/group-places.js'
+import { readPlacements } from '../fleet/placement-queries.js'
+import type { PlacementState } from '../fleet/vcl-group.js'
+import type { StateService } from '../service.js'
+
+interface SwitchInput {
+  /** Every place that the group has. `away`: its agent or cache does not answer; it goes forward when it does. */
+  readonly places: readonly { readonly state: PlacementState | 'away' }[]
+  /** 0 to 100: the share of the places that must have applied for an answer. */
+  readonly percent: number
+}
+
+/** Enough places have applied, or each that is not away has applied or failed. */
+export function isSwitched({ places, percent }: SwitchInput): boolean {
+  const applied = places.filter(({ state }) => state === 'applied').length
+  const there = places.filter(({ state }) => state !== 'away')
+  const isSettled = there.every(({ state }) => state === 'applied' || state === 'failed')
+  const isAnybodyThere = there.length > 0 || places.length === 0
+  return (isSettled && isAnybodyThere) || applied * 100 >= percent * places.length
+}
+
+/** Nobody waits longer for an agent that neither applies nor fails; it converges when it can. */
+const longestWaitMs = 600_000
+
+/** Until the wanted share of the placed agents has applied, or each that is there did or failed. */
+export function waitForSwitch(
+  service: StateService,
+  holder: PlaceHolder,
+  percent: number,
+): Promise<boolean> {
+  const look = async (): Promise<boolean> => {
+    const places = await countGroupPlaces(service.store.queries, holder)
+    return isSwitched({ places: places.flatMap(toSwitched), percent })
+  }
+  return waitUntil(service, look, service.now() + longestWaitMs)
+}
+
+function toSwitched({ state, agentState, count }: AlikePlaces): SwitchInput['places'] {
+  const isOver = state === 'applied' || state === 'failed'
+  const isAway = !isOver && agentState !== agentStates.Running
+  return Array.from({ length: count }, () => ({ state: isAway ? 'away' : state }))
+}
+
+/** Those of the agents that the group, or its stage, is on no longer hold what they should hold without it. */
+export async function waitUntilLeft(
+  service: StateService,
+  { groupId, stage }: PlaceHolder,
+  agentIds: readonly number[],
+  untilMs: number,
+): Promise<boolean> {
+  const places = await readPlacements(service.store.queries, { groupIds: [groupId], stage })
+  const staying = new Set(places.map(({ agentId }) => agentId))
+  const left = agentIds.filter((id) => !staying.has(id))
+  return waitUntilGone(service, left, { percent: 100, untilMs })
+}
+
+/** Until the wanted share of the agents that are there holds what it should hold, which is without the group. */
+export function waitUntilGone(
+  service: StateService,
+  agentIds: readonly number[],
+  { percent, untilMs }: { readonly percent: number; readonly untilMs: number },
+): Promise<boolean> {
+  const look = async (): Promise<boolean> => {
+    const progress = await readEffectiveRevisions(service.store.queries, agentIds)
+    const agents = progress.filter(({ state }) => state === agentStates.Running)
+    const done = agents.filter((agent) => agent.effectiveRevision === agent.desiredRevision)
+    return done.length >= (agents.length * percent) / 100
+  }
+  return waitUntil(service, look, untilMs)
+}
+
+async function waitUntil(
+  service: StateService,
+  isDone: () => Promise<boolean>,
+  untilMs: number,
+): Promise<boolean> {
+  const done = await watchAgents(service, async () => (await isDone()) || undefined, untilMs)
+  return done ?? false
+}

@@ -1,0 +1,306 @@
+/**
+ * The verbs that put a group, or its stage, on caches: deploy, reload, rollback, promote, stage. Each says which sources; the
+ * rest is one way, in two phases: every chosen agent loads and compiles beside what serves, and only when each deployment has its
+ * min loaded do they switch.
+ *
+ *   begin.ts → load.ts → decide.ts ─┬→ switch.ts → done
+ *                                   └→ discarded, the old VCL serves on
+ *
+ * The deploy's row is written with the first phase and deleted with the decision: what a coordinator left with a row is
+ * discarded, by itself or by another one (recover.ts); what has none is desired state and completes by itself.
+ */
+import type { Context } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import type { Actor } from '../../resources/permission.js'
+import { startLoop } from '../../runtime/loop.js'
+import { tellDesiredChanged } from '../agents/agent-hints.js'
+import { watchAgents } from '../agents/watch-agents.js'
+import { holderOf, renewDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
+import { findNewestRevision, findRevision, type HistoryEntry } from '../fleet/history-queries.js'
+import { isEarlierVcl } from '../fleet/vcl-group.js'
+import {
+  flattenFiles,
+  gatherSources,
+  type ChosenFiles,
+  type Gathered,
+} from '../groups/deploy-sources.js'
+import { recallSources } from '../groups/recall-sources.js'
+import type { StateService } from '../service.js'
+import { leaseMs, renewEveryMs } from '../store/leases.js'
+import type { Queries } from '../store/store.js'
+import { isForeignKeyViolation, isUniqueViolation } from '../store/violation.js'
+import { refuse, requireGroup, tryBegin, type BeginRequest } from './begin.js'
+import { decideDeploy, explainEnd } from './decide.js'
+import { followLoads } from './load.js'
+import { listStagedAgents, planStage, readStaged, requireStage, type StageFiles } from './stage.js'
+import { waitForSwitch, waitUntilLeft } from './switch.js'
+
+/** What a group verb is asked. */
+export interface VerbRequest {
+  readonly actor: Actor
+  readonly groupId: number
+  /** How long the caller waits; the work itself goes on. */
+  readonly waitMs: number
+  /** 0..100: answer once this share of the placed agents has applied. */
+  readonly percent: number
+}
+
+interface DeployRequest extends VerbRequest {
+  /** In place of the group's own files. */
+  readonly files?: ChosenFiles
+  readonly replace?: BeginRequest['replace']
+}
+
+/** Answers false while it goes on, as all verbs do. Throws FleetError: not-found, conflict, unavailable, uncompilable. */
+export async function deployVclGroup(
+  service: StateService,
+  context: Context,
+  request: DeployRequest,
+): Promise<boolean> {
+  const untilMs = service.now() + request.waitMs
+  const group = await requireGroup(service.store.queries, request.actor, request.groupId)
+  const asked = { ...request, action: 'deploy' } as const
+  const gathered = await gatherSources(service, group, request.files)
+  await requireFlat(service, asked, group, gathered)
+  const choose = () => Promise.resolve({ gathered, naming: 'kept' } as const)
+  return runVerb(service, context, { ...asked, choose }, untilMs)
+}
+
+/** Compiles what the group serves once more, under a new name: names in backends are looked up anew. */
+export function reloadVclGroup(
+  service: StateService,
+  context: Context,
+  request: VerbRequest,
+): Promise<boolean> {
+  return runVerb(service, context, {
+    ...request,
+    action: 'reload',
+    choose: async (queries, group) => {
+      const { wish } = group
+      if (!wish)
+        throw new FleetError('conflict', 'deploy', 'the group is not deployed; deploy it first')
+      return { gathered: await recallSources(service, queries, group, wish), naming: 'new' }
+    },
+  })
+}
+
+interface RollbackRequest extends VerbRequest {
+  /** Null: the newest one with other sources. */
+  readonly revision: number | null
+}
+
+/**
+ * Back to an earlier revision: a deploy of the text that it had. Where a cache still holds that VCL, phase one has nothing to load
+ * and the rollback is a switch. Throws 'not-found' also of the revision.
+ */
+export function rollBackVclGroup(
+  service: StateService,
+  context: Context,
+  request: RollbackRequest,
+): Promise<boolean> {
+  return runVerb(service, context, {
+    ...request,
+    action: 'rollback',
+    choose: async (queries, group) => {
+      const { wish, deployments } = group
+      const { sources } = await findTarget(queries, group, request.revision)
+      // It moves nothing: the deployments of that time may be gone, and others are in force.
+      const deploymentIds = wish?.deploymentIds ?? deployments.map(({ id }) => id)
+      const gathered = await recallSources(service, queries, group, { ...sources, deploymentIds })
+      return { gathered, naming: { earlier: sources.programName } }
+    },
+  })
+}
+
+/** Which revision's sources are deployed. Throws 'not-found'. */
+async function findTarget(
+  queries: Queries,
+  { id, wish }: GroupRecord,
+  wanted: number | null,
+): Promise<HistoryEntry> {
+  const entry =
+    wanted === null
+      ? await findNewestRevision(queries, id, (revision) => isEarlierVcl(revision, wish))
+      : await findRevision(queries, id, wanted)
+  if (entry) return entry
+  const message =
+    wanted === null
+      ? 'there is no earlier revision of this group with other sources'
+      : `revision ${wanted} was not found`
+  throw new FleetError('not-found', 'deploy', message)
+}
+
+/**
+ * The staged sources become the group's: deployed with the group's own domains and deployments, and the stage ends with
+ * the switch. One that fails leaves group and stage as they were. Throws 'conflict' also without a stage.
+ */
+export async function promoteVclGroup(
+  service: StateService,
+  context: Context,
+  request: VerbRequest,
+): Promise<boolean> {
+  const untilMs = service.now() + request.waitMs
+  let staged: readonly number[] = []
+  const choose: BeginRequest['choose'] = async (queries, group) => {
+    staged = await listStagedAgents(queries, group.id)
+    return { gathered: await gatherStage(service, queries, group), naming: 'kept' }
+  }
+  const begin = { ...request, action: 'promote', choose } as const
+  const completed = await runVerb(service, context, begin, untilMs)
+  return completed && waitUntilLeft(service, holderOf(begin), staged, untilMs)
+}
+
+async function gatherStage(
+  service: StateService,
+  queries: Queries,
+  group: GroupRecord,
+): Promise<Gathered> {
+  const { sources } = await requireStage(queries, group.id)
+  const { domains, deployments } = group
+  // The text is another one when the group got its first domains since, or lost them: the prologue comes or goes.
+  if ((domains.length === 0) !== (sources.domains.length === 0))
+    return flattenFiles(service, queries, group, sources)
+  const deploymentIds = deployments.map(({ id }) => id)
+  return recallSources(service, queries, group, { ...sources, domains, deploymentIds })
+}
+
+interface StageRequest extends VerbRequest {
+  readonly files: StageFiles
+}
+
+/** All or nothing: every Running agent with all of the tags must load, then all switch. Throws 'invalid' also. */
+export async function stageVclGroup(
+  service: StateService,
+  context: Context,
+  request: StageRequest,
+): Promise<boolean> {
+  const { actor, groupId, files } = request
+  const { queries } = service.store
+  const untilMs = service.now() + request.waitMs
+  const group = await requireGroup(queries, actor, groupId)
+  const { target, ...staged } = await readStaged(service, group, files)
+  const asked = { ...request, action: 'stage' } as const
+  const gathered = await flattenFiles(service, queries, { ...group, ...staged }, staged)
+  await requireFlat(service, asked, group, gathered)
+  let before: readonly number[] = []
+  const begin: RunRequest = {
+    ...asked,
+    choose: async (queries) => {
+      before = await listStagedAgents(queries, groupId)
+      return { gathered, naming: 'kept' }
+    },
+    plan: (queries, asked) => planStage(queries, asked, target),
+  }
+  const completed = await runVerb(service, context, begin, untilMs)
+  return completed && waitUntilLeft(service, holderOf(begin), before, untilMs)
+}
+
+/** A text that is refused is so before its turn. Throws 'uncompilable'. */
+async function requireFlat(
+  service: StateService,
+  { actor, action }: Pick<BeginRequest, 'actor' | 'action'>,
+  group: GroupRecord,
+  gathered: Gathered,
+): Promise<void> {
+  if (!('error' in gathered)) return
+  const refusal = { because: 'uncompilable', message: gathered.error } as const
+  const refused = { actor, action, group, gathered, now: service.now() }
+  throw await service.store.transaction((queries) => refuse(queries, refused, refusal))
+}
+
+type RunRequest = BeginRequest & Pick<VerbRequest, 'waitMs' | 'percent'>
+
+/** Begins when its turn has come, and waits for the end; both at most until `untilMs`. */
+async function runVerb(
+  service: StateService,
+  context: Context,
+  request: RunRequest,
+  untilMs = service.now() + request.waitMs,
+): Promise<boolean> {
+  const begun = await beginDeploy(service, context, request, untilMs)
+  if (begun === 'unchanged') return true
+  const work =
+    begun === 'switching'
+      ? waitForSwitch(service, holderOf(request), request.percent)
+      : runDeploy(service, context, begun, request)
+  return (await service.background.follow(context, work, untilMs - service.now())) ?? false
+}
+
+/**
+ * One deploy of a group at a time: another one is waited for until `untilMs`, then 409. Answers the deploy that now runs, or
+ * 'unchanged' when every cache serves this already, 'switching' when it will.
+ */
+export async function beginDeploy(
+  service: StateService,
+  context: Context,
+  request: BeginRequest,
+  untilMs: number,
+): Promise<DeployRecord | 'unchanged' | 'switching'> {
+  const look = () =>
+    service.store
+      .decide((queries) => tryBegin(service, context, request, queries))
+      .catch(refuseTaken)
+  const begun = await watchAgents(service, look, untilMs)
+  if (!begun)
+    throw new FleetError('conflict', 'deploy', 'another deploy of this group is in progress')
+  if (begun instanceof FleetError) throw begun
+  const { agentIds } = begun
+  tellDesiredChanged(service, agentIds, context.traceId)
+  if (begun.kind !== 'begun') return begun.kind
+  const { deploy } = begun
+  context.log.info(
+    { group: deploy.groupId, revision: deploy.revision, agents: agentIds.length },
+    `${request.action}: loading`,
+  )
+  return deploy
+}
+
+/** The tables hold what was decided: nothing of it was kept. What is referred to may have gone since it was looked up. */
+function refuseTaken(error: unknown): never {
+  const isGone = isForeignKeyViolation(error)
+  if (!isGone && !isUniqueViolation(error)) throw error
+  const message = isGone
+    ? 'something that this refers to was deleted meanwhile'
+    : 'another group has one of the domains on an agent that this one needs'
+  throw new FleetError('conflict', 'deploy', message)
+}
+
+/** From the first instruction to the last report; ends when every placed agent applied or failed. */
+export async function runDeploy(
+  service: StateService,
+  context: Context,
+  deploy: DeployRecord,
+  { waitMs, percent }: Pick<VerbRequest, 'waitMs' | 'percent'>,
+): Promise<boolean> {
+  const error = await loadAndDecide(service, context, deploy, waitMs)
+  if (error === 'stopping') return false
+  const completed = !error && (await waitForSwitch(service, holderOf(deploy), percent))
+  service.observeDeploy(error?.kind ?? 'ok', (service.now() - deploy.startedAt) / 1000)
+  if (error) throw error
+  return completed
+}
+
+/** Phase one, for as long as this process prolongs the deploy's lease. Undefined: it was switched. */
+async function loadAndDecide(
+  service: StateService,
+  context: Context,
+  deploy: DeployRecord,
+  waitMs: number,
+): Promise<FleetError | 'stopping' | undefined> {
+  const prolong = (untilMs: number) => renewDeploy(service.store.queries, deploy, untilMs)
+  const pass = () => prolong(service.now() + leaseMs)
+  // When the store is away, or another took the deploy over, the decision is refused.
+  const lease = startLoop({ log: null, everyMs: renewEveryMs, pass })
+  try {
+    const verdict = await followLoads(service, context, deploy, waitMs)
+    if (verdict === 'ended') return await explainEnd(service, deploy)
+    if (verdict !== 'stopping') return await decideDeploy(service, context, deploy, verdict)
+    // Another need not wait until the lease is over.
+    await lease.close()
+    await prolong(0).catch(() => undefined)
+    return 'stopping'
+  } finally {
+    await lease.close()
+  }
+}
