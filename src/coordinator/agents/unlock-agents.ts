@@ -11,7 +11,6 @@ import {
   type AgentDetail,
   type AgentRecord,
 } from '../fleet/agent-queries.js'
-import { inPieces } from '../store/in-pieces.js'
 import type { NamedReference } from '../store/owner.js'
 import { Turns } from '../../runtime/turns.js'
 import { notThere, requireOwner } from '../api/find-references.js'

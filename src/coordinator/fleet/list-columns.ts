@@ -3,7 +3,7 @@ import { expressionBuilder, sql, type Expression } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { agent } from '../../resources/agent.js'
 import type { ListColumns, NestedColumn, PlainColumn } from '../store/list-query.js'
-import { listColumns, ownerColumns } from '../store/resource-rows.js'
+import { listColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 
