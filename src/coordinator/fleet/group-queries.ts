@@ -187,7 +187,7 @@ export async function deleteGroup(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('vclGroups').where('id', '=', id).execute()
 }
 
-/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
+/** Those of the wish: others take effect at the next deploy. */
 export function deploymentIdsOf({
   wish,
   deployments,
