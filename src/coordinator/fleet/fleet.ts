@@ -15,7 +15,7 @@ export interface FleetAgent extends PlacementAgent {
   readonly cacheRestarted: boolean
 }
 
-/** An organization's groups use its own agents and the shared ones (choices: 2, Agents). */
+/** An organization's groups use its own agents and the shared ones. */
 export function isUsableBy(
   owner: number | null,
   { organizationId }: Pick<FleetAgent, 'organizationId'>,

@@ -278,7 +278,7 @@ export async function deleteGroup(queries: Queries, id: number): Promise<void> {
   await deleteOwned(queries, 'vclGroups', id)
 }
 
-/** Those of the wish: others take effect at the next deploy (choices: 3, Placement). */
+/** Those of the wish: others take effect at the next deploy. */
 export function deploymentIdsOf({
   wish,
   deployments,

@@ -2,6 +2,7 @@
  * Parameter sets of the console, the groups that have them, and what they are for the caches of these groups. Write under the
  * decision lock, and recompose the desired states of those caches in the same transaction.
  */
+import { groupBy } from '../../group-by.js'
 import type { ParamValues } from './param-set.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
@@ -37,17 +38,12 @@ export async function readParamSets(
     sets = sets.where('paramSets.id', '=', id)
     uses = uses.where('paramSets.id', '=', id)
   }
-  const groupIds = new Map<number, number[]>()
-  for (const use of await uses.orderBy('consoleGroups.groupId').execute()) {
-    const known = groupIds.get(use.id)
-    if (known) known.push(use.groupId)
-    else groupIds.set(use.id, [use.groupId])
-  }
+  const usesOf = groupBy(await uses.orderBy('consoleGroups.groupId').execute(), (use) => use.id)
   const rows = await sets.orderBy('paramSets.id').execute()
   return rows.map(({ params, ...row }) => ({
     ...row,
     params: parseParams(params),
-    groupIds: groupIds.get(row.id) ?? [],
+    groupIds: (usesOf.get(row.id) ?? []).map(({ groupId }) => groupId),
   }))
 }
 

@@ -7,7 +7,7 @@ export type PlacementTarget =
   /** Named one by one, in the console. */
   | { readonly kind: 'members'; readonly agentIds: ReadonlySet<number> }
 
-/** None without a tag (choices: 3, Placement). */
+/** Who is asked for by no tag is nobody. */
 export function isFitting(
   agent: Pick<IndexedAgent, 'id' | 'tagIds'>,
   target: PlacementTarget,

@@ -9,6 +9,7 @@ import { FleetError } from '../../../errors.js'
 import { findAgent, type AgentRecord } from '../../fleet/agent-queries.js'
 import { readConsoleGroups, touchConsoleGroup, type ConsoleGroupRecord } from './group-queries.js'
 import { recomposeDesired } from '../../fleet/desired-states.js'
+import { isUsableBy } from '../../fleet/fleet.js'
 import {
   deleteMember,
   insertMember,
@@ -86,12 +87,8 @@ async function changeMembers(
   tellAgentsChanged(service, [agentId])
 }
 
-/** An organization's groups use its own caches and the shared ones (choices: 2, Agents). */
-function requireUsable(
-  { organizationId }: ConsoleGroupRecord,
-  { organization }: AgentRecord,
-): void {
-  if (organizationId !== null && organization !== null && organization.id !== organizationId)
+function requireUsable(group: ConsoleGroupRecord, { organization }: AgentRecord): void {
+  if (!isUsableBy(group.organizationId, { organizationId: organization?.id ?? null }))
     throw new FleetError('conflict', 'group', 'the cache is of another organization than the group')
 }
 

@@ -8,6 +8,7 @@ import { readLoginName } from '../../../resources/console-role.js'
 import type { Actor } from '../../../resources/permission.js'
 import type { FleetError } from '../../../errors.js'
 import { findAccountByName, type LoginAccount } from '../../identity/account-queries.js'
+import type { Queries } from '../../store/store.js'
 import type { Identity } from '../../identity/identity.js'
 import { unauthenticated } from '../../identity/sessions.js'
 import { findPlaceByName } from './places.js'
@@ -97,7 +98,7 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
     guess: ConsoleCredentials,
     knownHash: string | undefined,
   ): Promise<{ account: LoginAccount; actor: Actor }> {
-    const found = await findAccount(guess.user)
+    const found = await findAccount(service.store.queries, guess.user)
     if (knownHash === undefined || found?.account.passwordHash !== knownHash)
       await verifyGuess(guess, found)
     if (found?.account.locked !== false) throw wrongCredentials()
@@ -124,15 +125,15 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
     }
     limits.forgive(name, sourceAddress)
   }
+}
 
-  async function findAccount(user: string): Promise<FoundAccount | undefined> {
-    if (user.includes('\0')) return undefined // cannot be stored, nor asked for on PostgreSQL
-    for (const { account: name, organization } of readLoginName(user)) {
-      const account = await findAccountByName(service.store.queries, name)
-      if (account) return { account, name, organization }
-    }
-    return undefined
+async function findAccount(queries: Queries, user: string): Promise<FoundAccount | undefined> {
+  if (user.includes('\0')) return undefined // cannot be stored, nor asked for on PostgreSQL
+  for (const { account: name, organization } of readLoginName(user)) {
+    const account = await findAccountByName(queries, name)
+    if (account) return { account, name, organization }
   }
+  return undefined
 }
 
 function wrongCredentials(): FleetError {

@@ -21,24 +21,12 @@ const errorKey = 'vcl'
 const content = Type.String({ description: 'VCL text' })
 
 export function commitRoutes(service: StateService): readonly Route[] {
-  const branches = branchNoun(service)
-  const reading = { ...aboutOne(branches, 'read'), method: 'GET' } as const
+  return [...readRoutes(service), ...pushRoutes(service)]
+}
+
+function readRoutes(service: StateService): readonly Route[] {
+  const reading = { ...aboutOne(branchNoun(service), 'read'), method: 'GET' } as const
   const listSchema = Type.Object({ list: Type.Array(commitSchema) })
-  const push = async (
-    { context, actor, object: branch }: Call<unknown, unknown, BranchRecord>,
-    request: Omit<PushRequest, 'branch'>,
-  ) => {
-    const { head, message } = await pushCommit(service, context, actor, { branch, ...request })
-    return { status: 200, body: { ...toWholeCommitView(head), message } }
-  }
-  const pushing = {
-    ...aboutOne(branches, 'write'),
-    method: 'POST',
-    bodyTypes: ['json', 'text'],
-    textKey: 'content',
-    ignoresUnknownKeys: true,
-    answers: { 200: pushedSchema },
-  } as const
   return [
     route({
       ...reading,
@@ -84,6 +72,26 @@ export function commitRoutes(service: StateService): readonly Route[] {
         return { status: 200, body: { list: commits.map(toCommitView) } }
       },
     }),
+  ]
+}
+
+function pushRoutes(service: StateService): readonly Route[] {
+  const push = async (
+    { context, actor, object: branch }: Call<unknown, unknown, BranchRecord>,
+    request: Omit<PushRequest, 'branch'>,
+  ) => {
+    const { head, message } = await pushCommit(service, context, actor, { branch, ...request })
+    return { status: 200, body: { ...toWholeCommitView(head), message } }
+  }
+  const pushing = {
+    ...aboutOne(branchNoun(service), 'write'),
+    method: 'POST',
+    bodyTypes: ['json', 'text'],
+    textKey: 'content',
+    ignoresUnknownKeys: true,
+    answers: { 200: pushedSchema },
+  } as const
+  return [
     route({
       ...pushing,
       path: '/v1/vcl/{id}/push',
