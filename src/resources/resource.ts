@@ -93,7 +93,7 @@ export interface Reference {
   readonly name: string
 }
 
-export type VersionedReference = Reference & { readonly version?: number }
+type VersionedReference = Reference & { readonly version?: number }
 
 type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'source' | 'time' }
   ? string
@@ -125,7 +125,7 @@ export type WrittenKey<F extends Fields> = {
   string
 
 /** Written, and a column of the table. */
-export type WrittenColumn<F extends Fields> = {
+type WrittenColumn<F extends Fields> = {
   [K in WrittenKey<F>]: F[K] extends { computed: true } ? never : K
 }[WrittenKey<F>]
 

@@ -38,7 +38,7 @@ interface Listable<TB extends keyof Tables, Row extends { readonly id: number },
   readonly toListed: (listed: Listed) => object
 }
 
-export interface Editable<
+interface Editable<
   F extends Fields,
   TB extends keyof Tables,
   Row extends { readonly id: number },

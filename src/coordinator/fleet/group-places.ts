@@ -46,15 +46,25 @@ export async function readGroupPlaces(
     .orderBy('placements.groupId')
     .orderBy('placements.position')
   if (!withStages) places = places.where('placements.stage', '=', 0)
-  const rows = await places.execute()
-  // States are written by the use cases only.
-  return rows.map((row) => ({
+  return (await places.execute()).map(toPlace)
+}
+
+/** States are written by the use cases only. */
+function toPlace<Row extends StoredPlace>(row: Row) {
+  return {
     ...row,
     deploymentId: row.deploymentId ?? stageDeploymentId,
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
-  }))
+  }
+}
+
+interface StoredPlace {
+  readonly deploymentId: number | null
+  readonly agentState: number
+  readonly state: string
+  readonly candidateState: string | null
 }
 
 /** Places of a group that are alike, and how many they are. */
@@ -77,42 +87,39 @@ export async function countGroupPlaces(
   { groupId, stage }: PlaceHolder,
   hold?: DeployHold,
 ): Promise<AlikePlaces[]> {
-  let places = queries.selectFrom('placements')
-  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
-  const rows = await places
-    .innerJoin('agents', 'agents.id', 'placements.agentId')
+  let places = countPlaces(queries)
     .where('placements.groupId', '=', groupId)
     .where('placements.stage', '=', stage ? 1 : 0)
+    .groupBy('placements.candidateName')
+    .select('placements.candidateName')
+  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
+  return (await places.execute()).map(({ candidateName, ...row }) => ({
+    ...toPlace(row),
+    hasCandidate: candidateName !== null,
+    hasError: row.hasError === 1,
+  }))
+}
+
+function countPlaces(queries: Queries) {
+  const hasError = sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`
+  return queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
     .groupBy([
       'placements.deploymentId',
       'placements.state',
-      'placements.candidateName',
       'placements.candidateState',
       'agents.state',
-      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
+      hasError,
     ])
     .select((e) => [
       'placements.deploymentId',
       'placements.state',
-      'placements.candidateName',
       'placements.candidateState',
       'agents.state as agentState',
-      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
-        'hasError',
-      ),
+      hasError.as('hasError'),
       e.fn.countAll<number>().as('count'),
     ])
-    .execute()
-  // States are written by the use cases only.
-  return rows.map(({ candidateName, ...row }) => ({
-    ...row,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
-    hasCandidate: candidateName !== null,
-    hasError: row.hasError === 1,
-    agentState: row.agentState as AgentState,
-    state: row.state as PlacementState,
-    candidateState: row.candidateState as CandidateState | null,
-  }))
 }
 
 export interface CountedPlaces {
@@ -129,36 +136,13 @@ export async function countPlacesOfGroups(
   queries: Queries,
   groupIds: readonly number[],
 ): Promise<CountedPlaces[]> {
-  const rows = await queries
-    .selectFrom('placements')
-    .innerJoin('agents', 'agents.id', 'placements.agentId')
+  const places = countPlaces(queries)
     .where('placements.groupId', 'in', [...groupIds])
     .where('placements.stage', '=', 0)
-    .groupBy([
-      'placements.groupId',
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateState',
-      'agents.state',
-      sql`case when ${sql.ref('placements.error')} is null then 0 else 1 end`,
-    ])
-    .select((e) => [
-      'placements.groupId',
-      'placements.deploymentId',
-      'placements.state',
-      'placements.candidateState',
-      'agents.state as agentState',
-      sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`.as(
-        'hasError',
-      ),
-      e.fn.countAll<number>().as('count'),
-    ])
-    .execute()
-  // States are written by the use cases only.
-  return rows.map(({ candidateState, ...row }) => ({
-    ...row,
-    deploymentId: row.deploymentId ?? stageDeploymentId,
-    agentState: row.agentState as AgentState,
-    state: candidateState === 'pending' ? 'applying' : (row.state as PlacementState),
+    .groupBy('placements.groupId')
+    .select('placements.groupId')
+  return (await places.execute()).map(toPlace).map((place) => ({
+    ...place,
+    state: place.candidateState === 'pending' ? 'applying' : place.state,
   }))
 }

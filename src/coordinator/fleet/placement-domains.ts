@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import { holderId, type DomainOnAgent, type PlaceHolder } from './agent-index.js'
 import type { PlacedPrograms } from '../../vcl/desired-engine.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 /** The place of a group or of its stage, as far as its domains are concerned. */
@@ -16,9 +17,6 @@ interface DomainRow extends PlaceHolder {
   readonly fqdn: string
 }
 
-/** Rows a statement, and names of one: far below what either database takes as parameters. */
-const rowsPerStatement = 1000
-
 /**
  * A unique violation when another group has one of the names there. What stands in a place that the group takes stays that
  * one's until the switch: its place goes then, and the names are written with it.
@@ -28,8 +26,7 @@ export async function savePlacementDomains(
   places: readonly DomainPlace[],
 ): Promise<void> {
   const changed = places.filter((place) => !isRootOnly(place))
-  for (let start = 0; start < changed.length; start += rowsPerStatement)
-    await freePlaces(queries, changed.slice(start, start + rowsPerStatement))
+  await inPieces(changed, (piece) => freePlaces(queries, piece))
   const rows = changed.flatMap(toRows)
   await insertRows(
     queries,
@@ -49,23 +46,24 @@ export async function readOtherHolders(
   holder: PlaceHolder,
   fqdns: readonly string[],
 ): Promise<DomainOnAgent[]> {
-  const holders: DomainOnAgent[] = []
-  for (let start = 0; start < fqdns.length; start += rowsPerStatement) {
-    const rows = await queries
+  const rows = await inPieces(fqdns, (piece) =>
+    queries
       .selectFrom('placementDomains')
       .select(['agentId', 'fqdn', 'groupId', 'stage'])
-      .where('fqdn', 'in', fqdns.slice(start, start + rowsPerStatement))
+      .where('fqdn', 'in', piece)
       .where((e) =>
         e.or([
           e('groupId', '!=', holder.groupId),
           e('stage', '!=', holder.stage ? (1 as const) : (0 as const)),
         ]),
       )
-      .execute()
-    for (const { agentId, fqdn, groupId, stage } of rows)
-      holders.push({ agentId, fqdn, groupId: holderId({ groupId, stage: stage === 1 }) })
-  }
-  return holders
+      .execute(),
+  )
+  return rows.map(({ agentId, fqdn, groupId, stage }) => ({
+    agentId,
+    fqdn,
+    groupId: holderId({ groupId, stage: stage === 1 }),
+  }))
 }
 
 /** Such a place has no rows: the most frequent case costs nothing. */
@@ -74,17 +72,18 @@ function isRootOnly({ current, candidate, previous }: DomainPlace): boolean {
   return programs.length > 0 && programs.every(({ fqdns }) => fqdns === null)
 }
 
-async function freePlaces(queries: Queries, places: readonly DomainPlace[]): Promise<void> {
+async function freePlaces(queries: Queries, places: readonly DomainPlace[]) {
   const keys = sql.join(
     places.map(
       ({ groupId, agentId, stage }) =>
         sql`(cast(${groupId} as integer), cast(${agentId} as integer), cast(${stage ? 1 : 0} as integer))`,
     ),
   )
-  await sql`
+  const { rows } = await sql`
     delete from "placementDomains" where ("groupId", "agentId", stage) in (values ${keys})`.execute(
     queries,
   )
+  return rows
 }
 
 function toRows({ groupId, agentId, stage, current, candidate }: DomainPlace): DomainRow[] {
@@ -93,15 +92,12 @@ function toRows({ groupId, agentId, stage, current, candidate }: DomainPlace): D
 }
 
 async function insertRows(queries: Queries, rows: readonly DomainRow[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += rowsPerStatement)
-    await queries
+  await inPieces(rows, (piece) =>
+    queries
       .insertInto('placementDomains')
-      .values(
-        rows
-          .slice(start, start + rowsPerStatement)
-          .map((row) => ({ ...row, stage: row.stage ? (1 as const) : (0 as const) })),
-      )
-      .execute()
+      .values(piece.map((row) => ({ ...row, stage: row.stage ? (1 as const) : (0 as const) })))
+      .execute(),
+  )
 }
 
 /** Where these groups are to take places, and which names are held there until then. */
@@ -109,10 +105,8 @@ async function readReplacedNames(
   queries: Queries,
   groupIds: ReadonlySet<number>,
 ): Promise<ReadonlySet<string>> {
-  const keys = new Set<string>()
-  const ids = [...groupIds]
-  for (let start = 0; start < ids.length; start += rowsPerStatement) {
-    const rows = await queries
+  const rows = await inPieces([...groupIds], (piece) =>
+    queries
       .selectFrom('placementDomains')
       .innerJoin('placements', (join) =>
         join
@@ -121,12 +115,11 @@ async function readReplacedNames(
           .onRef('placements.stage', '=', 'placementDomains.stage'),
       )
       .select(['placements.replacedBy', 'placementDomains.agentId', 'placementDomains.fqdn'])
-      .where('placements.replacedBy', 'in', ids.slice(start, start + rowsPerStatement))
+      .where('placements.replacedBy', 'in', piece)
       .$narrowType<{ replacedBy: number }>()
-      .execute()
-    for (const { replacedBy, ...row } of rows) keys.add(keyOf({ ...row, groupId: replacedBy }))
-  }
-  return keys
+      .execute(),
+  )
+  return new Set(rows.map(({ replacedBy, ...row }) => keyOf({ ...row, groupId: replacedBy })))
 }
 
 function keyOf(row: Pick<DomainRow, 'groupId' | 'agentId' | 'fqdn'>): string {

@@ -5,6 +5,7 @@ import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { stageDeploymentId } from './stage.js'
 import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
@@ -112,13 +113,14 @@ export async function deletePlacements(
   { groupId, stage }: PlaceHolder,
   agentIds: readonly number[],
 ): Promise<void> {
-  for (let start = 0; start < agentIds.length; start += rowsPerStatement)
-    await queries
+  await inPieces(agentIds, (piece) =>
+    queries
       .deleteFrom('placements')
       .where('groupId', '=', groupId)
       .where('stage', '=', stage ? 1 : 0)
-      .where('agentId', 'in', agentIds.slice(start, start + rowsPerStatement))
-      .execute()
+      .where('agentId', 'in', piece)
+      .execute(),
+  )
 }
 
 function program(

@@ -4,11 +4,9 @@
  */
 import { sql } from 'kysely'
 import type { HeldPlace } from './placement-input.js'
+import { inPieces } from '../store/in-pieces.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
-
-/** Agents a statement: far below what either database takes as parameters. */
-const agentsPerStatement = 1000
 
 /** The other groups of the same owner: a group of the console has caches of its own, which nobody takes. */
 export async function readReplaceable(
@@ -36,14 +34,15 @@ export async function markReplaced(
   for (const { holder, agentId } of places)
     byHolder.set(holder, [...(byHolder.get(holder) ?? []), agentId])
   for (const [holder, agentIds] of byHolder)
-    for (let start = 0; start < agentIds.length; start += agentsPerStatement)
-      await queries
+    await inPieces(agentIds, (piece) =>
+      queries
         .updateTable('placements')
         .set({ replacedBy: groupId, leaving: leaving ? 1 : 0 })
         .where('groupId', '=', Math.abs(holder))
         .where('stage', '=', holder < 0 ? 1 : 0)
-        .where('agentId', 'in', agentIds.slice(start, start + agentsPerStatement))
-        .execute()
+        .where('agentId', 'in', piece)
+        .execute(),
+    )
 }
 
 /** The group has switched on these agents. Answers the groups that lost a place there, and are to end when it was their last. */
@@ -52,19 +51,17 @@ export async function takeReplaced(
   groupId: number,
   agentIds: readonly number[],
 ): Promise<readonly number[]> {
-  const left = new Set<number>()
   const taken = await findTaken(queries, groupId, agentIds)
-  for (let start = 0; start < taken.length; start += agentsPerStatement) {
-    const gone = await queries
+  const gone = await inPieces(taken, (piece) =>
+    queries
       .deleteFrom('placements')
       .where('replacedBy', '=', groupId)
-      .where('agentId', 'in', taken.slice(start, start + agentsPerStatement))
+      .where('agentId', 'in', piece)
       .returning(['groupId', 'stage', 'leaving'])
-      .execute()
-    for (const { groupId, stage, leaving } of gone)
-      if (stage === 0 && leaving === 0) left.add(groupId)
-  }
-  return [...left]
+      .execute(),
+  )
+  const left = gone.filter(({ stage, leaving }) => stage === 0 && leaving === 0)
+  return [...new Set(left.map(({ groupId }) => groupId))]
 }
 
 /** Those of the agents where a place waits for it: mostly none of a whole fleet. */

@@ -156,8 +156,6 @@ export interface SetMember {
   readonly reach: Reach
 }
 
-const rowsPerStatement = 1000
-
 /** Answers the id of the set with these members, in the order of their ids; makes it when there is none. Under the decision lock. */
 export async function keepSet(queries: Queries, members: readonly SetMember[]): Promise<number> {
   const rows = writeReaches(members)
@@ -174,11 +172,12 @@ export async function keepSet(queries: Queries, members: readonly SetMember[]): 
     .values({ digest })
     .returning('id')
     .executeTakeFirstOrThrow()
-  for (let start = 0; start < rows.length; start += rowsPerStatement)
-    await queries
+  await inPieces(rows, (piece) =>
+    queries
       .insertInto('invalidationMembers')
-      .values(rows.slice(start, start + rowsPerStatement).map((row) => ({ ...row, setId })))
-      .execute()
+      .values(piece.map((row) => ({ ...row, setId })))
+      .execute(),
+  )
   return setId
 }
 

@@ -17,7 +17,7 @@ import { toOwner } from './owner.js'
 type OneValue = 'id' | 'name' | 'text' | 'integer' | 'flag' | 'time' | 'words'
 
 /** The fields that are a column of the table each. */
-export type StoredKey<F extends Fields> = {
+type StoredKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { computed: true }
     ? never
     : F[K] extends { kind: OneValue }
@@ -27,7 +27,7 @@ export type StoredKey<F extends Fields> = {
   string
 
 /** Of each key by itself, where `K` is a union. */
-export type ColumnOf<F extends Fields, K extends keyof F> = K extends keyof F
+type ColumnOf<F extends Fields, K extends keyof F> = K extends keyof F
   ? F[K] extends { column: infer C extends string }
     ? C
     : K & string
