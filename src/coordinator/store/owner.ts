@@ -62,7 +62,7 @@ export async function readExistingOrganizationIds(
   return [...(await readOrganizationNames(queries, ids)).keys()]
 }
 
-export async function readOrganizationNames(
+async function readOrganizationNames(
   queries: Queries,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
