@@ -46,7 +46,7 @@ export type ApplyStep =
     }
 
 /** Why nothing may be done; `kind` and `name` are of the document, or of the object where there is none. */
-export interface ApplyRefusal {
+interface ApplyRefusal {
   readonly kind: ApplyKind
   readonly name: string
   readonly problem: string

@@ -5,7 +5,7 @@ import { CliError, exitCodes } from '../cli-error.js'
 
 type Access = 'read' | 'write'
 
-export interface Need {
+interface Need {
   /** Of permissions (choices: 2). */
   readonly type: string
   readonly access: Access

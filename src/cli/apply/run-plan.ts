@@ -23,7 +23,7 @@ export interface Running {
   readonly set: string
 }
 
-export interface RunEnding {
+interface RunEnding {
   /** How many steps from the first are done. */
   readonly done: number
   /** Null: all. */

@@ -26,7 +26,7 @@ export interface WantedEntry {
   readonly at: (field?: string) => string
 }
 
-export interface WantedFolder {
+interface WantedFolder {
   /** Of the `kind: set` document. */
   readonly set: string | undefined
   readonly entries: readonly WantedEntry[]

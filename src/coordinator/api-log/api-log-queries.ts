@@ -1,8 +1,6 @@
 /** The api log: one row for each call that is no GET and each failed login, never bodies (choices: 2). */
 import type { Insertable, Selectable } from 'kysely'
 import { apiLogEntry } from '../../resources/api-log-entry.js'
-import type { ListQuery } from '../../resources/list-query.js'
-import { readList } from '../store/list-query.js'
 import { listColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
@@ -12,14 +10,6 @@ export type ApiLogRecord = Readonly<Selectable<Tables['apiLogs']>>
 export type NewApiLog = Readonly<Insertable<Tables['apiLogs']>>
 
 export const apiLogColumns = listColumns(apiLogEntry.fields, 'apiLogs')
-
-export async function listApiLogs(
-  queries: Queries,
-  scope: Scope,
-  list: ListQuery,
-): Promise<{ rows: ApiLogRecord[]; total: number }> {
-  return readList(selectApiLogs(queries, scope), list, apiLogColumns)
-}
 
 export function selectApiLogs(queries: Queries, scope: Scope) {
   return queries.selectFrom('apiLogs').selectAll().where(within(scope, 'apiLogs'))

@@ -48,8 +48,12 @@ const deletedAtOnce = 1000
 export function createApiLog({ store, bus, now }: StateService, log: Logger): ApiLog {
   const mayRecord = createNamelessLimit(now)
   const batcher = createBatcher<WaitingRow>({
-    ...{ log, trouble: 'the api log could not be written', waitMs: flushEveryMs, retryMs },
-    ...{ atOnce: rowsAtOnce, waitingMost },
+    log,
+    trouble: 'the api log could not be written',
+    waitMs: flushEveryMs,
+    retryMs,
+    atOnce: rowsAtOnce,
+    waitingMost,
     write: async (rows) => {
       await insertApiLogs(store.queries, await resolveOrganizations(store.queries, rows))
       bus.publish(changesSubject, {})

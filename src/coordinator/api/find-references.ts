@@ -3,7 +3,6 @@
  * what a body refers to is there, and the two conflicts: a name that is taken, a delete of what is in use.
  */
 import type { Actor } from '../../resources/permission.js'
-import { findNameProblem } from '../../resources/names.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { organizationExists, type NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
@@ -45,24 +44,6 @@ export function requireOwner(
       'this is shared by all organizations; only the system administrator changes it',
     )
 }
-
-/**
- * Which set of `cachefleet apply` an object belongs to, by a body: left out it stays, null is none. A label only, that
- * whoever may write the object may write too. Throws 'invalid' for what is no name.
- */
-export function mergeManagedBy(
-  { managedBy: before }: { readonly managedBy: string | null },
-  wanted: string | null | undefined,
-  errorKey: ErrorKey,
-): string | null {
-  if (wanted === undefined || wanted === null) return wanted === null ? null : before
-  const problem = findNameProblem(wanted)
-  if (problem !== null) throw new FleetError('invalid', errorKey, `managedBy: ${problem}`)
-  return wanted
-}
-
-/** What is made belongs to no set unless its body says so. */
-export const unmanaged = { managedBy: null }
 
 /** The references of a body's list, each once, all of them usable by the object's owner. Throws 'invalid' naming the key. */
 export async function requireAll(

@@ -13,6 +13,7 @@ import {
   type TString,
 } from 'typebox'
 import { organization } from '../../resources/organization.js'
+import { uniqueName } from '../../resources/common-fields.js'
 import { may, type Access, type Actor, type PermissionType } from '../../resources/permission.js'
 import { fieldNames } from '../../resources/resource.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
@@ -22,11 +23,7 @@ export const timeSchema = Type.String({
   description: 'ISO 8601, UTC, with fractional seconds',
   examples: ['2026-11-20T10:00:00.000Z'],
 })
-export const nameSchema = Type.String({
-  description:
-    '1 to 255 characters without controls, line separators and lone surrogates; case-sensitive; ' +
-    'unique in an organization',
-})
+export const nameSchema = Type.String({ description: uniqueName.description })
 
 export function orNull<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
   return Type.Union([schema, Type.Null()])
@@ -62,11 +59,6 @@ export function referencesTo(
 
 /** The organization that a new object is for: the system administrator may choose, others may name their own. */
 export const ownerReference = Type.Optional(orNull(referenceTo(fieldNames(organization.fields))))
-
-/** Chosen by us: filled by `cachefleet apply`, which prunes by it. */
-export const managedBySchema = orNull(
-  Type.String({ description: 'The set of cachefleet apply that it belongs to; null: none' }),
-)
 
 /** What every object answers and no caller writes. */
 export const readOnlyKeys = ['id', 'organization', 'created', 'updated'] as const

@@ -34,7 +34,7 @@ import type { OwnerReference } from './find-references.js'
 const closed = { additionalProperties: false }
 
 /** An answer's schema keeps its properties readable: others answer parts of it. */
-export type AnswerSchema<F extends Fields> = TObject<{
+type AnswerSchema<F extends Fields> = TObject<{
   [K in keyof F]: TUnsafe<ValueOf<F[K]>>
 }>
 

@@ -18,13 +18,13 @@ import {
   deploymentColumns,
   findDeployment,
   insertDeployment,
-  readGroupsUsingDeployment,
   selectDeployments,
   updateDeployment as updateDeploymentRow,
   withTags,
   type DeploymentFields,
   type DeploymentRecord,
 } from '../fleet/deployment-queries.js'
+import { readUsingGroups } from '../fleet/using-groups.js'
 import type { NamedReference } from '../store/owner.js'
 import type { OwnedRow } from '../store/owned-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
@@ -155,6 +155,9 @@ export async function updateDeployment(
   return readAgain(service, actor, before.id)
 }
 
+/** A group that is still placed by it uses it too. */
+const usedBy = ['vclGroupDeployments.deploymentId', 'placements.deploymentId'] as const
+
 export async function deleteDeployment(
   service: StateService,
   found: DeploymentRecord,
@@ -162,7 +165,7 @@ export async function deleteDeployment(
   await deleteUnused(
     'VCL group',
     'deployment',
-    () => readGroupsUsingDeployment(service.store.queries, found.id, usersNamed),
+    () => readUsingGroups(service.store.queries, usedBy, found.id, usersNamed),
     () =>
       service.store.transaction(async (queries) => {
         await deleteDeploymentRow(queries, found.id)

@@ -54,27 +54,6 @@ export async function insertDomain(
   return id
 }
 
-/** Names of groups that have this domain, or are staged with it; at most `limit`. */
-export async function readGroupsWithDomain(
-  queries: Queries,
-  id: number,
-  limit: number,
-): Promise<string[]> {
-  const rows = await queries
-    .selectFrom('vclGroups')
-    .select('vclGroups.name')
-    .where((e) =>
-      e.or([
-        e('id', 'in', e.selectFrom('vclGroupDomains').select('groupId').where('domainId', '=', id)),
-        e('id', 'in', e.selectFrom('stageUses').select('groupId').where('domainId', '=', id)),
-      ]),
-    )
-    .orderBy('vclGroups.id')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.name)
-}
-
 /** Names of the owner's groups that are deployed or staged with this domain, or are about to: it was pinned. */
 export async function readGroupsDeployedWith(
   queries: Queries,

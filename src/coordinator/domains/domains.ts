@@ -8,13 +8,13 @@ import { chooseOwner, deleteUnused, usersNamed, withUniqueName } from '../api/fi
 import { requireFound } from '../api/list-objects.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
+import { readUsingGroups } from '../fleet/using-groups.js'
 import { deleteOwned, updateOwned } from '../store/owned-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import {
   findDomain,
   insertDomain,
   readGroupsDeployedWith,
-  readGroupsWithDomain,
   type DomainRecord,
 } from './domain-queries.js'
 
@@ -56,12 +56,14 @@ function mergeFields(body: UpdateBody<typeof domain.fields>, before?: DomainReco
   return { ...fields, fqdn: parseDomainName(fields.fqdn, domainToASCII) }
 }
 
+const usedBy = ['vclGroupDomains.domainId', 'stageUses.domainId'] as const
+
 /** Throws 'conflict' while a group has it, or is still deployed with it. */
 export async function deleteDomain(service: StateService, found: DomainRecord): Promise<void> {
   await deleteUnused(
     'VCL group',
     'domain',
-    () => readGroupsWithDomain(service.store.queries, found.id, usersNamed),
+    () => readUsingGroups(service.store.queries, usedBy, found.id, usersNamed),
     () =>
       service.store.decide(async (queries) => {
         refuseDeployed(await readGroupsDeployedWith(queries, found))

@@ -155,34 +155,6 @@ export async function deleteFile(queries: Queries, id: number): Promise<void> {
   await deleteOwned(queries, 'files', id)
 }
 
-/** Names of groups whose main file or include this is, or that are staged with it; at most `limit`. */
-export async function readGroupsUsingFile(
-  queries: Queries,
-  id: number,
-  limit: number,
-): Promise<string[]> {
-  const rows = await queries
-    .selectFrom('vclGroups')
-    .select('name')
-    .where((e) =>
-      e.or([
-        e('mainFileId', '=', id),
-        e.exists(
-          e
-            .selectFrom('vclGroupIncludes')
-            .select('groupId')
-            .whereRef('groupId', '=', 'vclGroups.id')
-            .where('fileId', '=', id),
-        ),
-        e('id', 'in', e.selectFrom('stageUses').select('groupId').where('fileId', '=', id)),
-      ]),
-    )
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.name)
-}
-
 const readStored = rowReader(listedFile)
 const readVersion = rowReader(fileVersion)
 

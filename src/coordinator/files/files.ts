@@ -12,6 +12,7 @@ import { chooseOwner, deleteUnused, usersNamed, withUniqueName } from '../api/fi
 import { requireFound } from '../api/list-objects.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
+import { readUsingGroups } from '../fleet/using-groups.js'
 import { updateOwned } from '../store/owned-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import type { Queries } from '../store/store.js'
@@ -22,7 +23,6 @@ import {
   findVersion,
   insertFile,
   lockFile,
-  readGroupsUsingFile,
   type FileFields,
   type FileRecord,
 } from './file-queries.js'
@@ -122,11 +122,13 @@ function mergeFields(
   }
 }
 
+const usedBy = ['vclGroups.mainFileId', 'vclGroupIncludes.fileId', 'stageUses.fileId'] as const
+
 export async function deleteFile(service: StateService, found: FileRecord): Promise<void> {
   await deleteUnused(
     'VCL group',
     'file',
-    () => readGroupsUsingFile(service.store.queries, found.id, usersNamed),
+    () => readUsingGroups(service.store.queries, usedBy, found.id, usersNamed),
     () => service.store.transaction((queries) => deleteFileRow(queries, found.id)),
   )
 }

@@ -165,36 +165,3 @@ export async function deleteDeployment(queries: Queries, id: number): Promise<vo
   await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()
   await deleteOwned(queries, 'deployments', id)
 }
-
-/** Names of groups that refer to this deployment, or are still placed by it; at most `limit`. */
-export async function readGroupsUsingDeployment(
-  queries: Queries,
-  id: number,
-  limit: number,
-): Promise<string[]> {
-  const rows = await queries
-    .selectFrom('vclGroups')
-    .select('name')
-    .where((e) =>
-      e.or([
-        e.exists(
-          e
-            .selectFrom('vclGroupDeployments')
-            .select('vclGroupDeployments.groupId')
-            .whereRef('vclGroupDeployments.groupId', '=', 'vclGroups.id')
-            .where('vclGroupDeployments.deploymentId', '=', id),
-        ),
-        e.exists(
-          e
-            .selectFrom('placements')
-            .select('placements.groupId')
-            .whereRef('placements.groupId', '=', 'vclGroups.id')
-            .where('placements.deploymentId', '=', id),
-        ),
-      ]),
-    )
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.name)
-}

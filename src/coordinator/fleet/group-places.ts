@@ -47,15 +47,25 @@ export async function readGroupPlaces(
     .orderBy('placements.groupId')
     .orderBy('placements.position')
   if (!withStages) places = places.where('placements.stage', '=', 0)
-  const rows = await places.execute()
-  // States are written by the use cases only.
-  return rows.map((row) => ({
+  return (await places.execute()).map(toPlace)
+}
+
+/** States are written by the use cases only. */
+function toPlace<Row extends StoredPlace>(row: Row) {
+  return {
     ...row,
     deploymentId: row.deploymentId ?? noDeployment,
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
-  }))
+  }
+}
+
+interface StoredPlace {
+  readonly deploymentId: number | null
+  readonly agentState: number
+  readonly state: string
+  readonly candidateState: string | null
 }
 
 /** The agents that a group is placed on, and whose they are; without those of its stage only. */

@@ -203,7 +203,7 @@ export async function findGroupNamed(
  * 1 when it is to be deployed, also while its first deploy is under way; else 0. A condition is printed differently by
  * PostgreSQL and SQLite.
  */
-export function deployedGroup(): RawBuilder<number> {
+function deployedGroup(): RawBuilder<number> {
   return sql<number>`case when ${sql.ref('vclGroups.deployed')} = 1 or exists (
     select 1 from ${sql.table('deploys')} where ${sql.ref('deploys.groupId')} = ${sql.ref('vclGroups.id')}
   ) then 1 else 0 end`

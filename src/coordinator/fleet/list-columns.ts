@@ -2,26 +2,21 @@
 import { expressionBuilder, sql, type Expression } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { agent } from '../../resources/agent.js'
+import { named } from '../../resources/common-fields.js'
 import type { ListColumns, NestedColumn, PlainColumn } from '../store/list-query.js'
-import { listColumns } from '../store/resource-rows.js'
+import { listColumns, nestedColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 
-function tagOfAgent(of: PlainColumn): NestedColumn {
-  return {
-    type: 'nested',
-    of,
-    exists: (condition) =>
-      expressionBuilder<Tables, 'agents'>().exists((e) =>
-        e
-          .selectFrom('agentTags')
-          .innerJoin('tags', 'tags.id', 'agentTags.tagId')
-          .select('agentTags.tagId')
-          .whereRef('agentTags.agentId', '=', 'agents.id')
-          .where(condition),
-      ),
-  }
-}
+const hasTag: NestedColumn['exists'] = (condition) =>
+  expressionBuilder<Tables, 'agents'>().exists((e) =>
+    e
+      .selectFrom('agentTags')
+      .innerJoin('tags', 'tags.id', 'agentTags.tagId')
+      .select('agentTags.tagId')
+      .whereRef('agentTags.agentId', '=', 'agents.id')
+      .where(condition),
+  )
 
 /** What a Down agent told last is not what its cache does now. */
 function engineStateWhile(isDown: '=' | '<>') {
@@ -49,9 +44,12 @@ export const agentColumns = {
   stateName: { column: 'agents.state', type: 'choice', choices: agentStates },
   engineState: { column: engineStateWhile('<>'), type: 'text', nullable: true },
   lastEngineState: { column: engineStateWhile('='), type: 'text', nullable: true },
-  'tags.id': tagOfAgent({ column: 'tags.id', type: 'number' }),
-  'tags.name': tagOfAgent({ column: 'tags.name', type: 'text' }),
-  'tags.static': tagOfAgent({ column: 'agentTags.static', type: 'flag' }),
+  ...nestedColumns('tags', { fields: named, table: 'tags' }, hasTag),
+  'tags.static': {
+    type: 'nested',
+    of: { column: 'agentTags.static', type: 'flag' },
+    exists: hasTag,
+  },
   'config.desired.revision': { column: 'agents.desiredRevision', type: 'number' },
   ...attemptColumns,
   'config.effective.revision': {

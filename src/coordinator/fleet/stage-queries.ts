@@ -62,24 +62,6 @@ export async function replaceUses(
   if (rows.length > 0) await queries.insertInto('stageUses').values(rows).execute()
 }
 
-/** Names of groups that are staged with this tag; at most `limit`. */
-export async function readGroupsStagedWithTag(
-  queries: Queries,
-  tagId: number,
-  limit: number,
-): Promise<string[]> {
-  const rows = await queries
-    .selectFrom('vclGroups')
-    .select('name')
-    .where('id', 'in', (e) =>
-      e.selectFrom('stageUses').select('groupId').where('tagId', '=', tagId),
-    )
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.name)
-}
-
 function fromRow(row: Selectable<Tables['stages']>): StageRecord {
   const { groupId, organizationId, revision } = row
   // Written by writeStage only.

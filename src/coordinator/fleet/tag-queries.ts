@@ -38,7 +38,7 @@ export function selectTags(queries: Queries, scope: Scope) {
 }
 
 /** 1 while an agent sends this tag, else 0: PostgreSQL and SQLite print a condition differently. */
-export function staticTag(): RawBuilder<number> {
+function staticTag(): RawBuilder<number> {
   return sql<number>`case when exists (
     select 1 from ${sql.table('agentTags')}
     where ${sql.ref('agentTags.tagId')} = ${sql.ref('tags.id')} and ${sql.ref('agentTags.static')} = 1

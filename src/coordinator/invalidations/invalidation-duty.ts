@@ -26,7 +26,9 @@ const deletedAtOnce = 500
 
 export function startInvalidationDuty(service: StateService, log: Logger): Loop {
   return startLoop({
-    ...{ log, trouble: 'overdue invalidations could not be ended', everyMs: lookEveryMs },
+    log,
+    trouble: 'overdue invalidations could not be ended',
+    everyMs: lookEveryMs,
     pass: () => endOverdueInvalidations(service),
   })
 }

@@ -44,7 +44,10 @@ export function createInvalidationRecorder(
   let isOfMany = false
   /** At most a window for each agent. */
   const batcher = createBatcher<ReportedTurn>({
-    ...{ log, trouble: 'invalidation reports cannot be written', waitMs: 0, retryMs },
+    log,
+    trouble: 'invalidation reports cannot be written',
+    waitMs: 0,
+    retryMs,
     restMs: (tookMs) => (isOfMany ? Math.min(pausePerWriting * tookMs, longestPauseMs) : 0),
     write: async (turns) => {
       isOfMany = new Set(turns.map(({ agentId }) => agentId)).size > 1

@@ -8,9 +8,9 @@ import { programOf, shownState, stateOfGroup, type PlacementState } from '../fle
 import { readFittingDeployments } from '../fleet/deployment-places.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import type { Actor } from '../../resources/permission.js'
+import type { Place, PlacementReason } from '../../resources/vclgroup.js'
 import { isUsableBy, readFleet } from '../fleet/fleet.js'
 import { readGroupPlaces, type GroupPlace } from '../fleet/group-places.js'
-import type { NamedReference } from '../store/owner.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import { readReplaceable } from '../fleet/replaced-places.js'
 import { deploymentIdsOf, type GroupRecord } from '../fleet/group-queries.js'
@@ -23,12 +23,7 @@ import { noteOtherHolders, toPlacementInput } from './placing.js'
 import { readNamesOf } from './replacing.js'
 import { scopeOf, type StateService } from '../service.js'
 
-interface GroupAgentState {
-  readonly agent: NamedReference
-  readonly state: PlacementState
-  /** What serves there; null before the first switch. */
-  readonly revision: number | null
-  readonly error: string | null
+interface GroupAgentState extends Omit<Place, 'deployedAt'> {
   /** Milliseconds since 1970. */
   readonly deployedAt: number | null
 }
@@ -39,13 +34,6 @@ export interface GroupStatus {
   /** A deploy is in its first phase: the wish is there, and goes again if the deploy is refused. */
   readonly deploying: boolean
   readonly agentStates: readonly GroupAgentState[]
-}
-
-export interface PlacementExplanation {
-  readonly agent: NamedReference
-  readonly deployment: NamedReference | null
-  readonly chosen: boolean
-  readonly reason: string
 }
 
 /** A constant number of queries, however many groups. */
@@ -89,7 +77,7 @@ export async function explainGroupPlacement(
   actor: Actor,
   group: GroupRecord,
   { replace = false }: { readonly replace?: boolean } = {},
-): Promise<PlacementExplanation[]> {
+): Promise<PlacementReason[]> {
   const { queries } = service.store
   const owner = group.organizationId
   const seen = await readFleet(queries, scopeOf(actor))

@@ -10,8 +10,7 @@ import type {
 import type { Tables } from './schema.js'
 import type { Queries } from './store.js'
 
-export type OwnedTable =
-  'tags' | 'files' | 'domains' | 'deployments' | 'vclGroups' | 'invalidations'
+type OwnedTable = 'tags' | 'files' | 'domains' | 'deployments' | 'vclGroups' | 'invalidations'
 
 export type OwnedRow<T extends OwnedTable> = Readonly<Selectable<Tables[T]>> & {
   readonly organizationName: string | null

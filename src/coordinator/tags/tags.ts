@@ -10,7 +10,7 @@ import {
   readDeploymentsWithTag,
   type TagRecord,
 } from '../fleet/tag-queries.js'
-import { readGroupsStagedWithTag } from '../fleet/stage-queries.js'
+import { readUsingGroups } from '../fleet/using-groups.js'
 import { updateOwned } from '../store/owned-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import { chooseOwner, deleteUnused, usersNamed, withUniqueName } from '../api/find-references.js'
@@ -55,7 +55,7 @@ export async function deleteTag(service: StateService, found: TagRecord): Promis
   await deleteUnused(
     'the stage of VCL group',
     'tag',
-    () => readGroupsStagedWithTag(store.queries, found.id, usersNamed),
+    () => readUsingGroups(store.queries, ['stageUses.tagId'], found.id, usersNamed),
     () =>
       deleteUnused(
         'deployment',

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { permissionTypes } from '../../../src/resources/permission.js'
-import { listApiLogs } from '../../../src/coordinator/api-log/api-log-queries.js'
+import { listApiLogs } from '../../support/api-logs.js'
 import { everything } from '../../../src/resources/list-query.js'
 import { administrator, basic, type CallAnswer } from '../../support/start-controller.js'
 import { idOf, password, startTown, type Person, type Town } from './people.js'

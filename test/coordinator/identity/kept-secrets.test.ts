@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
-import { listApiLogs } from '../../../src/coordinator/api-log/api-log-queries.js'
+import { listApiLogs } from '../../support/api-logs.js'
 import { everything } from '../../../src/resources/list-query.js'
 import {
   ensureFirstAdministrator,

@@ -5,9 +5,9 @@ import { parseListQuery } from '../../../src/resources/list-query.js'
 import {
   apiLogColumns,
   insertApiLogs,
-  listApiLogs,
   selectApiLogs,
 } from '../../../src/coordinator/api-log/api-log-queries.js'
+import { listApiLogs } from '../../support/api-logs.js'
 import { filterCondition } from '../../../src/coordinator/store/list-query.js'
 import type { Scope } from '../../../src/coordinator/store/scope.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'

@@ -21,10 +21,10 @@ import {
 import {
   deleteStage,
   findStage,
-  readGroupsStagedWithTag,
   readStages,
   writeStage,
 } from '../../../src/coordinator/fleet/stage-queries.js'
+import { readUsingGroups } from '../../../src/coordinator/fleet/using-groups.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import {
   isForeignKeyViolation,
@@ -135,7 +135,7 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     t.strictSame(await findStage(queries, group), { ...staged, sources })
     await store.decide(deleteUnusedSources)
     t.ok(await findSource(queries, sources.sha), 'its text is needed')
-    t.strictSame(await readGroupsStagedWithTag(queries, first, 5), ['site'])
+    t.strictSame(await readUsingGroups(queries, ['stageUses.tagId'], first, 5), ['site'])
     const refused = queries.deleteFrom('tags').where('id', '=', first).execute()
     t.ok(isForeignKeyViolation(await refused.catch((error: unknown) => error)))
 
@@ -143,7 +143,7 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     await store.decide((queries) => writeStage(queries, anew, 2))
     t.strictSame(await readStages(queries), [anew])
     await queries.deleteFrom('tags').where('id', '=', first).execute()
-    t.strictSame(await readGroupsStagedWithTag(queries, second, 5), ['site'])
+    t.strictSame(await readUsingGroups(queries, ['stageUses.tagId'], second, 5), ['site'])
 
     await store.decide((queries) => deleteStage(queries, group))
     t.strictSame(await readStages(queries, [group]), [])
