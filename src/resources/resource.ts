@@ -106,7 +106,7 @@ export interface Reference {
   readonly name: string
 }
 
-export type VersionedReference = Reference & { readonly version?: number }
+type VersionedReference = Reference & { readonly version?: number }
 
 type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'source' | 'time' }
   ? string

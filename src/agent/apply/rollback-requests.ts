@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeDurably } from '../host/durable-file.js'
+import { writeDurably } from '../../runtime/durable-file.js'
 import { pauseFor } from '../../runtime/pause.js'
 
 export interface RollbackRequest {

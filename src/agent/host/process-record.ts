@@ -1,6 +1,6 @@
 /** Which private cache we started, written down so that one that outlived a killed agent is found again and ended. */
 import { readFile, rm } from 'node:fs/promises'
-import { writeDurably } from './durable-file.js'
+import { writeDurably } from '../../runtime/durable-file.js'
 
 interface ProcessRecord {
   /** Of the manager; for people, the working directory tells which processes are meant. */

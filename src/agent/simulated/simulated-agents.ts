@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { CoordinatorAddress } from '../link/coordinator-http.js'
-import { makePrivateFolder, writeDurably } from '../host/durable-file.js'
+import { makePrivateFolder, writeDurably } from '../../runtime/durable-file.js'
 import { createKey } from '../link/key.js'
 
 /** Chosen by us: what a thousand agents make for one message is thrown away some messages later, and not copied before. */

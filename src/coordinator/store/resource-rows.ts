@@ -23,7 +23,7 @@ type Packed = 'list' | 'numbers'
 type Joined = 'owner' | 'reference'
 
 /** The fields that are a column of the table each. */
-export type StoredKey<F extends Fields> = {
+type StoredKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { computed: true }
     ? never
     : F[K] extends { kind: OneValue | Packed }
@@ -219,7 +219,7 @@ type Column<F extends Field> = F extends { kind: 'flag' }
     : ValueOf<F>
 
 /** As the table has it. */
-export type WrittenRow<F extends Fields> = {
+type WrittenRow<F extends Fields> = {
   readonly [K in WrittenColumn<F> as ColumnOf<F, K>]: Column<F[K]>
 }
 
