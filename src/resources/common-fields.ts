@@ -2,6 +2,9 @@
 
 export const id = { kind: 'id' } as const
 
+export const nameRules =
+  '1 to 255 characters without controls, line separators and lone surrogates; case-sensitive'
+
 export const organization = {
   kind: 'owner',
   description: "null: the system administrator's own; of an agent: shared by all",

@@ -81,6 +81,8 @@ export interface Editable<
   readonly toAnswer: (view: View) => object
   /** Where they take more than the fields; else they are made of these. */
   readonly bodies?: B
+  /** Accepted and ignored beside what nobody writes. */
+  readonly ignored?: readonly string[]
   /** Its own permission is enough to name what it refers to. */
   readonly asksNoAccess?: true
   readonly create: (service: StateService, actor: Actor, body: Static<B['create']>) => Promise<View>
@@ -137,7 +139,7 @@ export function resourceRoutes<
   }
   const edit = editingOf(service, of)
   const write = { errorKey, permission: { type, access: 'write' }, edit } as const
-  const ignoredKeys = readOnlyNames(fields)
+  const ignoredKeys = [...readOnlyNames(fields), ...(of.ignored ?? [])]
   const one = `${path}/{id}`
   const mayName = (actor: Actor, body: object): void => {
     if (of.asksNoAccess !== true) requireReferences(actor, fields, body, errorKey)

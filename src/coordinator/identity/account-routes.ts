@@ -29,6 +29,8 @@ export function accountRoutes(identity: Identity): readonly Route[] {
     },
     // A new password changes no other key.
     edited: { keys: ['updated'] },
+    // A create says whose it is; what it was made with may be sent back.
+    ignored: ['organization'],
     asksNoAccess: true,
     requireChangeable: (actor, { id }, { store }) => requireSole(store.queries, actor, id),
     create: (service, actor, body) => createAccount({ ...identity, service }, actor, body),

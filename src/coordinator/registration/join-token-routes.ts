@@ -51,7 +51,7 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
       errorKey: 'jointoken',
       permission: { type: 'agent', access: 'write' },
       body: withOthers(createBody(joinToken.fields), { tags }),
-      ignoredKeys: readOnlyNames(joinToken.fields),
+      ignoredKeys: [...readOnlyNames(joinToken.fields), 'updated'],
       answers: { 201: madeSchema },
       handle: async ({ actor, body }) => {
         if (body.tags) requireAccess(actor, 'tag', 'read', 'jointoken')
