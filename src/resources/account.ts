@@ -1,5 +1,5 @@
 /** Accounts: who may log in. A password goes in and never comes out, so it is no field. */
-import { id, times } from './common-fields.js'
+import { id, nameRules, times } from './common-fields.js'
 import { organization } from './organization.js'
 import type { Answer, Resource } from './resource.js'
 
@@ -13,7 +13,7 @@ export const account = {
     id,
     name: {
       kind: 'name',
-      description: 'unique in the whole store',
+      description: `${nameRules}; unique in the whole store`,
       write: { required: true, summary: 'unique in the whole store' },
     },
     email: {

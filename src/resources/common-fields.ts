@@ -22,6 +22,9 @@ export const uniqueName = {
 /** What an answer says of each object that it refers to. */
 export const named = { id, name: text } as const
 
+export const nameRules =
+  '1 to 255 characters without controls, line separators and lone surrogates; case-sensitive'
+
 export const organization = {
   kind: 'owner',
   description: "null: the system administrator's own; of an agent: shared by all",

@@ -1,5 +1,5 @@
 /** Join tokens: what lets new agents in. The token itself is answered once, when it is made. */
-import { id, organization } from './common-fields.js'
+import { id, nameRules, organization } from './common-fields.js'
 import type { Answer, Resource } from './resource.js'
 
 /** The end of the year 9999, the last that ISO 8601 writes with four digits. */
@@ -15,7 +15,11 @@ export const joinToken = {
   columns: ['id', 'label', 'uses', 'maxUses', 'expires', 'tags', 'created'],
   fields: {
     id,
-    label: { kind: 'name', write: { required: true, summary: 'what it is for' } },
+    label: {
+      kind: 'name',
+      description: nameRules,
+      write: { required: true, summary: 'what it is for' },
+    },
     organization,
     expires: {
       kind: 'moment',

@@ -1,5 +1,5 @@
 /** Organizations: separate owners of objects on one fleet. */
-import { id, times } from './common-fields.js'
+import { id, nameRules, times } from './common-fields.js'
 import { defaultQuotas, describeQuota, findQuotaMost, quotaNames, type QuotaName } from './quota.js'
 import type { Answer, Resource } from './resource.js'
 
@@ -25,7 +25,11 @@ export const organization = {
   columns: ['id', 'name', 'locked', 'accessTTL', 'refreshTTL', 'created'],
   fields: {
     id,
-    name: { kind: 'name', write: { required: true, summary: 'unique' } },
+    name: {
+      kind: 'name',
+      description: `${nameRules}; unique`,
+      write: { required: true, summary: 'unique' },
+    },
     accessTTL: {
       kind: 'integer',
       minimum: 1,

@@ -1,7 +1,7 @@
 /** Keeps the text of VCL that is not ours before it is unloaded (choices: 3, Takeover). */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { limitFiles, writeDurably } from '../host/durable-file.js'
+import { limitFiles, writeDurably } from '../../runtime/durable-file.js'
 
 /** Chosen by us: the oldest go first, so that a cache which is disturbed again and again does not fill the disk. */
 const filesLimit = 200

@@ -9,7 +9,7 @@ import { Type } from 'typebox'
 import { parseFitting, prepareGuard } from '../../mismatch.js'
 import { flag, orNull, text, whole, type Fitting } from '../../resources/json-fields.js'
 import { pauseFor } from '../../runtime/pause.js'
-import { readIfThere, writeDurably } from '../host/durable-file.js'
+import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
 
 const rollbackRequest = Type.Object({
   id: text,

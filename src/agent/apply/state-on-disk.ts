@@ -3,7 +3,12 @@ import { chmod, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { emptyRecord, parseRecord, type AgentRecord } from '../agent-record.js'
-import { limitFiles, makePrivateFolder, readIfThere, writeDurably } from '../host/durable-file.js'
+import {
+  limitFiles,
+  makePrivateFolder,
+  readIfThere,
+  writeDurably,
+} from '../../runtime/durable-file.js'
 import { saveForeignSource } from './foreign-sources.js'
 import { readGoodStates, type GoodState } from './good-states.js'
 import { readLastPanic, savePanicText } from '../host/panic-files.js'

@@ -1,7 +1,7 @@
 /** Keeps what the child of the cache said when it panicked: `panics/<time>.txt`, 0600, the newest ones. */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { limitFiles, writeDurably } from './durable-file.js'
+import { limitFiles, writeDurably } from '../../runtime/durable-file.js'
 
 /** Chosen by us: some 2 kB each. */
 const filesLimit = 20

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { Type } from 'typebox'
 import { parseFitting, prepareGuard } from '../../mismatch.js'
 import { text, whole, type Fitting } from '../../resources/json-fields.js'
-import { readIfThere, writeDurably } from './durable-file.js'
+import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
 
 const processRecord = Type.Object({
   /** Of the manager; for people, the working directory tells which processes are meant. */

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { readIfThere, writeDurably } from '../host/durable-file.js'
+import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
 
 export interface AgentKey {
   /** Hex; sent as `Authorization: Agent <key>` and never logged. */

@@ -10,7 +10,7 @@ import { Type } from 'typebox'
 import { parseFitting, prepareGuard } from '../../mismatch.js'
 import { matching } from '../../resources/json-fields.js'
 import type { CoordinatorAddress } from '../link/coordinator-http.js'
-import { makePrivateFolder, writeDurably } from '../host/durable-file.js'
+import { makePrivateFolder, writeDurably } from '../../runtime/durable-file.js'
 import { createKey } from '../link/key.js'
 
 const isKeyFile = prepareGuard(Type.Record(Type.String(), Type.Unknown()))

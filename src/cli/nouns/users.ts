@@ -10,7 +10,9 @@ const parts = toNounParts(resource, {
   example: 'users list --filter role=administrator',
 })
 
-const user: NounParts = { ...parts, fields: [...parts.fields, ownerField('by id or name')] }
+// Another role is said by its name.
+const fields = parts.fields.map((field) => ({ ...field, clearable: false }))
+const user: NounParts = { ...parts, fields: [...fields, ownerField('by id or name')] }
 
 export const users: Noun = {
   ...user,

@@ -8,7 +8,7 @@ type ComputedKey<F extends Fields> = {
 }[keyof F]
 
 /** What the noun's own code finds out. */
-type Computed<F extends Fields> = Pick<Answer<F>, ComputedKey<F> & keyof Answer<F>>
+export type Computed<F extends Fields> = Pick<Answer<F>, ComputedKey<F> & keyof Answer<F>>
 
 /** The fields are looked at once, not for each of the thousands of rows of a list. */
 export function answerMaker<F extends Fields>(

@@ -10,6 +10,7 @@ import {
 import type { ErrorKey } from '../../errors.js'
 import { answerList, route, type Route } from '../http/route.js'
 import { mapRows } from '../store/long-list.js'
+import type { StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import type { Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
@@ -17,7 +18,9 @@ import { scopeOf, type StateService } from '../service.js'
 import { editing } from './editing.js'
 import { listFieldsOf, listObjects, type Listing } from './list-objects.js'
 import { forceQuery, listQuerySchema, requireAccess } from './references.js'
+import { answerMaker, type Computed } from './resource-answers.js'
 import {
+  answerSchema,
   createBody,
   editKeys,
   requireFixed,
@@ -78,6 +81,8 @@ export interface Editable<
   readonly toAnswer: (view: View) => object
   /** Where they take more than the fields; else they are made of these. */
   readonly bodies?: B
+  /** Accepted and ignored beside what nobody writes. */
+  readonly ignored?: readonly string[]
   /** Its own permission is enough to name what it refers to. */
   readonly asksNoAccess?: true
   readonly create: (service: StateService, actor: Actor, body: Static<B['create']>) => Promise<View>
@@ -134,7 +139,7 @@ export function resourceRoutes<
   }
   const edit = editingOf(service, of)
   const write = { errorKey, permission: { type, access: 'write' }, edit } as const
-  const ignoredKeys = readOnlyNames(fields)
+  const ignoredKeys = [...readOnlyNames(fields), ...(of.ignored ?? [])]
   const one = `${path}/{id}`
   const mayName = (actor: Actor, body: object): void => {
     if (of.asksNoAccess !== true) requireReferences(actor, fields, body, errorKey)
@@ -229,11 +234,14 @@ function asItIs(found: object): object {
   return found
 }
 
-/** Of a noun whose objects are answered alike everywhere, each from its own record. */
-export function answeredAs<Found extends object>(
-  schema: TSchema,
-  toAnswer: (found: Found) => object,
+/** Of a noun whose objects are answered alike everywhere. `compute`: what stands in no column. */
+export function answeredAs<F extends Fields, Found extends StoredRecord<F>>(
+  fields: F,
+  compute: (found: Found) => Computed<F>,
 ) {
+  const schema = answerSchema(fields)
+  const makeAnswer = answerMaker(fields)
+  const toAnswer = (found: Found) => makeAnswer(found, compute(found))
   return {
     listed: schema,
     toListed: toAnswer,

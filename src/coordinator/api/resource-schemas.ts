@@ -5,7 +5,6 @@ import {
   type TObject,
   type TProperties,
   type TSchema,
-  type TSchemaOptions,
   type TUnsafe,
 } from 'typebox'
 import {
@@ -54,7 +53,9 @@ function fieldSchema(field: Field): TSchema {
   return field.optional === true ? Type.Optional(value) : value
 }
 
-type Maker = (field: never, options: TSchemaOptions) => TSchema
+type Options = Readonly<Record<string, unknown>>
+
+type Maker = (field: never, options: Options) => TSchema
 
 /** One for each kind; each is called with fields of its own kind only. */
 const schemaMakers = {
@@ -145,8 +146,8 @@ export type CreateBody<F extends Fields> = {
 export type GivenBody<F extends Fields> = Omit<CreateBody<F>, 'organization'>
 
 export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> {
-  const { properties } = givenBody(fields)
-  const schema = Type.Object({ ...properties, organization: ownerReference }, closed)
+  const properties = { ...createProperties(fields), organization: ownerReference }
+  const schema = Type.Object(properties, closed)
   return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
 }
 
@@ -154,12 +155,17 @@ export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> 
 export function givenBody<F extends Fields>(
   fields: F,
   options: object = {},
-): TUnsafe<GivenBody<F>> & { readonly properties: TProperties } {
+): TUnsafe<GivenBody<F>> {
+  const schema = Type.Object(createProperties(fields), { ...closed, ...options })
+  return schema as unknown as TUnsafe<GivenBody<F>> // made of the same fields
+}
+
+function createProperties(fields: Fields): Record<string, TSchema> {
   const properties = writtenFields(fields, 'create').map(([name, field]) => {
     const schema = bodySchema(field)
     return [name, field.write.required === true ? schema : Type.Optional(schema)] as const
   })
-  return Type.Object(Object.fromEntries(properties), { ...closed, ...options }) as never // made of the same fields
+  return Object.fromEntries(properties)
 }
 
 export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> {

@@ -4,17 +4,16 @@ import { account } from '../../resources/account.js'
 import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import { createBody, updateBody, withOthers } from '../api/resource-schemas.js'
 import type { Route } from '../http/route.js'
-import { accountReading } from './account-queries.js'
+import { accountReading, type AccountRecord } from './account-queries.js'
 import { createAccount, deleteAccount, requireSole, updateAccount } from './accounts.js'
 import type { Identity } from './identity.js'
-import { accountSchema, toAccountView } from './identity-views.js'
 
 const password = Type.String({ writeOnly: true, description: 'at least 12 characters' })
 
 export function accountRoutes(identity: Identity): readonly Route[] {
   return resourceRoutes(identity.service, {
     ...accountReading,
-    ...answeredAs(accountSchema, toAccountView),
+    ...answeredAs(account.fields, (found: AccountRecord) => found),
     resource: account,
     title: 'Account',
     summaries: {
@@ -30,6 +29,8 @@ export function accountRoutes(identity: Identity): readonly Route[] {
     },
     // A new password changes no other key.
     edited: { keys: ['updated'] },
+    // A create says whose it is; what it was made with may be sent back.
+    ignored: ['organization'],
     asksNoAccess: true,
     requireChangeable: (actor, { id }, { store }) => requireSole(store.queries, actor, id),
     create: (service, actor, body) => createAccount({ ...identity, service }, actor, body),

@@ -1,7 +1,7 @@
 /** Access token → who calls. What was found is believed for some seconds, so that a call costs no query and no signature. */
 import { credentialsChangedSubject } from '../bus/subjects.js'
 import type { Actor } from '../../resources/permission.js'
-import { findSession, touchSession, type SessionRecord } from './session-queries.js'
+import { findSession, updateSession, type SessionRecord } from './session-queries.js'
 import type { Queries } from '../store/store.js'
 import { readGrantsOf } from './user-queries.js'
 import type { Identity } from './identity.js'
@@ -72,7 +72,7 @@ async function findActor(
   if (!session || !maySessionLive(session))
     throw unauthenticated('the session has ended; log in again')
   if (now() - session.lastUsedAt >= touchEveryMs)
-    await touchSession(store.queries, session.id, now())
+    await updateSession(store.queries, session.id, { lastUsedAt: now() })
   return {
     actor: await readActor(store.queries, session),
     expiresAtMs: reading.token.expiresAtSeconds * 1000,

@@ -3,14 +3,13 @@ import { idp } from '../../resources/idp.js'
 import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'
 import type { Identity } from './identity.js'
-import { idpSchema, toIdpView } from './identity-views.js'
-import { idpReading } from './idp-queries.js'
+import { idpReading, type IdpRecord } from './idp-queries.js'
 import { changeIdp, createIdp, deleteIdp, idpBodies } from './idps.js'
 
 export function idpRoutes(identity: Identity): readonly Route[] {
   return resourceRoutes(identity.service, {
     ...idpReading,
-    ...answeredAs(idpSchema, toIdpView),
+    ...answeredAs<typeof idp.fields, IdpRecord>(idp.fields, () => ({})),
     resource: idp,
     title: 'Idp',
     summaries: {

@@ -5,7 +5,7 @@
  *   begin ──302──▶ provider ──302──▶ finish ──▶ tokens            (an answer as JSON, or the page's cookie)
  *                                           └─302──▶ return?code= ──▶ exchange ──▶ tokens
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { insertLoginCode, takeLoginCode, useLoginState } from './idp-logins.js'
@@ -17,6 +17,7 @@ import type { LoginChecks } from './provider-client.js'
 import { openProvider } from './provider-secret.js'
 import { parseReturnUrl } from './return-url.js'
 import { startSession, type Tokens } from './sessions.js'
+import { digestToken } from './tokens.js'
 
 /** Chosen by us: how long people may take at the provider. */
 export const loginSeconds = 600
@@ -118,7 +119,7 @@ export async function exchangeCode(
   const { service } = identity
   const { code, sourceAddress, note } = given
   return limited(identity, sourceAddress, async () => {
-    const membership = await takeLoginCode(service.store.queries, digestOf(code), service.now())
+    const membership = await takeLoginCode(service.store.queries, digestToken(code), service.now())
     if (!membership)
       throw refuse('the code is none of this service, was used or is older than 60 s')
     note({ organization: membership.organizationId })
@@ -164,7 +165,10 @@ async function readPending(
   const states = parameters.getAll('state')
   const isSame =
     states.length === 1 &&
-    timingSafeEqual(Buffer.from(digestOf(states[0] ?? '')), Buffer.from(digestOf(pending.state)))
+    timingSafeEqual(
+      Buffer.from(digestToken(states[0] ?? '')),
+      Buffer.from(digestToken(pending.state)),
+    )
   if (!isSame) throw refuse('this is the answer to another login; begin again')
   return pending
 }
@@ -184,7 +188,7 @@ async function claimLogin({ service }: Identity, pending: Pending): Promise<IdpR
   const { queries } = service.store
   const { expiresAt } = pending
   const times = { now: service.now(), expiresAt }
-  if (!(await useLoginState(queries, digestOf(pending.state), times)))
+  if (!(await useLoginState(queries, digestToken(pending.state), times)))
     throw refuse('this login has been finished before; begin again')
   const idp = await idpReading.find(queries, { kind: 'all' }, pending.idpId)
   if (idp?.updatedAt !== pending.updatedAt)
@@ -196,14 +200,10 @@ async function makeCode({ service }: Identity, membership: Membership): Promise<
   const code = randomBytes(24).toString('base64url')
   const now = service.now()
   const times = { now, expiresAt: now + codeMs }
-  await insertLoginCode(service.store.queries, digestOf(code), membership, times)
+  await insertLoginCode(service.store.queries, digestToken(code), membership, times)
   return code
 }
 
 function refuse(message: string): FleetError {
   return new FleetError('invalid', 'auth', message)
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -8,8 +8,7 @@ import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import { givenBody, updateBody } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
 import { scopeOf, type StateService } from '../service.js'
-import { toOrganizationView, wholeOrganizationSchema } from './identity-views.js'
-import { organizationReading } from './organization-queries.js'
+import { organizationReading, type OrganizationRecord } from './organization-queries.js'
 import {
   assignAccount,
   createOrganization,
@@ -18,6 +17,11 @@ import {
   unassignAccount,
   updateOrganization,
 } from './organizations.js'
+
+const answers = answeredAs<typeof organization.fields, OrganizationRecord>(
+  organization.fields,
+  () => ({}),
+)
 
 export function organizationRoutes(service: StateService): readonly Route[] {
   const assign = memberRoute(service, {
@@ -36,7 +40,7 @@ export function organizationRoutes(service: StateService): readonly Route[] {
 function editRoutes(service: StateService): readonly Route[] {
   return resourceRoutes(service, {
     ...organizationReading,
-    ...answeredAs(wholeOrganizationSchema, toOrganizationView),
+    ...answers,
     resource: organization,
     title: 'Organization',
     summaries: {
@@ -80,12 +84,12 @@ function memberRoute(service: StateService, { verb, summary, run }: MemberVerb):
       return found
     },
     body: accountBody,
-    answers: { 200: wholeOrganizationSchema },
+    answers: { 200: answers.answer },
     handle: async ({ actor, object, body }) => {
       requireAccess(actor, 'account', 'read', 'organization')
       return {
         status: 200,
-        body: toOrganizationView(await run(service, actor, object, body.account)),
+        body: answers.toAnswer(await run(service, actor, object, body.account)),
       }
     },
   })

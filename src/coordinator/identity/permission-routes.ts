@@ -3,14 +3,15 @@ import { permission } from '../../resources/user-permission.js'
 import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'
 import type { StateService } from '../service.js'
-import { permissionSchema, toPermissionView } from './identity-views.js'
-import { permissionReading } from './permission-queries.js'
+import { permissionReading, type PermissionRecord } from './permission-queries.js'
 import { createPermission, deletePermission, updatePermission } from './permissions.js'
 
 export function permissionRoutes(service: StateService): readonly Route[] {
   return resourceRoutes(service, {
     ...permissionReading,
-    ...answeredAs(permissionSchema, toPermissionView),
+    ...answeredAs<typeof permission.fields, PermissionRecord>(permission.fields, () => ({
+      read: true,
+    })),
     resource: permission,
     title: 'Permission',
     summaries: {

@@ -64,28 +64,26 @@ export function createProviderClient(now: () => number, resolveName?: ResolveNam
       askProvider(await load(), provider, providerFetch),
     )
 
+  const attempt = async <T>(fault: Fault, work: (library: Library) => Promise<T>): Promise<T> => {
+    const library = await load()
+    try {
+      return await work(library)
+    } catch (error) {
+      throw describeFault(library, error, fault)
+    }
+  }
+
   return {
-    begin: async (provider, redirectUri, log) => {
-      const library = await load()
-      try {
-        return await beginLogin(library, await discover(provider), provider, redirectUri)
-      } catch (error) {
-        throw describeFault(library, error, { provider, log, isAnswer: false })
-      }
-    },
+    begin: (provider, redirectUri, log) =>
+      attempt({ provider, log, isAnswer: false }, async (library) =>
+        beginLogin(library, await discover(provider), provider, redirectUri),
+      ),
     finish: async (provider, callback, checks, log) => {
-      const library = await load()
-      let configuration: Configuration
-      try {
-        configuration = await discover(provider)
-      } catch (error) {
-        throw describeFault(library, error, { provider, log, isAnswer: false })
-      }
-      try {
-        return await finishLogin(library, configuration, { provider, callback, checks })
-      } catch (error) {
-        throw describeFault(library, error, { provider, log, isAnswer: true })
-      }
+      const asking = { provider, log, isAnswer: false }
+      const configuration = await attempt(asking, () => discover(provider))
+      return attempt({ provider, log, isAnswer: true }, (library) =>
+        finishLogin(library, configuration, { provider, callback, checks }),
+      )
     },
   }
 }

@@ -1,8 +1,9 @@
 /** The file of the secret key, and beside it the key from before as long as a rotation is under way. */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { link, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { FleetError } from '../../errors.js'
+import { writeDurably, writeWhole } from '../../runtime/durable-file.js'
 import {
   formatSecretKey,
   keyBytes,
@@ -75,29 +76,6 @@ export async function setAsideBadKey(file: string): Promise<string | null> {
 
 function previousFile(file: string): string {
   return `${file}.previous`
-}
-
-async function writeDurably(file: string, text: string): Promise<void> {
-  const draft = `${file}.new`
-  await rm(draft, { force: true })
-  await writeWhole(draft, text)
-  await rename(draft, file)
-  const folder = await open(dirname(file), 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
-async function writeWhole(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 function isErrno(error: unknown, code: string): boolean {

@@ -216,15 +216,11 @@ export async function replaceRefreshDigest(
   return numUpdatedRows > 0n
 }
 
-export async function touchSession(queries: Queries, id: number, now: number): Promise<void> {
-  await queries.updateTable('sessions').set({ lastUsedAt: now }).where('id', '=', id).execute()
-}
-
-/** One without access tokens lives as long as it is used. */
-export async function prolongSession(
+/** That it is used; one without access tokens lives as long as it is. */
+export async function updateSession(
   queries: Queries,
   id: number,
-  times: Pick<SessionTimes, 'lastUsedAt' | 'refreshExpiresAt'>,
+  times: Partial<Pick<SessionTimes, 'lastUsedAt' | 'refreshExpiresAt'>>,
 ): Promise<void> {
   await queries.updateTable('sessions').set(times).where('id', '=', id).execute()
 }

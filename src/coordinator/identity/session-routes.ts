@@ -1,16 +1,16 @@
 /** `/sessions`: who is logged in, how to end that, and long-lived tokens for programs. */
 import { Type } from 'typebox'
-import { permissionTypes } from '../../resources/permission.js'
+import { permissionTypes, toPermissions } from '../../resources/permission.js'
 import { apiToken, session } from '../../resources/session.js'
 import { nameSchema } from '../api/references.js'
 import { answeredAs, listRoute } from '../api/resource-routes.js'
 import { answerSchema } from '../api/resource-schemas.js'
+import { toSeconds } from '../api/times.js'
 import { route, type Route } from '../http/route.js'
 import { scopeOf } from '../service.js'
 import { createApiToken } from './api-tokens.js'
 import type { Identity } from './identity.js'
-import { sessionSchema, toSessionView } from './identity-views.js'
-import { sessionReading } from './session-queries.js'
+import { sessionReading, type ListedSession } from './session-queries.js'
 import { endSession } from './sessions.js'
 
 const closed = { additionalProperties: false }
@@ -39,12 +39,19 @@ const apiTokenBody = Type.Object(
   closed,
 )
 
+function compute({ limits, refreshExpiresAt }: ListedSession) {
+  return {
+    permissions: limits && toPermissions(limits),
+    refreshExpire: refreshExpiresAt === 0 ? null : toSeconds(refreshExpiresAt),
+  }
+}
+
 export function sessionRoutes(identity: Identity): readonly Route[] {
   const { service } = identity
   return [
     listRoute(service, {
       ...sessionReading,
-      ...answeredAs(sessionSchema, toSessionView),
+      ...answeredAs(session.fields, compute),
       resource: session,
       title: 'Session',
       summaries: { list: 'Sessions and API tokens that live' },

@@ -3,14 +3,13 @@ import { user } from '../../resources/user.js'
 import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'
 import type { StateService } from '../service.js'
-import { toUserView, userSchema } from './identity-views.js'
-import { userReading } from './user-queries.js'
+import { userReading, type UserRecord } from './user-queries.js'
 import { changeRole, createUser, deleteUser } from './users.js'
 
 export function userRoutes(service: StateService): readonly Route[] {
   return resourceRoutes(service, {
     ...userReading,
-    ...answeredAs(userSchema, toUserView),
+    ...answeredAs<typeof user.fields, UserRecord>(user.fields, () => ({})),
     resource: user,
     title: 'User',
     summaries: {

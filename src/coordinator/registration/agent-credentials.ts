@@ -1,9 +1,9 @@
 /** Who knocks: an agent with its own key, or a new one with a join token. Both are kept as SHA-256 digests only. */
-import { createHash } from 'node:crypto'
 import { agentStates } from '../../resources/agent-state.js'
 import { findAgentNameProblem, linkedAgentNameLimit } from '../../resources/names.js'
 import { FleetError } from '../../errors.js'
 import { findAgentByKey, findAgentByName } from '../fleet/agent-rows.js'
+import { digestToken } from '../identity/tokens.js'
 import { findUsableJoinToken } from './join-token-queries.js'
 import type { StateService } from '../service.js'
 
@@ -31,14 +31,10 @@ export interface JoiningAgent {
 
 export type Credential = KnownAgent | JoiningAgent
 
-/** The digest is looked up whole, so that no comparison of secrets can be timed. */
-export function digestSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
-}
-
 /** Throws FleetError 'unauthenticated' for a key that is nobody's, or no longer anybody's. */
 export async function recognizeKey(service: StateService, key: string): Promise<KnownAgent> {
-  const keyDigest = digestSecret(key)
+  // Looked up whole, so that no comparison of secrets can be timed; a join token likewise.
+  const keyDigest = digestToken(key)
   const agent = await findAgentByKey(service.store.queries, keyDigest)
   if (!agent)
     throw new FleetError(
@@ -57,7 +53,7 @@ export async function recognizeJoinToken(
   name: string,
 ): Promise<JoiningAgent> {
   const { queries } = service.store
-  const found = await findUsableJoinToken(queries, digestSecret(token), service.now())
+  const found = await findUsableJoinToken(queries, digestToken(token), service.now())
   if (!found)
     throw new FleetError(
       'unauthenticated',

@@ -10,17 +10,16 @@ import {
   referenceTo,
   requireAccess,
 } from '../api/references.js'
-import { answerMaker } from '../api/resource-answers.js'
 import { answeredAs, listRoute } from '../api/resource-routes.js'
-import { answerSchema, createBody, withOthers } from '../api/resource-schemas.js'
+import { createBody, withOthers } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
 import { scopeOf, type StateService } from '../service.js'
 import { joinTokenReading, type JoinTokenRecord } from './join-token-queries.js'
 import { createJoinToken, deleteJoinToken } from './join-tokens.js'
 
-const joinTokenSchema = answerSchema(joinToken.fields)
+const answers = answeredAs(joinToken.fields, (found: JoinTokenRecord) => found)
 const madeSchema = Type.Object(
-  { ...joinTokenSchema.properties, token: Type.String() },
+  { ...answers.answer.properties, token: Type.String() },
   { additionalProperties: false },
 )
 
@@ -33,17 +32,11 @@ const tags = Type.Optional(
   ),
 )
 
-const answer = answerMaker(joinToken.fields)
-
-function view(record: JoinTokenRecord) {
-  return answer(record, record)
-}
-
 export function joinTokenRoutes(service: StateService): readonly Route[] {
   return [
     listRoute(service, {
       ...joinTokenReading,
-      ...answeredAs(joinTokenSchema, view),
+      ...answers,
       resource: joinToken,
       title: 'JoinToken',
       summaries: { list: 'Join tokens, without the tokens themselves' },
@@ -58,12 +51,12 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
       errorKey: 'jointoken',
       permission: { type: 'agent', access: 'write' },
       body: withOthers(createBody(joinToken.fields), { tags }),
-      ignoredKeys: readOnlyNames(joinToken.fields),
+      ignoredKeys: [...readOnlyNames(joinToken.fields), 'updated'],
       answers: { 201: madeSchema },
       handle: async ({ actor, body }) => {
         if (body.tags) requireAccess(actor, 'tag', 'read', 'jointoken')
         const { token, record } = await createJoinToken(service, actor, body)
-        return { status: 201, body: { ...view(record), token } }
+        return { status: 201, body: { ...answers.toAnswer(record), token } }
       },
     }),
     route({

@@ -12,7 +12,7 @@ import {
   type JoinTokenRecord,
 } from './join-token-queries.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
-import { digestSecret } from './agent-credentials.js'
+import { digestToken } from '../identity/tokens.js'
 import type { Queries } from '../store/store.js'
 import { chooseOwner, requireAll } from '../api/find-references.js'
 import type { CreateBody } from '../api/resource-schemas.js'
@@ -39,7 +39,7 @@ export async function createJoinToken(
   const maxUses = wanted.maxUses ?? 1
   const expiresAt = readExpiry(wanted.expires ?? null, now)
   const token = randomBytes(32).toString('base64url')
-  const digest = digestSecret(token)
+  const digest = digestToken(token)
   const id = await service.store.transaction(async (inside) => {
     const tagIds = await readTags(inside, owner, wanted.tags ?? [], now)
     const columns = { organizationId: owner, label, digest, expiresAt, maxUses, tagIds }

@@ -222,7 +222,7 @@ type Column<F extends Field> = F extends { kind: 'flag' }
     : ValueOf<F>
 
 /** As the table has it. */
-export type WrittenRow<F extends Fields> = {
+type WrittenRow<F extends Fields> = {
   readonly [K in WrittenColumn<F> as ColumnOf<F, K>]: Column<F[K]>
 }
 

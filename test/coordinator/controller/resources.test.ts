@@ -283,6 +283,19 @@ void t.test('placement is told for each agent', async (t) => {
   ])
 })
 
+void t.test('an account may be sent back with whose it was made', async (t) => {
+  const client = await startClient(t)
+  const password = 'long enough a word'
+  const account = await client.expect(201, 'POST', '/accounts', { name: 'anna', password })
+  const path = `/accounts/${String(account['id'])}`
+
+  const changed = await client.expect(200, 'PUT', path, {
+    organization: null,
+    email: 'a@b.example',
+  })
+  t.match(changed, { email: 'a@b.example', organizations: [] })
+})
+
 void t.test('a join token is shown once, with tags by id or name', async (t) => {
   const client = await startClient(t)
   const tag = await makeTag(client)
@@ -292,6 +305,8 @@ void t.test('a join token is shown once, with tags by id or name', async (t) => 
     maxUses: 2,
     expires,
     tags: [{ id: tag['id'] }, 'new-tag'],
+    // What nobody writes is taken, and left alone.
+    updated: '2026-01-01T00:00:00.000Z',
   })
   const { token, ...shown } = made
 

@@ -2,15 +2,16 @@
  * Sessions of the console's cookie. They stand among the other sessions, so whatever ends those ends these; their digest is
  * that of the cookie's secret, which no call for tokens accepts.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { credentialsChangedSubject } from '../../bus/subjects.js'
 import type { Actor } from '../../../resources/permission.js'
 import {
   deleteOldestLogins,
   findSession,
   insertSession,
-  prolongSession,
+  updateSession,
 } from '../../identity/session-queries.js'
+import { digestToken } from '../../identity/tokens.js'
 import type { Identity } from '../../identity/identity.js'
 import { endSession } from '../../identity/sessions.js'
 import { findPlaceOf } from './places.js'
@@ -51,7 +52,7 @@ export function createConsoleSessions({ service }: Identity): ConsoleSessions {
           accountId,
           organizationId,
           label,
-          refreshDigest: digest(secret),
+          refreshDigest: digestToken(secret),
           createdAt: now(),
           lastUsedAt: now(),
           accessExpiresAt: 0,
@@ -77,21 +78,17 @@ export function createConsoleSessions({ service }: Identity): ConsoleSessions {
     if (id === undefined || secret === undefined) return undefined
     const session = await findSession(store.queries, Number(id))
     if (!session || session.refreshExpiresAt <= now() || session.account.locked) return undefined
-    if (!isSame(session.refreshDigest, digest(secret))) return undefined
+    if (!isSame(session.refreshDigest, digestToken(secret))) return undefined
     const { accountId, organizationId, account } = session
     const actor = await findPlaceOf(store.queries, { ...account, id: accountId }, organizationId)
     if (!actor) return undefined
     if (now() - session.lastUsedAt >= prolongEveryMs)
-      await prolongSession(store.queries, session.id, {
+      await updateSession(store.queries, session.id, {
         lastUsedAt: now(),
         refreshExpiresAt: now() + idleMs,
       })
     return { ...actor, sessionId: session.id }
   }
-}
-
-function digest(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
 }
 
 function isSame(a: string, b: string): boolean {

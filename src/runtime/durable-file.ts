@@ -38,9 +38,11 @@ function isFull(error: unknown): boolean {
   )
 }
 
-async function writeWhole(draft: string, content: string | Buffer): Promise<void> {
+export async function writeWhole(draft: string, content: string | Buffer): Promise<void> {
   const file = await open(draft, 'w', 0o600)
   try {
+    // Of what lay there already the mode would stay.
+    await file.chmod(0o600)
     await file.writeFile(content)
     await file.sync()
   } finally {
