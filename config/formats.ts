@@ -7,7 +7,7 @@ export interface HostPort {
   readonly port: number
 }
 
-/** Letters, digits, dash; 52 leave room for `-sim-00001` within the 63 that the link accepts (choices: 1, 4). */
+/** Letters, digits, dash; 52 leave room for `-sim-00001` within the 63 that the link accepts (docs/behaviour.md, Names). */
 const agentName = /^[A-Za-z0-9-]{1,52}$/
 /** Of one agent, on its link. */
 const tagsMost = 256
@@ -154,7 +154,7 @@ function readList(text: string): readonly string[] {
     .filter((member) => member !== '')
 }
 
-/** As the agent link takes them (choices: 2, Names); a coordinator would refuse the agent for ever. */
+/** As the agent link takes them (docs/behaviour.md, Names); a coordinator would refuse the agent for ever. */
 function readTags(text: string): readonly string[] | undefined {
   const tags = readList(text)
   return tags.length <= tagsMost && tags.every((tag) => isName(tag, 255)) ? tags : undefined

@@ -1,4 +1,4 @@
-/** Arguments, environment and file → one frozen configuration. The only caller of convict (choices: 1). */
+/** Arguments, environment and file → one frozen configuration. The only caller of convict (docs/behaviour.md, Settings). */
 import { existsSync } from 'node:fs'
 import { hostname, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -195,7 +195,7 @@ function toAddress(text: string): HostPort {
   return address
 }
 
-/** systemd's STATE_DIRECTORY, else the user's state home (choices: 1). */
+/** systemd's STATE_DIRECTORY, else the user's state home (docs/behaviour.md, Settings). */
 function defaultStateDir(env: Environment): string {
   const systemd = env['STATE_DIRECTORY']?.split(':')[0]
   if (systemd) return systemd

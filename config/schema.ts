@@ -1,6 +1,6 @@
 /**
- * Every setting of the daemon: meaning, unit, form, default, variable and flag (choices: 1). `cachefleetd --help`
- * prints this table.
+ * Every setting of the daemon: meaning, unit, form, default, variable and flag (docs/behaviour.md, Settings). `cachefleetd
+ * --help` prints this table.
  */
 import type convict from 'convict'
 import type { HostPort } from './formats.js'

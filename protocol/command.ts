@@ -20,7 +20,7 @@ export interface Command<Result> {
   readonly sensitive?: boolean
 }
 
-/** One compile holds up everybody on the cache's one manager thread (choices: 4, "One load may take 120 s"). */
+/** One compile holds up everybody on the cache's one manager thread (docs/behaviour.md, Deploy). */
 export const loadTimeoutMs = 120_000
 
 /**

@@ -22,7 +22,7 @@ export function replyText(reply: Reply): string {
   return reply.body.toString('utf8', 0, textLimitBytes)
 }
 
-/** A longer answer is taken for garbage (choices: 3, Failing). The cache's own bound, cli_limit, is at most 100 MB. */
+/** A longer answer is taken for garbage (docs/behaviour.md, Failing). The cache's own bound, cli_limit, is at most 100 MB. */
 export const replyLimitBytes = 64 * 1024 * 1024
 
 const lineFeed = 0x0a

@@ -16,7 +16,7 @@ import { ManagementPortError } from './errors.js'
 
 /** Chosen by us: the cache has no bound of its own. */
 export const argumentLimitBytes = 64 * 1024
-/** Chosen by us: four times the longest flattened VCL that is deployed (choices: 3, "flattened text over 2 MiB"). */
+/** Chosen by us: four times the longest flattened VCL that is deployed (docs/behaviour.md, VCL limits). */
 export const sourceLimitBytes = 8 * 1024 * 1024
 
 /** `name argument…` for a command that the manager answers itself: vcl.* but vcl.show, param.*, process commands. */

@@ -1,4 +1,4 @@
-/** `cachefleetd admin set-password|add NAME`: works while the daemon runs, reads standard input (choices: 1). */
+/** `cachefleetd admin set-password|add NAME`: works while the daemon runs, reads standard input (docs/behaviour.md, Programs). */
 import { stdin, stderr } from 'node:process'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'

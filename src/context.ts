@@ -7,7 +7,7 @@ export interface Context {
   readonly log: Logger
 }
 
-/** `X-Trace-Id` values that are taken over; anything else is replaced (choices: 2). */
+/** `X-Trace-Id` values that are taken over; anything else is replaced (docs/behaviour.md, Calls). */
 export const traceIdPattern = /^[A-Za-z0-9_-]{8,64}$/
 
 /** 32 hex digits. Node keeps a stock of random bytes for UUIDs only: an agent makes an id for each look at its cache. */

@@ -16,7 +16,7 @@ export type ErrorKind =
   | 'unavailable' // 503
   | 'timed-out' // 504
 
-/** Scope of an error, answered as `errorKey` (choices: 2). */
+/** Scope of an error, answered as `errorKey` (docs/behaviour.md, Errors). */
 export type ErrorKey =
   | 'agent'
   | 'tag'

@@ -1,4 +1,4 @@
-/** The daemon: settings, roles, signals, exit codes (choices: 1). */
+/** The daemon: settings, roles, signals, exit codes (docs/behaviour.md, Programs). */
 import type { Logger } from 'pino'
 import {
   ConfigError,
@@ -15,9 +15,9 @@ import { startRoles, type RunningRoles } from './roles.js'
 import { createServiceManager } from './service-manager.js'
 import { version } from './version.js'
 
-/** choices: 1: bad configuration. */
+/** docs/behaviour.md, Settings: bad configuration. */
 const badConfiguration = 78
-/** choices: 1: graceful within 10 s. */
+/** docs/behaviour.md, Shutdown: graceful within 10 s. */
 const stopTimeoutMs = 9_500
 
 const usage = `Usage: cachefleetd [--coordinator] [settings]

@@ -83,7 +83,7 @@ async function startOwnCoordinator(
       settings: {
         heartbeatMs: settings.heartbeat * 1000,
         statsIntervalMs: settings.statsInterval * 1000,
-        // choices: 2, Tokens.
+        // docs/behaviour.md, Tokens.
         accessTtlSeconds: 600,
         refreshTtlSeconds: 3600,
         apiLogDays: settings.apilogDays,

@@ -1,6 +1,6 @@
 /**
- * `cachefleetd rollback [NUMBER] | --list`: on the host of an agent, back to a good state that it keeps (choices: 3). The
- * running agent does it; without a coordinator, too.
+ * `cachefleetd rollback [NUMBER] | --list`: on the host of an agent, back to a good state that it keeps
+ * (docs/behaviour.md, Saved state). The running agent does it; without a coordinator, too.
  */
 import { stdout } from 'node:process'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { becomeOwner, loadServiceSettings, requireStateDir } from './service-set
 const usage = `usage: cachefleetd rollback [NUMBER | --list] [settings of the daemon]
 Without a number: the newest good state in which the cache served something else.`
 
-/** One load may take 120 s (choices: 4); an agent that does not run answers nothing. */
+/** One load may take 120 s (docs/behaviour.md, Deploy); an agent that does not run answers nothing. */
 const answerTimeMs = 150_000
 
 /** Rejects when it was not done. */

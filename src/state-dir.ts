@@ -1,4 +1,4 @@
-/** The state dir: made where it is missing, entered by its owner only (choices: 4). */
+/** The state dir: made where it is missing, entered by its owner only (docs/behaviour.md, State directory). */
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { FleetError } from './errors.js'

@@ -1,4 +1,4 @@
-/** Settings: where they come from, which wins, and what is said when one is wrong (choices: 1). */
+/** Settings: where they come from, which wins, and what is said when one is wrong (docs/behaviour.md, Settings). */
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -232,8 +232,8 @@ class Agent {
   }
 
   /**
-   * Before the first enrolment nobody has said what is wanted (choices: 3, Read-only, Locked); what somebody wanted on this
-   * host is held, though no coordinator's word is taken.
+   * Before the first enrolment nobody has said what is wanted (docs/behaviour.md, Read-only agents); what somebody wanted on
+   * this host is held, though no coordinator's word is taken.
    */
   #mayChange(): boolean {
     const { coordinatorId, lockedBecause, rolledBackTo } = this.#state.record

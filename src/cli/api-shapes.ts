@@ -19,7 +19,7 @@ export function requireList(value: unknown): readonly Fields[] {
   throw new Error(`a list was expected of the coordinator, not ${describe(value)}`)
 }
 
-/** What references and objects are called: domains have an fqdn, tokens a label (choices: 2). */
+/** What references and objects are called: domains have an fqdn, tokens a label (docs/behaviour.md, Updates). */
 export function nameOf(value: unknown): string | undefined {
   if (!isFields(value)) return undefined
   const name = value['name'] ?? value['fqdn'] ?? value['label']

@@ -61,7 +61,7 @@ export type ReportCall = (line: string) => void
 /** Chosen by us: what the API gives its own calls to agents, and some. */
 const answerTimeoutMs = 60_000
 
-/** Chosen by us: three of the comments that an event stream has every 15 s (choices: 2, events). */
+/** Chosen by us: three of the comments that an event stream has every 15 s (docs/behaviour.md, Events). */
 const silenceMs = 50_000
 
 export function createApi(server: Server, credentials: Credentials, report: ReportCall): Api {

@@ -25,7 +25,7 @@ export function toCell(value: unknown): string {
   return isFields(value) ? toPairs(value) : JSON.stringify(value)
 }
 
-/** What a session may at most, as it is typed (choices: 8, `sessions add`); a permission has more fields. */
+/** What a session may at most, as it is typed (docs/behaviour.md, API tokens); a permission has more fields. */
 function isGrant(value: unknown): value is Fields {
   return isFields(value) && Object.keys(value).toSorted().join() === 'read,type,write'
 }

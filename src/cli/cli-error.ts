@@ -1,4 +1,4 @@
-/** Exit codes (choices: 8), and the one error type of the client; anything else that is thrown is a bug. */
+/** Exit codes (docs/behaviour.md, Exit codes), and the one error type of the client; anything else that is thrown is a bug. */
 import type { Fields } from './api-shapes.js'
 
 export const exitCodes = {
@@ -53,12 +53,12 @@ export function unanswered(errorMsg: string, traceId: string | undefined): CliEr
   return new CliError(exitCodes.refused, errorMsg, { status: 0, body })
 }
 
-/** choices: 2: VCL does not compile. */
+/** docs/behaviour.md, Errors: VCL does not compile. */
 const compilerStatus = 422
 
 /**
- * One line, with the trace id when there is one; with `--json` the error body (choices: 8). Compiler texts keep their
- * lines.
+ * One line, with the trace id when there is one; with `--json` the error body (docs/behaviour.md, Output). Compiler texts keep
+ * their lines.
  */
 export function describeError(error: unknown, json: boolean): string {
   const message = error instanceof Error ? error.message : String(error)

@@ -1,4 +1,4 @@
-/** What cannot be taken back is asked about on a terminal, and needs `--yes` elsewhere (choices: 8). */
+/** What cannot be taken back is asked about on a terminal, and needs `--yes` elsewhere (docs/behaviour.md, Command line). */
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { toPrintableLine } from './printable-text.js'
 import { isSet, type Flag, type Invocation } from './verb.js'

@@ -11,7 +11,7 @@ import { createSessionCredentials, loginNeeded } from './session-credentials.js'
 import { readSession, sessionFilePath, type Session } from './session-file.js'
 import type { ConnectionSettings, Surroundings } from './verb.js'
 
-/** choices: 1, `--listen`. */
+/** docs/behaviour.md, Connections. */
 const defaultServerUrl = 'http://127.0.0.1:8002'
 
 export async function openApi(
@@ -82,7 +82,7 @@ function fixedToken(token: string): Credentials {
   }
 }
 
-/** An empty variable counts as unset (choices: 1). */
+/** An empty variable counts as unset (docs/behaviour.md, Settings). */
 function notEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value
 }

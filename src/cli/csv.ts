@@ -1,4 +1,4 @@
-/** Comma-separated values by RFC 4180; spreadsheets take no cell for a formula (choices: 8). */
+/** Comma-separated values by RFC 4180; spreadsheets take no cell for a formula (docs/behaviour.md, Output). */
 
 /** Lines end with CR LF. Null: rows that follow others. */
 export function formatCsv(

@@ -1,4 +1,4 @@
-/** What a deploy's answer means for the caller: done, partly done, or below min (choices: 8, Exit codes). */
+/** What a deploy's answer means for the caller: done, partly done, or below min (docs/behaviour.md, Exit codes). */
 import { isFields, requireList, type Fields } from './api-shapes.js'
 import { exitCodes, type ExitCode } from './cli-error.js'
 

@@ -19,7 +19,7 @@ import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
 
-/** choices: 3, Deploy. */
+/** docs/behaviour.md, Deploy. */
 const defaultWaitSeconds = 60
 const longestWaitSeconds = 600
 /** Chosen by us: what an answer may need beyond the wait. */
@@ -157,7 +157,7 @@ export async function validateGroup(invocation: Invocation, group: Named): Promi
     throw usageError('--agents takes one or all')
   const api = await invocation.openApi()
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}`
-  // One load may take 120 s (choices: 4).
+  // One load may take 120 s (docs/behaviour.md, Deploy).
   const timeoutMs = 120_000 + answerTimeMs
   const query = agents === undefined ? {} : { agents }
   const call = { method: 'PUT', path: `${path}/validate`, query, timeoutMs } as const

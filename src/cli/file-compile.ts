@@ -10,7 +10,7 @@ import { showText } from './output.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
 import type { Api } from './api.js'
 
-/** One load may take 120 s (choices: 4); chosen by us: what an answer may need beyond. */
+/** One load may take 120 s (docs/behaviour.md, Deploy); chosen by us: what an answer may need beyond. */
 const timeoutMs = 180_000
 
 export async function compileFiles(

@@ -132,7 +132,7 @@ async function deleteFile(api: Api, { path }: Named, stored: Fields): Promise<Up
   }
 }
 
-/** `sha` is the digest over the decoded bytes, in literal quotes (choices: 2, files). */
+/** `sha` is the digest over the decoded bytes, in literal quotes (docs/behaviour.md, Files). */
 function isSame(stored: Fields, { bytes }: LocalFile): boolean {
   return stored['sha'] === `"${createHash('sha256').update(bytes).digest('hex')}"`
 }

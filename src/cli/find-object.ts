@@ -41,7 +41,7 @@ export async function findIds(
   return texts.map((text) => (isId(text) ? text : (ids.get(nameOfText(text)) ?? '')))
 }
 
-/** choices: 2: ids match `[1-9][0-9]{0,15}`. */
+/** docs/behaviour.md, Calls: ids match `[1-9][0-9]{0,15}`. */
 export function isId(text: string): boolean {
   return /^[1-9][0-9]{0,15}$/.test(text)
 }
@@ -71,7 +71,7 @@ async function readNamed(
   return rows
 }
 
-/** A name as a list filter that means itself (choices: 2). */
+/** A name as a list filter that means itself (docs/behaviour.md, Lists). */
 function escapePattern(name: string): string {
   return name.replace(/[\\*,]/g, '\\$&')
 }
@@ -101,7 +101,7 @@ async function chooseId(
   )
 }
 
-/** In the form in which the API says it of an id (choices: 2). */
+/** In the form in which the API says it of an id (docs/behaviour.md, Errors). */
 function notFound({ traceId }: Api, singular: string, name: string): CliError {
   const errorMsg = `${singular} ${JSON.stringify(name)} was not found`
   const body = { traceId, errorKey: singular, errorMsg }

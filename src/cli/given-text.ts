@@ -5,7 +5,7 @@ import { isFields, type Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import type { Surroundings } from './verb.js'
 
-/** The API takes bodies up to 10 MiB (choices: 2). */
+/** The API takes bodies up to 10 MiB (docs/behaviour.md, Calls). */
 const inputLimitBytes = 16 * 1024 * 1024
 
 /** A file's content as the API takes it. */

@@ -1,4 +1,4 @@
-/** The command-line client `cachefleet` (choices: 8): arguments, variables, streams, signals. */
+/** The command-line client `cachefleet` (docs/behaviour.md, Command line): arguments, variables, streams, signals. */
 import { exitCodes } from './cli-error.js'
 import { runProgram } from './program.js'
 

@@ -25,7 +25,7 @@ export async function buildBody(
   return body
 }
 
-/** The API knows keys in any case, and takes none twice (choices: 2). */
+/** The API knows keys in any case, and takes none twice (docs/behaviour.md, Updates). */
 function leaveOut(data: Fields, given: readonly Field[]): Record<string, unknown> {
   const names = new Set(given.map(({ name }) => name.toLowerCase()))
   return Object.fromEntries(Object.entries(data).filter(([key]) => !names.has(key.toLowerCase())))

@@ -74,7 +74,7 @@ function afterOthers({ exitCode, message, refusal }: CliError, gone: number): Cl
   )
 }
 
-/** What the API takes (choices: 2); its own bounds it says itself. */
+/** What the API takes (docs/behaviour.md, Updates); its own bounds it says itself. */
 const listForms = {
   sort: { form: /^[^:]+(?::(?:asc|desc))?$/, right: 'FIELD or FIELD:desc' },
   take: { form: /^\d+(?:,\d+)?$/, right: 'LIMIT or LIMIT,OFFSET, like 20 or 20,40' },

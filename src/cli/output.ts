@@ -1,4 +1,4 @@
-/** Prints results: a table or lines for people, `--json` as the API answered, `--csv` for spreadsheets (choices: 8). */
+/** Prints results: a table or lines for people, `--json` as the API answered, `--csv` for spreadsheets (docs/behaviour.md, Output). */
 import { isFields, type Fields } from './api-shapes.js'
 import { readField, toCell, toLines, type Column } from './cells.js'
 import { formatCsv } from './csv.js'

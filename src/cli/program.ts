@@ -1,4 +1,4 @@
-/** Reads the command line by the grammar, runs the verb, and turns how it ended into an exit code (choices: 8). */
+/** Reads the command line by the grammar, runs the verb, and turns how it ended into an exit code (docs/behaviour.md, Command line). */
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../version.js'
 import { CliError, describeError, exitCodes, usageError, type ExitCode } from './cli-error.js'
@@ -124,7 +124,7 @@ function describeExample(example: string): string {
   return `\nExample:\n  $ cachefleet ${example}`
 }
 
-/** `--locked=false` is what commander knows as `--no-locked`, and `--locked=true` as `--locked` (choices: 8). */
+/** `--locked=false` is what commander knows as `--no-locked`, and `--locked=true` as `--locked` (docs/behaviour.md, Command line). */
 function joinBooleans(typed: readonly string[]): readonly string[] {
   const fields = grammar.nouns.filter(isOfApi).flatMap((noun) => noun.fields)
   const booleans = new Set(

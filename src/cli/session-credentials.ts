@@ -1,4 +1,4 @@
-/** The token of a login: renewed once when it ends, by one process for all that run at the time (choices: 2, Tokens). */
+/** The token of a login: renewed once when it ends, by one process for all that run at the time (docs/behaviour.md, Client sessions). */
 import { checkAnswer, sendRequest, type Credentials, type ReportCall, type Server } from './api.js'
 import { requireFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes } from './cli-error.js'
@@ -46,7 +46,7 @@ export function loginNeeded({ url }: Server): CliError {
   )
 }
 
-/** The fields of the Login and Refresh answers (specification). */
+/** The fields of the Login and Refresh answers (docs/behaviour.md, Tokens). */
 export function readTokens(
   body: unknown,
 ): Pick<Session, 'accessToken' | 'accessExpire' | 'refreshToken' | 'refreshExpire'> {

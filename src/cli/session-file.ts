@@ -1,6 +1,7 @@
 /**
- * Logins of this user, by context name: `$XDG_CONFIG_HOME/cachefleet/session.json` (0600, folder 0700; choices: 8).
- * Written whole and renamed into place; every change is made under the lock (session-lock.ts).
+ * Logins of this user, by context name: `$XDG_CONFIG_HOME/cachefleet/session.json` (0600, folder 0700;
+ * docs/behaviour.md, Client sessions). Written whole and renamed into place; every change is made under the lock
+ * (session-lock.ts).
  */
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

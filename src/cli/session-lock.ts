@@ -1,6 +1,6 @@
 /**
  * One process at a time changes the session file: a refresh token counts once, and its second use ends the session
- * (choices: 2, Tokens). A lock whose process is gone, or that is older than any refresh, is taken over.
+ * (docs/behaviour.md, Client sessions). A lock whose process is gone, or that is older than any refresh, is taken over.
  */
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'

@@ -10,7 +10,7 @@ const wide =
 /** Marks that stand on the character before them, and joiners. */
 const withoutWidth = /[\p{Mn}\p{Me}\u200b-\u200d\ufe0f]/gu
 
-/** What a state means at a glance (choices: 2, agents and deployments). */
+/** What a state means at a glance (docs/behaviour.md, Agents). */
 const green = new Set(['Running', 'Active', 'applied', 'healthy'])
 const red = new Set(['Failing', 'Down', 'Error', 'failed', 'sick'])
 const yellow = new Set(['Degraded', 'Orphan', 'Deploying', 'Locked', 'wanted', 'applying'])

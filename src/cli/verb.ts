@@ -152,7 +152,7 @@ export function word({ words }: Invocation, index: number): string {
   return value
 }
 
-/** `mainVCL` → `main-vcl` (choices: 8). */
+/** `mainVCL` → `main-vcl` (docs/behaviour.md, Command line). */
 export function toKebab(field: string): string {
   return field.replace(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`)
 }

@@ -4,7 +4,7 @@ import { toCell } from './cells.js'
 import { showObject } from './output.js'
 import type { Invocation } from './verb.js'
 
-/** How many there are at least (choices: 2, permissions). */
+/** How many there are at least (docs/behaviour.md, Permissions). */
 const permissionTypes = 15
 
 export async function showWhoami(invocation: Invocation): Promise<undefined> {

@@ -1,4 +1,4 @@
-/** Where a coordinator keeps its things, unless told otherwise (choices: 1). */
+/** Where a coordinator keeps its things, unless told otherwise (docs/behaviour.md, Settings). */
 import { join } from 'node:path'
 
 export function defaultStoreUrl(stateDir: string): string {

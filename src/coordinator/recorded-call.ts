@@ -1,4 +1,4 @@
-/** Which answered calls stand in the api log, and as what: the same for both APIs (choices: 2, apilogs). */
+/** Which answered calls stand in the api log, and as what: the same for both APIs (docs/behaviour.md, API log). */
 import { readObjectId } from '../resources/object-id.js'
 import type { AnsweredCall } from './http/api.js'
 import { readBasic } from './http/credentials.js'

@@ -15,7 +15,7 @@ export interface StateService {
   readonly liveSamples: LiveSamples
   /** Milliseconds since 1970; tests give their own. */
   readonly now: () => number
-  /** Lives as long as the store: agents take the word of this coordinator only (choices: 4). */
+  /** Lives as long as the store: agents take the word of this coordinator only (docs/behaviour.md, Locked agents). */
   readonly coordinatorId: string
   readonly settings: ServiceSettings
   readonly background: BackgroundWork

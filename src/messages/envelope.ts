@@ -7,7 +7,7 @@ export const agentLinkSubprotocol = 'cachefleet.agent.v1'
 
 /** Messages may be 1 MiB; a larger answer goes by PUT /agent/v1/answers/{sequence}. */
 export const messageLimitBytes = 1 << 20
-/** A reply of the management port, and so an answer, is capped at 64 MiB (choices: 3, Failing). */
+/** A reply of the management port, and so an answer, is capped at 64 MiB (docs/behaviour.md, Failing). */
 export const answerLimitBytes = 64 << 20
 /** Chosen by us: what agents say is flat; a hundred thousand bans have some members each. */
 export const agentJsonLimits = { depth: 64, members: 1_000_000, keys: 10_000 }

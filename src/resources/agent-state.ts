@@ -1,5 +1,5 @@
 /**
- * The states of an agent as the API shows them (choices: 2).
+ * The states of an agent as the API shows them (docs/behaviour.md, Agents).
  *
  * Running ⇄ Failing while the link lives (the cache answers, or does not); either becomes Down after three
  * missed heartbeats; ReadOnly and Locked are what the agent declares and win over the first two.

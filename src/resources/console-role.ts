@@ -1,4 +1,7 @@
-/** What a caller of the console may do: three fixed roles, two of them only in the groups that were assigned (choices: 6). */
+/**
+ * What a caller of the console may do: three fixed roles, two of them only in the groups that were assigned
+ * (docs/behaviour.md, Console users).
+ */
 import { isAdministrator, type Actor, type Standing } from './permission.js'
 
 export const consoleRoles = ['Admin', 'User', 'ReadOnly'] as const

@@ -2,7 +2,7 @@
  * The cache's counters by name: which are kept, what older names mean, which count and which are levels.
  *
  * Names are those of current releases (`MAIN.cache_hit`). Backend counters are `VBE.<backend>.<field>`, without the VCL and
- * the address, so that a deploy starts no new series (choices: 7).
+ * the address, so that a deploy starts no new series (docs/behaviour.md, Statistics).
  */
 
 export interface CounterDefinition {
@@ -25,7 +25,7 @@ const gaugeFields: Readonly<Record<string, ReadonlySet<string>>> = {
   MEMPOOL: new Set(['live', 'pool', 'sz_wanted', 'sz_actual']),
 }
 
-/** Chosen by us: the specification's, and what an operator looks at first. A cache has those of its release and storage. */
+/** Those that older consoles show, and what an operator looks at first. A cache has those of its release and storage. */
 export const defaultCounters: readonly CounterDefinition[] = [
   define('MAIN.client_req', 'good requests received from clients'),
   define('MAIN.client_req_400', 'requests of clients answered 400: malformed'),

@@ -1,5 +1,5 @@
 /**
- * What a domain is called (choices: 2, domains; 3, What is loaded): the name that clients send as Host, or `*.` before
+ * What a domain is called (docs/behaviour.md, Domains): the name that clients send as Host, or `*.` before
  * one. Names of this form hold nothing but letters, digits, dashes and dots, so that generated VCL can quote them.
  */
 import { FleetError } from '../errors.js'

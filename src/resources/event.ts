@@ -1,4 +1,4 @@
-/** Events: what is told to whom (choices: 2, events). An event's data is written once for all who hear it. */
+/** Events: what is told to whom (docs/behaviour.md, Events). An event's data is written once for all who hear it. */
 import { may, type Actor } from './permission.js'
 
 /** Each is also the permission type that hears it. */

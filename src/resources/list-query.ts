@@ -1,5 +1,5 @@
 /**
- * The list conventions of the API: `field=pattern`, `sort=field[:asc|desc]`, `take=limit[,offset]` (choices: 2).
+ * The list conventions of the API: `field=pattern`, `sort=field[:asc|desc]`, `take=limit[,offset]` (docs/behaviour.md, Lists).
  * Read once here; `src/coordinator/store/list-query.ts` makes SQL of it, `takeFromList` does the same to a list in memory.
  */
 import { FleetError, type ErrorKey } from '../errors.js'
@@ -35,7 +35,7 @@ export const everything: ListQuery = { filters: [], sort: null, take: null }
 export type ListValue = string | number | boolean | null
 
 const takePattern = /^([1-9]\d{0,3})(?:,(0|[1-9]\d{0,14}))?$/
-/** choices: 2. */
+/** docs/behaviour.md, Lists. */
 const limitMost = 1000
 /** Chosen by us: SQLite's expressions may be 1,000 deep and each wildcard pattern is one of an OR. */
 const alternativesMost = 1000

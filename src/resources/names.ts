@@ -1,4 +1,4 @@
-/** What may be a name (choices: 2, Names; 1, `--name`; 4 for the longer names of simulated agents). */
+/** What may be a name (docs/behaviour.md, Names). */
 
 import { FleetError, type ErrorKey } from '../errors.js'
 

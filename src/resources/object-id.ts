@@ -1,5 +1,5 @@
 /**
- * The ids of the console: 24 hexadecimal digits (specification, Cache `id`). Chosen by us: the first two tell what it is, the
+ * The ids of the console: 24 hexadecimal digits (docs/behaviour.md, Console). Chosen by us: the first two tell what it is, the
  * others are the number that the controller knows it by, so both APIs name the same objects and nothing is looked up.
  */
 

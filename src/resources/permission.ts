@@ -1,4 +1,4 @@
-/** May this actor do this here, and what may it hand out: permission types, grants, roles (choices: 2, Who). */
+/** May this actor do this here, and what may it hand out: permission types, grants, roles (docs/behaviour.md, Permissions). */
 import type { ConsoleStanding } from './console-role.js'
 
 export const permissionTypes = [
@@ -62,7 +62,7 @@ export function may(actor: Actor, type: PermissionType, access: Access): boolean
   return role !== 'regular' || allows(grants, type, access)
 }
 
-/** Write on `perm` amounts to administrator: whoever has it could give itself the rest (choices: 2, Who). */
+/** Write on `perm` amounts to administrator: whoever has it could give itself the rest (docs/behaviour.md, Permissions). */
 export function isAdministrator({ role, grants }: Standing): boolean {
   return role === 'administrator' || grants.perm === 'write'
 }

@@ -50,7 +50,7 @@ export async function writeWhole(draft: string, content: string | Buffer): Promi
   }
 }
 
-/** A folder only its owner can enter (choices: 4, the state dir is 0700). */
+/** A folder only its owner can enter (docs/behaviour.md, State directory). */
 export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
 }

@@ -1,7 +1,7 @@
 /**
- * Ban expressions as callers write them (choices: 5): `term (&& term)*`, a term is field, operator and value between blanks.
- * A value is a bare word or `"…"`, in which only `\"` and `\\` are escapes. What is parsed here is sent word by word, never as
- * the text that came: the management port reads escapes, `<<` and blanks in ways of its own.
+ * Ban expressions as callers write them (docs/behaviour.md, Ban expressions): `term (&& term)*`, a term is field, operator and
+ * value between blanks. A value is a bare word or `"…"`, in which only `\"` and `\\` are escapes. What is parsed here is sent
+ * word by word, never as the text that came: the management port reads escapes, `<<` and blanks in ways of its own.
  */
 import { FleetError } from '../errors.js'
 import { groupHeader } from './prologue.js'
@@ -61,7 +61,7 @@ export function printBanExpression(terms: readonly BanTerm[]): string {
     .join(' && ')
 }
 
-/** Only objects of this group (choices: 3, the prologue marks them). */
+/** Only objects of this group (docs/behaviour.md, Isolation). */
 export function narrowToGroup(terms: readonly BanTerm[], groupId: number): readonly BanTerm[] {
   return [...terms, { field: `obj.http.${groupHeader}`, operator: '==', value: String(groupId) }]
 }

@@ -1,5 +1,5 @@
 /**
- * A main VCL and its includes as one text, the only thing that a cache ever sees (choices: 3, "Includes are flattened").
+ * A main VCL and its includes as one text, the only thing that a cache ever sees (docs/behaviour.md, Includes).
  * Nothing is added but a line feed where two files would otherwise grow together, and the prologue of a group with domains.
  */
 import { createHash } from 'node:crypto'
@@ -121,7 +121,7 @@ export function* refuseInSteps(
   return [...errors]
 }
 
-/** Whether the text begins with `vcl 4.1;` or the like: what makes it a main file (choices: 2, fileType). */
+/** Whether the text begins with `vcl 4.1;` or the like: what makes it a main file (docs/behaviour.md, Files). */
 export function vclDeclaresVersion(text: string): boolean {
   const tokens = lexVcl(text)
   const word = tokens.next()

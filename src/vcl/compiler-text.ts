@@ -1,6 +1,6 @@
 /**
- * What the cache said about a VCL, told in the author's own files (choices: 3, 422 text). Positions are whole lines of
- * the compiler's text: `('<vcl.inline>' Line 3 Pos 35)`, maybe behind `At: `, maybe with ` -- (Pos 40)`
+ * What the cache said about a VCL, told in the author's own files (docs/behaviour.md, Compiler errors). Positions are whole
+ * lines of the compiler's text: `('<vcl.inline>' Line 3 Pos 35)`, maybe behind `At: `, maybe with ` -- (Pos 40)`
  * (vcc_token.c vcc_ErrWhere2); two lines follow, the source and its marks.
  */
 import { prologueFile } from './prologue.js'
@@ -76,7 +76,7 @@ export function translateError(error: string, sourceMap: SourceMap): string {
   return limitParagraph(told.replace(programNames, () => main))
 }
 
-/** choices: 3, Names on the cache. The author did not give them. */
+/** docs/behaviour.md, Names on the cache. The author did not give them. */
 const programNames = /\bcf-\d+-[0-9a-f]{8}-\d+\b/g
 const initFailure = /^VCL "[^"\n]*" Failed initialization(?:\nMessage:\n\t?([^]*))?$/
 

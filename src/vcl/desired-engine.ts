@@ -1,5 +1,5 @@
 /**
- * What one cache must hold: composed from all groups placed on its agent (choices: 4, "desired state, not orders").
+ * What one cache must hold: composed from all groups placed on its agent (docs/behaviour.md, Desired state).
  *
  * Phase one of a deploy is a desired state that loads the candidate beside what serves; phase two makes it current.
  */
@@ -38,7 +38,7 @@ export const desiredEngine = Type.Object({
 })
 export type DesiredEngine = Fitting<typeof desiredEngine>
 
-/** The VCL of a cache without a deployment: answers 503 (choices: 3, Takeover). */
+/** The VCL of a cache without a deployment: answers 503 (docs/behaviour.md, Takeover). */
 export const idleVclName = 'cf-idle'
 export const idleVclSource = `vcl 4.0;
 backend default { .host = "127.0.0.1"; .port = "9"; }
@@ -187,8 +187,8 @@ function labelOf({ groupId, stage, current, candidate }: PlacedPrograms): Desire
 }
 
 /**
- * The name of a group's VCL on the cache; `load` counts the loads of this text (choices: 3, Names on the cache). Load 0 is
- * what was adopted: a cache that comes to the group later loads it under this name.
+ * The name of a group's VCL on the cache; `load` counts the loads of this text (docs/behaviour.md, Names on the cache). Load 0
+ * is what was adopted: a cache that comes to the group later loads it under this name.
  */
 export function programName(groupId: number, sha: string, load: number): string {
   return `cf-${groupId}-${sha.slice(0, 8)}-${load}`

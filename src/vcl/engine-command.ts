@@ -1,5 +1,5 @@
 /**
- * Which lines people may send to a cache (choices: 3, Commands). Judged on the words as the cache's command line
+ * Which lines people may send to a cache (docs/behaviour.md, Commands). Judged on the words as the cache's command line
  * decodes them, so that no spelling of a command or of `<<` gets past the list. Pure; coordinator and agent both ask.
  */
 

@@ -1,6 +1,7 @@
 /**
- * Parameters and backend health as desired state (choices: 3): what a cache must be set to, in the words of the API and
- * of the agent link. Whose VCL a rule means is said by group, so that it holds for every later load of that group too.
+ * Parameters and backend health as desired state (docs/behaviour.md, Cache settings): what a cache must be set to, in the words
+ * of the API and of the agent link. Whose VCL a rule means is said by group, so that it holds for every later load of that
+ * group too.
  */
 import { Type } from 'typebox'
 import { list, orNull, text, whole, type Fitting } from '../resources/json-fields.js'

@@ -1,4 +1,4 @@
-/** A file's content as its author gave it, and what follows from it: bytes, digest, type (choices: 2, files). */
+/** A file's content as its author gave it, and what follows from it: bytes, digest, type (docs/behaviour.md, Files). */
 import { createHash } from 'node:crypto'
 import { fileTypes, type FleetFile } from '../resources/file.js'
 import { vclDeclaresVersion } from './bundle.js'

@@ -1,5 +1,5 @@
 /**
- * What no cache is asked to compile. The bounds are from choices: 3 ("Before any cache sees a VCL"): blocks nested
+ * What no cache is asked to compile. The bounds are from docs/behaviour.md, VCL limits: blocks nested
  * 10,000 deep kept a manager deaf for 17 s, and the texts travel and are stored whole.
  */
 /** The subroutine's own block counts. */

@@ -1,5 +1,5 @@
 /**
- * The steps from what a cache holds to what it must hold (choices: 3, What is loaded).
+ * The steps from what a cache holds to what it must hold (docs/behaviour.md, Desired state).
  *
  * Order: load, label, use, start, save what is foreign, discard. A VCL that may return a label compiles only when the
  * label is there, so what labels stand for is loaded first and new labels are set before the rest is loaded; labels

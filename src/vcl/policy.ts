@@ -1,7 +1,7 @@
 /**
- * What VCL of an organization may not use although the compiler would let it (choices: 3, "VCL of an organization may not use
- * …"). Judged on tokens, because that is what the compiler sees: blanks and comments between them, long strings and includes
- * hide nothing. Nothing is made for a token that is let through: texts of megabytes are judged while everybody waits.
+ * What VCL of an organization may not use although the compiler would let it (docs/behaviour.md, VCL policy). Judged on tokens,
+ * because that is what the compiler sees: blanks and comments between them, long strings and includes hide nothing. Nothing is
+ * made for a token that is let through: texts of megabytes are judged while everybody waits.
  */
 import { advancePoint, textStart, type TextPoint } from './text-point.js'
 import type { Scan } from './scan.js'

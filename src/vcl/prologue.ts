@@ -1,6 +1,6 @@
 /**
  * What is put into the VCL of each group with domains, so that groups on one cache do not see each other's objects and
- * each can be purged and banned on its own (choices: 3, What is loaded).
+ * each can be purged and banned on its own (docs/behaviour.md, Isolation).
  *
  * It stands before all of the author's code: the compiler joins subroutines of one name in their order, so nothing of the
  * author's runs before it. The hash begins with the group's random value, which has one length: no group's hash is another's.

@@ -1,6 +1,7 @@
 /**
- * What a flattened text may not hold: what no cache is asked to compile, and what its author may not do (choices: 3). One
- * pass; a text with `"""` is read once more as release 6.0 of the cache reads it, where that begins no long string.
+ * What a flattened text may not hold: what no cache is asked to compile, and what its author may not do
+ * (docs/behaviour.md, VCL policy). One pass; a text with `"""` is read once more as release 6.0 of the cache reads it, where
+ * that begins no long string.
  */
 import type { TextPoint } from './text-point.js'
 import { nestedBlockLimit } from './limits.js'

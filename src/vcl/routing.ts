@@ -1,5 +1,5 @@
 /**
- * The generated VCL that hands each request to the group of its Host (choices: 3, What is loaded): exact names before
+ * The generated VCL that hands each request to the group of its Host (docs/behaviour.md, Routing): exact names before
  * wildcards, the longest wildcard first, case, port and a trailing dot of Host ignored; no Host or no match is 404.
  *
  * It only routes: what it changes in a request is gone in the group's VCL (cache_req_fsm.c cnt_recv). Statements that

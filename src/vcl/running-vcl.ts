@@ -31,7 +31,7 @@ interface NotRebuilt {
   readonly reason: string
 }
 
-/** Names are at most 255 characters (choices: 2). */
+/** Names are at most 255 characters (docs/behaviour.md, Names). */
 const nameLimit = 255
 
 /** Some milliseconds of them. */

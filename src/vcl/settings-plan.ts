@@ -93,7 +93,7 @@ export function describeSetting(step: SettingStep): string {
   }
 }
 
-/** What of a desired state can be asked of a cache: nobody may set the others, whoever wants it (choices: 3). */
+/** What of a desired state can be asked of a cache: nobody may set the others, whoever wants it (docs/behaviour.md, Cache settings). */
 export function settableParams({ params = [] }: DesiredSettings): readonly DesiredParam[] {
   return params.filter(({ name }) => isSettableParameter(name))
 }

@@ -38,7 +38,7 @@ export function locateSource(map: SourceMap, point: TextPoint): SourcePlace | nu
   return { file: name, line: fileLine + point.line - line, position: point.position + shift }
 }
 
-/** `main.vcl line 7 pos 33` (choices: 3, 422 text). */
+/** `main.vcl line 7 pos 33` (docs/behaviour.md, Compiler errors). */
 export function describePlace(place: SourcePlace): string {
   return `${place.file} line ${place.line} pos ${place.position}`
 }

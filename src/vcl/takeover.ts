@@ -1,4 +1,4 @@
-/** How an agent takes over a cache that served something else before (choices: 1, --takeover; 3, Takeover). Pure. */
+/** How an agent takes over a cache that served something else before (docs/behaviour.md, Takeover). Pure. */
 import { Type } from 'typebox'
 import type { Fitting } from '../resources/json-fields.js'
 import { idleVclName, type DesiredEngine } from './desired-engine.js'

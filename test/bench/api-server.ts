@@ -38,7 +38,7 @@ import { addAgent, addTag, bearTag } from '../coordinator/store/rows.js'
 import { administrator } from '../support/daemon.js'
 import { fleetSize, rackSize, type ConstantPayloads, type ServerReady } from './api-fleet.js'
 
-/** What each of them waits between two heartbeats (choices: 1). */
+/** What each of them waits between two heartbeats (docs/behaviour.md, Heartbeats). */
 const heartbeatMs = 5_000
 /** Some of the fleet at a time, as heartbeats come in. */
 const beatEveryMs = 50

@@ -14,7 +14,7 @@ import { runTimed } from './process-reading.js'
 const rounds = 15
 const readingsPerRound = 200
 const leastRatio = 10
-/** At the usual interval (choices: 7). */
+/** At the usual interval (docs/behaviour.md, Statistics). */
 const intervalMs = 10_000
 const samplingGoalPercent = 1
 const fleetSize = 1_000

@@ -1,4 +1,4 @@
-/** Logins: each costs one argon2id on purpose, and only a few run at a time so that other calls go on (choices: 2, Tokens). */
+/** Logins: each costs one argon2id on purpose, and only a few run at a time so that other calls go on (docs/behaviour.md, Tokens). */
 import { logIn } from '../support/api-client.js'
 import { administrator, startCoordinator, type TestEnd } from '../support/daemon.js'
 import { formatMs, median, quantile, type Report } from './figure.js'

@@ -1,4 +1,7 @@
-/** A group of the console with a member away: what a deploy and a ban answer, and what the member gets when it is back (choices: 6). */
+/**
+ * A group of the console with a member away: what a deploy and a ban answer, and what the member gets when it is back
+ * (docs/behaviour.md, Console groups).
+ */
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../agent/cache-sight.js'

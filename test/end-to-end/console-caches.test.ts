@@ -1,4 +1,4 @@
-/** A real cache in the console: what it is, how it is, what it is set to and told (choices: 6). */
+/** A real cache in the console: what it is, how it is, what it is set to and told (docs/behaviour.md, Console caches). */
 import { hostname } from 'node:os'
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'

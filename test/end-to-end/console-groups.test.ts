@@ -1,4 +1,4 @@
-/** A real cache joins and leaves a deployed group of the console, by what it serves (choices: 6). */
+/** A real cache joins and leaves a deployed group of the console, by what it serves (docs/behaviour.md, Console groups). */
 import t from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../agent/cache-sight.js'

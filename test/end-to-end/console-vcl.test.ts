@@ -1,4 +1,4 @@
-/** A VCL branch of the console on a real cache: pushed, deployed, refused, rolled back, taken away (choices: 6). */
+/** A VCL branch of the console on a real cache: pushed, deployed, refused, rolled back, taken away (docs/behaviour.md, Console VCL). */
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../agent/cache-sight.js'

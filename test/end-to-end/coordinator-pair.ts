@@ -40,7 +40,7 @@ interface Pair {
 }
 
 const tag = 'web'
-/** Of a group (choices: 2). */
+/** Of a group (docs/behaviour.md, VCL groups). */
 const active = 1
 /** A lease, its check, and two reconnections; twice that for a busy machine. */
 const recoveryTimeoutMs = 60_000

@@ -1,4 +1,4 @@
-/** Every call of the controller API answers what its document says: a success of each, and a refusal (choices: 2). */
+/** Every call of the controller API answers what its document says: a success of each, and a refusal (docs/behaviour.md, Documents). */
 import t, { type Test } from 'tap'
 import { answering } from '../agent/cache-sight.js'
 import { logIn, type ApiClient } from '../support/api-client.js'

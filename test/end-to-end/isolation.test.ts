@@ -1,5 +1,5 @@
 /**
- * Groups of one cache that are after each other's objects (choices: 3, What is loaded), on a real one: by ESI, by a domain
+ * Groups of one cache that are after each other's objects (docs/behaviour.md, Isolation), on a real one: by ESI, by a domain
  * that changed hands, by stale objects, by headers that clients send. Purges: domains.test.ts.
  */
 import t, { type Test } from 'tap'

@@ -135,7 +135,7 @@ void t.test('a cache that stops answering', beside(laneTimeoutMs), async (t) => 
   process.kill(manager, 'SIGSTOP')
   t.teardown(() => process.kill(manager, 'SIGCONT'))
 
-  // A minute at most (choices: 3, Failing), and twice that for a busy machine.
+  // A minute at most (docs/behaviour.md, Failing), and twice that for a busy machine.
   await eventually(
     'Failing',
     async () => (await stand.api.findAgent(agentName))?.stateName === 'Failing',

@@ -1,6 +1,6 @@
 /**
  * Two organizations on the same caches, in processes of their own: what one deploys, breaks and claims there shows in no answer to
- * the other (choices: 2, Agents). The walk over all routes, without caches: coordinator/tenancy.
+ * the other (docs/behaviour.md, Shared agents). The walk over all routes, without caches: coordinator/tenancy.
  */
 import t from 'tap'
 import { answering } from '../agent/cache-sight.js'

@@ -1,6 +1,6 @@
 /**
  * `--takeover adopt`: what the cache runs is told to the coordinator, which makes a deployed root group of it; the desired
- * state then names the VCL that is loaded already, and it counts as ours from then on (choices: 1, --takeover). Nothing is
+ * state then names the VCL that is loaded already, and it counts as ours from then on (docs/behaviour.md, Takeover). Nothing is
  * compiled, and the cache is not touched.
  */
 import type { DesiredEngine } from '../../vcl/desired-engine.js'

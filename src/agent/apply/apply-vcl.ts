@@ -29,7 +29,7 @@ interface ApplyOptions extends StepTools {
   readonly desired: DesiredEngine
   /** Programs that are known not to load, with the engine's words: not tried again. */
   readonly knownFailures: ReadonlyMap<string, string>
-  /** Foreign VCL serves on: the first deploy is still to come (choices: 1, --takeover). */
+  /** Foreign VCL serves on: the first deploy is still to come (docs/behaviour.md, Takeover). */
   readonly holdForeign: boolean
   /** Longest wait for the probes of what was loaded; 0: none. */
   readonly warmupMs: number

@@ -1,4 +1,4 @@
-/** What somebody else changed on a cache that was as desired (choices: 3, Drift). Pure. */
+/** What somebody else changed on a cache that was as desired (docs/behaviour.md, Drift). Pure. */
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 

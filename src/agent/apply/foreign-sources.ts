@@ -1,4 +1,4 @@
-/** Keeps the text of VCL that is not ours before it is unloaded (choices: 3, Takeover). */
+/** Keeps the text of VCL that is not ours before it is unloaded (docs/behaviour.md, Takeover). */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limitFiles, writeDurably } from '../../runtime/durable-file.js'

@@ -1,4 +1,7 @@
-/** The last good state and the 20 before it (choices: 3): `history/<number>.json`, read at the start and by `cachefleetd rollback`. */
+/**
+ * The last good state and the 20 before it (docs/behaviour.md, Saved state): `history/<number>.json`, read at the start and by
+ * `cachefleetd rollback`.
+ */
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseRecord, type AgentRecord } from '../agent-record.js'

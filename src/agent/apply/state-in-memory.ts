@@ -1,4 +1,4 @@
-/** The saved state of a simulated agent: lives as long as its process (choices: 1), texts are shared by all of them. */
+/** The saved state of a simulated agent: lives as long as its process (docs/behaviour.md, Engine modes), texts are shared by all of them. */
 import { emptyRecord, type AgentRecord } from '../agent-record.js'
 import type { GoodState } from './good-states.js'
 import type { SavedState } from './saved-state.js'

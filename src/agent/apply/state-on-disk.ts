@@ -15,7 +15,7 @@ import { readLastPanic, savePanicText } from '../host/panic-files.js'
 import type { SavedState } from './saved-state.js'
 import { digestSource } from './sources.js'
 
-/** The last good state and the 20 before it (choices: 3). */
+/** The last good state and the 20 before it (docs/behaviour.md, Saved state). */
 const historyLimit = 21
 /** Chosen by us: enough to look into what happened. */
 const brokenFilesLimit = 5

@@ -1,6 +1,6 @@
 /**
  * The wait between load and switch: a VCL counts as loaded when its probed backends are healthy, or are sick under the same
- * name in the VCL that serves now, and at the latest after `--warmup` (choices: 3, Deploy).
+ * name in the VCL that serves now, and at the latest after `--warmup` (docs/behaviour.md, Deploy).
  */
 import type { Backend } from '../../../protocol/commands/backend.js'
 import { vclState, type VclRow } from '../../../protocol/commands/vcl.js'

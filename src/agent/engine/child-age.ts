@@ -1,6 +1,6 @@
 /**
  * Since when a cache can hold objects: its child's start, where all its storage goes with the child. What was to be removed
- * before is not there (choices: 5, the guarantee).
+ * before is not there (docs/behaviour.md, Delivery).
  */
 import { readFile } from 'node:fs/promises'
 import { storageList } from '../../../protocol/commands/process.js'

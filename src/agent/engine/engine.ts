@@ -47,7 +47,7 @@ type EnginePort =
 
 /**
  * The manager is one thread: whoever compiles holds everybody up, so the limit is long; with the pause between two looks it
- * still is within the 60 s after which a cache that does not answer is Failing (choices: 3, Failing).
+ * still is within the 60 s after which a cache that does not answer is Failing (docs/behaviour.md, Failing).
  */
 const quickCommandTimeoutMs = 30_000
 const retries = { firstMs: 100, longestMs: 2_000 }

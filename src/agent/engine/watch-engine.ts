@@ -2,7 +2,8 @@
  * Looks at the cache again and again: says how it is, and heals what is no longer as desired, with or without a coordinator.
  *
  * A look asks ping, status, pid and vcl.list. It comes every five seconds or with each heartbeat, whichever is more often,
- * and at once when a connection to the cache is made or lost: what somebody changed is noticed within 10 s (choices: 3, Drift).
+ * and at once when a connection to the cache is made or lost: what somebody changed is noticed within 10 s
+ * (docs/behaviour.md, Drift).
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { ping } from '../../../protocol/commands/process.js'

@@ -1,4 +1,4 @@
-/** Whether an agent may take this coordinator's word (choices: 4; 3, Locked). Pure. */
+/** Whether an agent may take this coordinator's word (docs/behaviour.md, Locked agents). Pure. */
 import type { Welcome } from '../../messages/coordinator-to-agent.js'
 
 interface HeldWord {

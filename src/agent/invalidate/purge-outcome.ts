@@ -1,6 +1,6 @@
 /**
  * Whether the purges of one entry are done: by what the cache answered, and by how many purges it counted meanwhile
- * (choices: 5, Purge). An answer alone proves nothing: VCL may answer 200 and remove nothing.
+ * (docs/behaviour.md, Purges). An answer alone proves nothing: VCL may answer 200 and remove nothing.
  */
 import { countSince, type CounterReading } from '../counters/counter-rates.js'
 

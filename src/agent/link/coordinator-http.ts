@@ -27,7 +27,7 @@ export interface Caller {
   readonly signal: AbortSignal
 }
 
-/** Flattened text has at most 2 MiB (choices: 3); generated parts and a newer coordinator get room. */
+/** Flattened text has at most 2 MiB (docs/behaviour.md, VCL limits); generated parts and a newer coordinator get room. */
 const sourceLimitBytes = 8 << 20
 /** An error's words are for a log line. */
 const errorLimitBytes = 4096

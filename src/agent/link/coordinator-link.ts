@@ -285,7 +285,7 @@ class Session {
   }
 }
 
-/** Full jitter (choices: 4): anywhere between 0.5 s and a bound that doubles from 2 s to 8 s. */
+/** Full jitter (docs/behaviour.md, Agent link): anywhere between 0.5 s and a bound that doubles from 2 s to 8 s. */
 function pickPause(attempt: number): number {
   return pickBetween(shortestPauseMs, pauseAfter(attempt, retries))
 }

@@ -77,7 +77,7 @@ async function sendCommand(
     return refused(`${judged.name} changes the cache: it is taken as desired state only`)
   const unsafe = await findUnsafePattern(parts.engine, context, judged)
   if (unsafe !== null) return refused(unsafe)
-  // The cache's refusals are answers too: its words are what was asked for (choices: 3, Commands).
+  // The cache's refusals are answers too: its words are what was asked for (docs/behaviour.md, Commands).
   const { body } = await parts.engine.run(context, typedLine(judged.line))
   return done(body.toString('utf8'))
 }

@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.js'
 import { readInventory } from '../apply/inventory.js'
 import { readPanic, type PanicTools } from '../engine/panic.js'
 
-/** `GET /agents/{id}/vcls` (choices: 3): discarded rows are left out, their names can no longer be addressed. */
+/** `GET /agents/{id}/vcls` (docs/behaviour.md, Agents): discarded rows are left out, their names can no longer be addressed. */
 interface VclView {
   readonly name: string
   /** active | available */
@@ -58,7 +58,7 @@ async function listVcls(engine: Engine, context: Context): Promise<readonly VclV
     }))
 }
 
-/** Of all VCLs, where asking for that is safe; else of the active one (choices: 3, Backends). */
+/** Of all VCLs, where asking for that is safe; else of the active one (docs/behaviour.md, Backends). */
 async function listBackends(engine: Engine, context: Context): Promise<readonly Backend[]> {
   const list = (options?: BackendListOptions) =>
     engine.run(context, engine.reading.backendList(options))

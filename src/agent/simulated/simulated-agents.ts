@@ -1,6 +1,6 @@
 /**
  * `--simulate N`: N simulated caches with an agent each, in one worker thread, over real agent links. Their keys are kept in
- * `<state dir>/simulated/keys.json`; all else of them lives as long as the process (choices: 1).
+ * `<state dir>/simulated/keys.json`; all else of them lives as long as the process (docs/behaviour.md, Engine modes).
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -90,7 +90,7 @@ async function endWithStates({ invocation, api, sides }: Applying): Promise<Exit
   return exitCodes.done
 }
 
-/** What is deleted or undeployed is asked about; a terminal shows the whole plan before (choices: 8). */
+/** What is deleted or undeployed is asked about; a terminal shows the whole plan before (docs/behaviour.md, Apply). */
 async function confirmLosses(
   { invocation, api, plan, sides }: Applying,
   foreseen: readonly Foreseen[],

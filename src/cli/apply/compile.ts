@@ -8,7 +8,7 @@ import type { Foreseen } from './foresee.js'
 import type { Applying } from './plan-folder.js'
 import type { WantedEntry } from './wanted.js'
 
-/** One load may take 120 s (choices: 4). */
+/** One load may take 120 s (docs/behaviour.md, Deploy). */
 const compileTimeoutMs = 180_000
 
 /** Groups whose caches, or whose next deploy, would get another text than before. */

@@ -47,7 +47,7 @@ interface Source {
   readonly document: Document.Parsed
 }
 
-/** `source: @main.vcl` without quotes is no YAML, and what everybody writes (choices: 8); it has one meaning only. */
+/** `source: @main.vcl` without quotes is no YAML, and what everybody writes (docs/behaviour.md, Apply); it has one meaning only. */
 function reportErrors({ file, text, lines, document }: Source, complaints: Complaints): boolean {
   const errors = document.errors.filter(
     ({ code, pos }) => code !== 'BAD_SCALAR_START' || text[pos[0]] !== '@',

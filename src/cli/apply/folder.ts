@@ -5,7 +5,7 @@ import { usageError } from '../cli-error.js'
 
 /** Chosen by us: documents and sources together. */
 const filesMost = 2_000
-/** A body takes 10 MiB (choices: 2), which base64 makes of this. */
+/** A body takes 10 MiB (docs/behaviour.md, Calls), which base64 makes of this. */
 const fileLimitBytes = 7 * 1024 * 1024
 /** Chosen by us. */
 const folderLimitBytes = 64 * 1024 * 1024

@@ -6,7 +6,7 @@ import { CliError, exitCodes } from '../cli-error.js'
 type Access = 'read' | 'write'
 
 interface Need {
-  /** Of permissions (choices: 2). */
+  /** Of permissions (docs/behaviour.md, Permissions). */
   readonly type: string
   readonly access: Access
 }
@@ -36,7 +36,7 @@ export function needsOf(steps: readonly ApplyStep[]): readonly Need[] {
   return steps.map(({ kind }) => ({ type: kind, access: 'write' }))
 }
 
-/** choices: 2, `POST /files/compile`. */
+/** docs/behaviour.md, Files. */
 export const compileNeeds: readonly Need[] = [
   { type: 'file', access: 'write' },
   { type: 'agent', access: 'read' },

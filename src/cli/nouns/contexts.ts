@@ -1,4 +1,4 @@
-/** `cachefleet contexts`: the logins of this user on this machine. Chosen by us: choices 8 names `--context` only. */
+/** `cachefleet contexts`: the logins of this user on this machine. */
 import { yesFlag } from '../confirm.js'
 import type { LocalNoun } from '../verb.js'
 

@@ -8,7 +8,7 @@ import type { StateService } from '../service.js'
 
 /**
  * Deletes the agent and revokes its key: its session ends at once where the hint arrives, with its next heartbeat where
- * it does not. Throws 'conflict' while a group is placed on it, unless forced (choices: 3, DELETE).
+ * it does not. Throws 'conflict' while a group is placed on it, unless forced (docs/behaviour.md, Deletion).
  */
 export async function deleteAgent(
   service: StateService,

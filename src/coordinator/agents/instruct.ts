@@ -37,7 +37,7 @@ export async function instructAgent<Asked extends Question>(
   return answer as AnswerTo<Asked> // judged where it came in, or here
 }
 
-/** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (choices: 3). */
+/** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (docs/behaviour.md, Read-only agents). */
 export function requireChangeable(
   agent: Pick<AgentRecord, 'name' | 'state' | 'capabilities' | 'lockedBecause'>,
 ): void {

@@ -136,7 +136,7 @@ async function tryUnlock(
   }
 }
 
-/** From now on the agent takes this coordinator's word (choices: 3, Locked); one that is not locked stays as it is. */
+/** From now on the agent takes this coordinator's word (docs/behaviour.md, Locked agents); one that is not locked stays as it is. */
 export async function unlockAgent(
   service: StateService,
   context: Context,

@@ -1,4 +1,4 @@
-/** Whether coordinator and agent understand each other: the same major version, at most one minor apart (choices: 4, Skew). */
+/** Whether coordinator and agent understand each other: the same major version, at most one minor apart (docs/behaviour.md, Versions). */
 
 /** Answers why not, in words for the agent's operator; null when they do. */
 export function findSkew(coordinatorVersion: string, agentVersion: string): string | null {

@@ -1,4 +1,4 @@
-/** The api log's writer: calls are collected and written together, off the path of the calls (choices: 2, apilogs). */
+/** The api log's writer: calls are collected and written together, off the path of the calls (docs/behaviour.md, API log). */
 import type { Logger } from 'pino'
 import { changesSubject } from '../bus/subjects.js'
 import { deleteApiLogsBefore, insertApiLogs, type NewApiLog } from './api-log-queries.js'
@@ -111,7 +111,7 @@ function toRow(call: RecordedCall, createdAt: number): WaitingRow {
   }
 }
 
-/** 1 info, 2 warning, 3 error (choices: 2, apilogs). */
+/** 1 info, 2 warning, 3 error (docs/behaviour.md, API log). */
 function severityOf(status: number): number {
   if (status >= 500) return 3
   return status >= 400 ? 2 : 1

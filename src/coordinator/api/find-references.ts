@@ -11,7 +11,7 @@ import { isForeignKeyViolation, isUniqueViolation } from '../store/violation.js'
 /** As a body writes it: null for the system administrator's own. */
 export type OwnerReference = { readonly id: number } | null | undefined
 
-/** The organization of a new object; null: the system administrator's own (choices: 2, Who). */
+/** The organization of a new object; null: the system administrator's own (docs/behaviour.md, Permissions). */
 export async function chooseOwner(
   queries: Queries,
   actor: Actor,
@@ -31,7 +31,7 @@ export async function chooseOwner(
   return organization.id
 }
 
-/** An organization reads what is shared with it; only the system administrator changes it (choices: 2, Agents). */
+/** An organization reads what is shared with it; only the system administrator changes it (docs/behaviour.md, Shared agents). */
 export function requireOwner(
   actor: Actor,
   object: { readonly organization: NamedReference | null },

@@ -1,6 +1,6 @@
 /**
  * How the resources' schemas are put together: ids, times, references (written `{id}`, answered `{id, name}`), the
- * two forms of a body (POST makes, PUT merges), and the query of a list (choices: 2).
+ * two forms of a body (POST makes, PUT merges), and the query of a list (docs/behaviour.md, Updates).
  */
 import {
   Type,
@@ -93,7 +93,7 @@ export function forceQuery(description: string) {
   )
 }
 
-/** A reference tells its name, so it takes read on its type (choices: 2, Who). */
+/** A reference tells its name, so it takes read on its type (docs/behaviour.md, Permissions). */
 export function requireAccess(
   actor: Actor,
   type: PermissionType,

@@ -14,7 +14,7 @@ export interface ParcelLabel {
   readonly partBytes: number
 }
 
-/** The largest value: an answer of an agent (64 MiB, choices: 3) and what is around it. */
+/** The largest value: an answer of an agent (64 MiB, docs/behaviour.md, Failing) and what is around it. */
 export const valueLimitBytes = 72 << 20
 /** Chosen by us: parcels of a process that wait to be fetched, all together. */
 const shelfLimitBytes = 4 * valueLimitBytes

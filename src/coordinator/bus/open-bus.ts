@@ -10,9 +10,9 @@ export const inProcessBus = 'in-process'
 const natsPattern = /^(nats|tls):\/\//
 
 /**
- * `in-process`, or `nats://…` and `tls://…`, several servers of one cluster separated by commas (choices: 1). `fleet` keeps
- * apart what several stores' coordinators say on one server. Throws FleetError 'invalid' for another URL, 'unavailable' when
- * no server is reached.
+ * `in-process`, or `nats://…` and `tls://…`, several servers of one cluster separated by commas (docs/behaviour.md, Settings).
+ * `fleet` keeps apart what several stores' coordinators say on one server. Throws FleetError 'invalid' for another URL,
+ * 'unavailable' when no server is reached.
  */
 export async function openBus(url: string, fleet: string, log: Logger): Promise<Bus> {
   if (url === inProcessBus) return createInProcessBus()

@@ -71,7 +71,7 @@ interface Doorkeepers {
   readonly readBaseUrl: () => string
 }
 
-/** choices: 6: a dead cookie alone is 401, beside a right name and password 403. */
+/** docs/behaviour.md, Console: a dead cookie alone is 401, beside a right name and password 403. */
 async function authenticate(
   { logins, sessions, readBaseUrl }: Doorkeepers,
   caller: Caller,

@@ -1,4 +1,7 @@
-/** `/v1/license`: what the license allows, and a new one; answered also where the console may not be used (choices: 6). */
+/**
+ * `/v1/license`: what the license allows, and a new one; answered also where the console may not be used
+ * (docs/behaviour.md, Console license).
+ */
 import { Type } from 'typebox'
 import type { LicenseState } from './read-license.js'
 import { route, type Answer, type Route } from '../http/route.js'
@@ -19,7 +22,7 @@ export const licenseSchema = Type.Object({
   graceDaysLeft: Type.Union(integerOrNull, { description: 'in grace only' }),
 })
 
-/** The name of the specification (Console, License). */
+/** The name that older consoles give it. */
 const graceHeader = 'x-console-grace-left'
 
 export function licenseRoutes(licensing: Licensing): readonly Route[] {

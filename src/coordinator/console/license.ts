@@ -1,6 +1,6 @@
 /**
  * The license of the console: one text in the store for all coordinators, a compact JWS that the vendor signs with EdDSA
- * (choices: 6). Without a key to check it with everything is allowed and nothing is asked.
+ * (docs/behaviour.md, Console license). Without a key to check it with everything is allowed and nothing is asked.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -34,7 +34,7 @@ export interface LicenseStanding {
   readonly state: LicenseState
 }
 
-/** choices: 6, EdDSA only. */
+/** docs/behaviour.md, Console license: EdDSA only. */
 const algorithm = 'EdDSA'
 const settingName = 'consoleLicense'
 /** Chosen by us: how late the other coordinators may notice, so that calls cost no queries. */
@@ -42,7 +42,7 @@ const rememberedMs = 3_000
 /** Chosen by us: of a license; some 200 are usual. */
 const charactersMost = 16_384
 
-/** Throws FleetError 'invalid' for a file that is no Ed25519 public key: bad configuration (choices: 1). */
+/** Throws FleetError 'invalid' for a file that is no Ed25519 public key: bad configuration (docs/behaviour.md, Settings). */
 export async function readLicenseKey(file: string): Promise<KeyObject> {
   const refuse = (why: string, cause?: unknown): FleetError =>
     new FleetError(

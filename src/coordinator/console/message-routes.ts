@@ -12,7 +12,7 @@ import type { Page } from './pages.js'
 const newest: Page = { page: 1, items: 1000 }
 
 const severities = ['info', 'warning', 'error'] as const
-/** Chosen by us: the samples of the specification's service say "agent" of what agents did. */
+/** Chosen by us: the samples of the older service say "agent" of what agents did. */
 const label = 'api'
 
 export const messageSchema = Type.Object({

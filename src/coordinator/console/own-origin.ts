@@ -1,4 +1,4 @@
-/** A write with the cookie and a foreign Origin is 403 (choices: 6). */
+/** A write with the cookie and a foreign Origin is 403 (docs/behaviour.md, Console). */
 import { FleetError } from '../../errors.js'
 import type { Caller } from '../http/api.js'
 

@@ -1,4 +1,4 @@
-/** Pages by path, `/{page}/{items}` (choices: 6): from page 1, 1 to 1000 items; past the end a page is empty. */
+/** Pages by path, `/{page}/{items}` (docs/behaviour.md, Console): from page 1, 1 to 1000 items; past the end a page is empty. */
 import { isObjectId } from '../../resources/object-id.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { nothingHere } from '../http/refusals.js'

@@ -1,4 +1,4 @@
-/** `/v1/schema`: the JSON schema of each entity, as its own calls answer it (choices: 6). */
+/** `/v1/schema`: the JSON schema of each entity, as its own calls answer it (docs/behaviour.md, Console). */
 import { Type, type TObject } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { route, type Route } from '../http/route.js'

@@ -1,4 +1,4 @@
-/** `/docs`: the interactive documentation and the document it shows; everything comes from this server (choices: 2). */
+/** `/docs`: the interactive documentation and the document it shows; everything comes from this server (docs/behaviour.md, Documents). */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** `/healthz`, `/readyz`, `/metrics`: no login, and nothing in them that has a name (choices: 1). */
+/** `/healthz`, `/readyz`, `/metrics`: no login, and nothing in them that has a name (docs/behaviour.md, Health). */
 import { FleetError } from '../../errors.js'
 import type { Metrics } from '../http/metrics.js'
 import { publicRoute, type Answer, type Route } from '../http/route.js'

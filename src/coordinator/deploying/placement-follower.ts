@@ -46,7 +46,7 @@ export function startPlacementFollower(service: StateService, log: Logger): Plac
   const judge = createTextJudge(service, ({ organizationId }, error) => {
     log.warn({ organizationId }, `what is deployed is refused now, no more agents get it: ${error}`)
   })
-  /** After its own start a coordinator waits for the agents that come back to it (choices: 4). */
+  /** After its own start a coordinator waits for the agents that come back to it (docs/behaviour.md, Mass loss). */
   const patientUntil = service.now() + missedHeartbeats * service.settings.heartbeatMs
   const loop = startLoop({
     ...{ log, trouble: 'placement pass failed', everyMs: withoutHintMs },

@@ -66,7 +66,7 @@ const nameOfGroup = /^cf-(?:[ls]-)?([1-9]\d*)(?:[-.]|$)/
 
 /**
  * Rows of an answer that the caller may see: on a shared agent an organization sees the idle VCL and what is of its
- * own groups (choices: 2, Agents).
+ * own groups (docs/behaviour.md, Shared agents).
  */
 export async function keepVisible<Row extends { readonly name: string }>(
   service: StateService,

@@ -167,7 +167,7 @@ function changes(service: StateService): readonly Route[] {
   ]
 }
 
-/** Without a value nothing changes (choices: 2, PUT). */
+/** Without a value nothing changes (docs/behaviour.md, Updates). */
 async function changeParam(
   service: StateService,
   context: Context,

@@ -1,6 +1,7 @@
 /**
  * Parameters and backend health of an agent's cache: tried on the cache first, so that the caller gets the engine's own
- * words; what the cache took is stored and is desired from then on (choices: 3). What it refused leaves everything as it was.
+ * words; what the cache took is stored and is desired from then on (docs/behaviour.md, Cache settings). What it refused leaves
+ * everything as it was.
  */
 import type { Context } from '../../context.js'
 import { isSettableParameter } from '../../vcl/engine-command.js'

@@ -1,6 +1,6 @@
 /**
  * `param.set`, `param.reset` and `backend.set_health` as people type them: taken as the desired state that they mean
- * (choices: 3, Commands). The engine's refusals are answers here, as those of other commands are.
+ * (docs/behaviour.md, Commands). The engine's refusals are answers here, as those of other commands are.
  */
 import type { Context } from '../../context.js'
 import { quoteWord } from '../../vcl/ban-expression.js'

@@ -63,7 +63,7 @@ const waitingMostBytes = 1024 * 1024
 const samplesWaitingMostBytes = 64 * 1024
 /** Chosen by us: events of the past that are read at once for one listener. */
 const missedAtOnce = 100
-/** choices: 2, events. */
+/** docs/behaviour.md, Events. */
 const commentEveryMs = 15_000
 const expiryEveryMs = 1_000
 /** Chosen by us. */
@@ -311,7 +311,7 @@ export class EventHub {
   }
 }
 
-/** choices: 2, statistics: `stats` plus read on the object. */
+/** docs/behaviour.md, Permissions: `stats` plus read on the object. */
 function maySample(actor: Actor): boolean {
   return may(actor, 'stats', 'read') && may(actor, 'agent', 'read')
 }

@@ -37,7 +37,7 @@ const changesAtOnce = 200
 const restsPerTelling = 3
 const longestRestMs = 200
 
-/** choices: 2, events are kept 1 hour. */
+/** docs/behaviour.md, Events: events are kept 1 hour. */
 export const keptMs = 3600 * 1000
 /** Chosen by us: what is kept at most, some 150 MB; a deploy to 10,000 agents makes 40,000. */
 const keptMost = 100_000

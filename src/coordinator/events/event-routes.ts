@@ -1,4 +1,4 @@
-/** `/events`: what changes, as it changes, as far as the caller may read it (choices: 2, events). */
+/** `/events`: what changes, as it changes, as far as the caller may read it (docs/behaviour.md, Events). */
 import { Type } from 'typebox'
 import { askedEventTypes, parseLastEventId, type AskedEventType } from '../../resources/event.js'
 import type { Actor } from '../../resources/permission.js'

@@ -1,6 +1,6 @@
 /**
- * A VCL branch of the console is a main file, each of its commits a version (choices: 6). Who sees one and who may change it,
- * and which caches a push of it asks whether it compiles.
+ * A VCL branch of the console is a main file, each of its commits a version (docs/behaviour.md, Console VCL). Who sees one and
+ * who may change it, and which caches a push of it asks whether it compiles.
  */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { mayInConsole } from '../../resources/console-role.js'

@@ -1,4 +1,4 @@
-/** Agents whose running VCL is to be adopted, and what became of it (choices: 1, --takeover adopt). */
+/** Agents whose running VCL is to be adopted, and what became of it (docs/behaviour.md, Takeover). */
 import { logOfAgent } from './agent-rows.js'
 import { addTags, removeStaticTag } from './agent-tags.js'
 import { parseAdoption, type AdoptionRecord } from './agent-queries.js'

@@ -45,7 +45,7 @@ export interface AttemptRecord {
 
 type AttemptResult = 'applied' | 'failed' | 'refused'
 
-/** As the agent reported it (choices: 3, Drift). */
+/** As the agent reported it (docs/behaviour.md, Drift). */
 export interface DriftRecord {
   readonly at: string
   readonly foreign: readonly string[]
@@ -53,7 +53,7 @@ export interface DriftRecord {
   readonly healedAt: string | null
 }
 
-/** What became of the VCL that the cache ran when its agent came (choices: 1, --takeover adopt). */
+/** What became of the VCL that the cache ran when its agent came (docs/behaviour.md, Takeover). */
 export interface AdoptionRecord {
   /** ISO 8601. */
   readonly at: string

@@ -23,7 +23,7 @@ export async function findAgentByKey(
   return await selectIdentity(queries).where('keyDigest', '=', keyDigest).executeTakeFirst()
 }
 
-/** Names of agents are unique over all organizations (choices: 1, `--name`). */
+/** Names of agents are unique over all organizations (docs/behaviour.md, Names). */
 export async function findAgentByName(
   queries: Queries,
   name: string,

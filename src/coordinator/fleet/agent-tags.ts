@@ -157,7 +157,7 @@ export async function addTags(
     .execute()
 }
 
-/** Static tags stay, and listing one does not assign it (choices: 2, tags). */
+/** Static tags stay, and listing one does not assign it (docs/behaviour.md, Tags). */
 export async function replaceAssignedTags(
   queries: Queries,
   agentId: number,

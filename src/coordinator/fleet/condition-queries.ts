@@ -172,7 +172,7 @@ const attemptTypes: readonly GivenType[] = [
   ...(['bigint', 'bigint', 'bigint'] as const),
 ]
 
-/** The last drift is kept with the agent, each has an api log entry of severity 2 (choices: 3, Drift). */
+/** The last drift is kept with the agent, each has an api log entry of severity 2 (docs/behaviour.md, Drift). */
 export async function writeDrift(
   queries: Queries,
   id: number,

@@ -56,7 +56,7 @@ async function composeSome(
   return changed
 }
 
-/** While more VCLs of ours are wanted on an agent than may be, the oldest previous revisions go (choices: 3, Deploy). */
+/** While more VCLs of ours are wanted on an agent than may be, the oldest previous revisions go (docs/behaviour.md, Loaded VCLs). */
 async function limitLoaded(
   queries: Queries,
   places: readonly PlacementRecord[],

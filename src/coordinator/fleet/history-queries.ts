@@ -1,4 +1,4 @@
-/** What happened to a group: one entry for each deploy, also a failed one (choices: 3, `/history`). */
+/** What happened to a group: one entry for each deploy, also a failed one (docs/behaviour.md, History). */
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { parseSources, type WishedSources } from './vcl-group.js'
 import type { NamedReference } from '../store/owner.js'

@@ -1,4 +1,4 @@
-/** What each list of the API can be filtered and sorted by, and where it stands in the tables (choices: 2, Lists). */
+/** What each list of the API can be filtered and sorted by, and where it stands in the tables (docs/behaviour.md, Lists). */
 import { expressionBuilder, sql, type Expression } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { agent } from '../../resources/agent.js'

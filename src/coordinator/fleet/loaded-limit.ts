@@ -1,10 +1,10 @@
 /**
- * How many VCLs of ours a cache holds (choices: 3, Deploy): each group's previous revision stays loaded for a rollback, until
- * there are too many; then the oldest go. What serves or is being loaded never goes.
+ * How many VCLs of ours a cache holds (docs/behaviour.md, Loaded VCLs): each group's previous revision stays loaded for a
+ * rollback, until there are too many; then the oldest go. What serves or is being loaded never goes.
  */
 import type { PlacedPrograms } from '../../vcl/desired-engine.js'
 
-/** choices: 3, Deploy. The cache's own limit is 100 (`max_vcl`, 7.1), and a deploy needs room beside what serves. */
+/** docs/behaviour.md, Loaded VCLs. The cache's own limit is 100 (`max_vcl`, 7.1), and a deploy needs room beside what serves. */
 export const loadedLimit = 60
 
 export interface AgedPlace extends Pick<PlacedPrograms, 'current' | 'candidate' | 'previous'> {

@@ -1,6 +1,6 @@
 /**
- * Sets of parameters that the caches of a group have in common (choices: 6): what a set may hold, who sees and changes it, and
- * what it makes of one cache's parameters beside those that were set there.
+ * Sets of parameters that the caches of a group have in common (docs/behaviour.md, Console parameters): what a set may hold,
+ * who sees and changes it, and what it makes of one cache's parameters beside those that were set there.
  */
 import { seesGroup } from '../../resources/console-role.js'
 import { isSettableParameter } from '../../vcl/engine-command.js'

@@ -1,5 +1,5 @@
 /**
- * Which group has a domain on an agent: one at most, held by the table's key (choices: 3, Placement). A place takes the
+ * Which group has a domain on an agent: one at most, held by the table's key (docs/behaviour.md, Placement). A place takes the
  * names of what serves there and of what is being loaded.
  */
 import { sql } from 'kysely'

@@ -46,7 +46,7 @@ export interface PlacementInput {
   readonly exclude?: ReadonlySet<number> | undefined
   /**
    * Placed agents where what is wanted did not load: they keep what they serve, and others fill their places up to max
-   * (choices: 3, Deploy). They count again where nobody else is there.
+   * (docs/behaviour.md, Deploy). They count again where nobody else is there.
    */
   readonly failed?: ReadonlySet<number> | undefined
   /** Down agents that keep their places: it is not known yet what they went with, or more than half of the fleet did. */

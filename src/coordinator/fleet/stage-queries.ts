@@ -1,4 +1,4 @@
-/** What is staged of groups (choices: 3, Stage), and what it refers to. Write under the decision lock. */
+/** What is staged of groups (docs/behaviour.md, Stages), and what it refers to. Write under the decision lock. */
 import type { Selectable } from 'kysely'
 import type { StagedSources } from './stage.js'
 import type { Tables } from '../store/schema.js'

@@ -1,6 +1,6 @@
 /**
- * A stage: other sources of a group on agents of their own choice, beside what is deployed (choices: 3, Stage). It goes to
- * every Running agent that has all of its tags, so it is placed like a group with one deployment that has no max.
+ * A stage: other sources of a group on agents of their own choice, beside what is deployed (docs/behaviour.md, Stages). It goes
+ * to every Running agent that has all of its tags, so it is placed like a group with one deployment that has no max.
  */
 import { agentStates } from '../../resources/agent-state.js'
 import { findConflict } from './placement-conflict.js'

@@ -1,4 +1,4 @@
-/** Tags, and who may see them: those of the organization, and those that a shared agent bears (choices: 2, Who). */
+/** Tags, and who may see them: those of the organization, and those that a shared agent bears (docs/behaviour.md, Shared agents). */
 import { sql, type RawBuilder } from 'kysely'
 import type { Written } from '../../resources/resource.js'
 import { tag } from '../../resources/tag.js'

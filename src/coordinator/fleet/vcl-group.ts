@@ -1,5 +1,5 @@
 /**
- * A group's wish, its place on one agent, and the state that the API shows for it (choices: 3, `/state`).
+ * A group's wish, its place on one agent, and the state that the API shows for it (docs/behaviour.md, Group state).
  *
  * A place on an agent:
  * ```mermaid
@@ -48,7 +48,7 @@ export interface WishedSources {
   readonly sha: string
   /** The name on the cache. */
   readonly programName: string
-  /** Who may hold it: the group's deployments at the deploy (choices: 3, Placement). */
+  /** Who may hold it: the group's deployments at the deploy (docs/behaviour.md, Placement). */
   readonly deploymentIds: readonly number[]
   /** What it answers for; none: its VCL is the whole VCL of each cache. */
   readonly domains: readonly WishedDomain[]

@@ -38,7 +38,7 @@ export interface AgentGateway {
 }
 
 export interface GatewayOptions {
-  /** choices: 4. */
+  /** docs/behaviour.md, Agent link. */
   readonly helloTimeoutMs?: number
 }
 

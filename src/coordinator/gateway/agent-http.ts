@@ -1,7 +1,7 @@
 /**
  * The two calls beside the link, with the agent's own key: a VCL text by its hash, and an answer too large for a
- * message (choices: 4). Plain node:http, to be mounted below the link's path. A call may reach another coordinator than the
- * link does: answers are passed on to the process that waits for them.
+ * message (docs/behaviour.md, Agent link). Plain node:http, to be mounted below the link's path. A call may reach another
+ * coordinator than the link does: answers are passed on to the process that waits for them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { largeAnswerSubject, type OfferedAnswer } from '../bus/subjects.js'

@@ -169,7 +169,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     }
   }
 
-  /** An agent of the next minor version may say what is not known here (choices: 4, Skew). */
+  /** An agent of the next minor version may say what is not known here (docs/behaviour.md, Versions). */
   ignores(): boolean {
     if (!this.isLive || !isNewerMinor(version, this.#agentVersion)) return false
     this.#received.skip()

@@ -23,7 +23,7 @@ export interface KnownRevisions {
  * the report got lost.
  */
 const resendAfterMs = 10_000
-/** One load may take 120 s (choices: 4); an agent that holds the revision is given that and a bit. */
+/** One load may take 120 s (docs/behaviour.md, Deploy); an agent that holds the revision is given that and a bit. */
 const loadPatienceMs = 150_000
 
 /** `last`: the newest offer of this session; null before the first. Times are of one monotonic clock. */

@@ -1,10 +1,10 @@
 /**
  * What one agent has been sent of the log and what of that is recorded: in order, at most 64 entries ahead, tried again with
- * back-off from the first that is not recorded (choices: 5, the guarantee). Values in, values out.
+ * back-off from the first that is not recorded (docs/behaviour.md, Delivery). Values in, values out.
  */
 import { pauseAfter } from '../../runtime/backoff.js'
 
-/** choices: 5. What is repeated at most when somebody is killed. */
+/** docs/behaviour.md, Delivery. What is repeated at most when somebody is killed. */
 export const windowEntries = 64
 /** Chosen by us: a cache that restarts is back in a second; one that is gone is asked twice a minute. */
 const retries = { firstMs: 500, longestMs: 30_000 }

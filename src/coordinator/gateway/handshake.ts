@@ -1,4 +1,4 @@
-/** Before the upgrade: who is it, and may it come in? Everything here ends in a credential or an HTTP status (choices: 4). */
+/** Before the upgrade: who is it, and may it come in? Everything here ends in a credential or an HTTP status (docs/behaviour.md, Enrolment). */
 import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Context } from '../../context.js'
@@ -49,7 +49,7 @@ export function readAgentKey(request: IncomingMessage): string {
 
 /**
  * A caller whose key or token is none is told so some times, then to wait; one with a right key is never kept out
- * (choices: 2, Tokens). Chosen by us: by the address of the connection, also behind a proxy.
+ * (docs/behaviour.md, Failed logins). Chosen by us: by the address of the connection, also behind a proxy.
  */
 export async function countFailures<T>(
   limits: LoginLimits,

@@ -12,7 +12,7 @@ interface AgentOrder {
   readonly composed: ComposedOrder
 }
 
-/** Chosen by us: half of what a message may have (choices: 4). */
+/** Chosen by us: half of what a message may have (docs/behaviour.md, Agent link). */
 const messageBytes = 512 * 1024
 /** Chosen by us: so long a text is sent on. Its ages are too young by as much, so that at worst what is not needed is sent. */
 const sharedMs = 20

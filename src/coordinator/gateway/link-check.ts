@@ -9,7 +9,7 @@ import type { StateService } from '../service.js'
 import type { AgentSession } from './agent-session.js'
 import { closeCodes } from './close-codes.js'
 
-/** A deleted agent's link ends within 5 s (choices: 4). */
+/** A deleted agent's link ends within 5 s (docs/behaviour.md, Enrolment). */
 const everyMs = 3000
 
 export function startLinkCheck(

@@ -1,4 +1,4 @@
-/** Groups of the console among the VCL groups: they are read here, and changed there (choices: 6). */
+/** Groups of the console among the VCL groups: they are read here, and changed there (docs/behaviour.md, Console groups). */
 import { FleetError } from '../../errors.js'
 import type { Route } from '../http/route.js'
 import type { GroupRecord } from '../fleet/group-queries.js'

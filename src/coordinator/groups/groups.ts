@@ -193,7 +193,7 @@ async function mergeFields(
   }
 }
 
-/** What is said of root must fit the domains (choices: 3, What is loaded). */
+/** What is said of root must fit the domains (docs/behaviour.md, Root and domains). */
 function requireRoot({ root }: GroupBody, domains: number): boolean {
   if (root === true && domains > 0)
     throw new FleetError(

@@ -1,4 +1,4 @@
-/** What the API shows of a stage: the pinned files and domains, and the tags as they are called now (choices: 3). */
+/** What the API shows of a stage: the pinned files and domains, and the tags as they are called now (docs/behaviour.md, Stages). */
 import type { WishedDomain, WishedFile } from '../fleet/vcl-group.js'
 import type { NamedReference } from '../store/owner.js'
 import { readStages } from '../fleet/stage-queries.js'

@@ -1,5 +1,5 @@
 /**
- * Makes a parsed body canonical before its schema checks it (choices: 2): keys matched without regard to case,
+ * Makes a parsed body canonical before its schema checks it (docs/behaviour.md, Updates): keys matched without regard to case,
  * unknown keys refused by name, read-only keys dropped, no text that a database cannot hold.
  */
 import type { TSchema } from 'typebox'

@@ -1,4 +1,4 @@
-/** What `/metrics` tells: counts and durations, never names or addresses (choices: 1 and 7). */
+/** What `/metrics` tells: counts and durations, never names or addresses (docs/behaviour.md, Metrics). */
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 export interface Metrics {

@@ -1,4 +1,4 @@
-/** `/`: the page for people, as `npm run build` made it (choices: 2). Read once, so that a newer build does not mix in. */
+/** `/`: the page for people, as `npm run build` made it (docs/behaviour.md, Page). Read once, so that a newer build does not mix in. */
 import { hash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'

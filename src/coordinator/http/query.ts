@@ -1,4 +1,4 @@
-/** Reads a call's query string by its route's schema: closed, each parameter once (choices: 2, Lists). */
+/** Reads a call's query string by its route's schema: closed, each parameter once (docs/behaviour.md, Lists). */
 import type { TObject, TSchema } from 'typebox'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { describeMismatch, prepareCheck } from '../../mismatch.js'

@@ -1,6 +1,6 @@
 /**
  * One table decides a call: path, permission, schemas, handler. The validators, the OpenAPI document and the order
- * of checks (401, 405/404 path, 403 type, 404 object, 415/413/400 body, 409/422; choices: 2) all read it.
+ * of checks (401, 405/404 path, 403 type, 404 object, 415/413/400 body, 409/422; docs/behaviour.md, Calls) all read it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -92,7 +92,7 @@ export interface Route<
   readonly errorKey: ErrorKey
   /**
    * `public` needs no login, `anyone` any valid one, otherwise the type's permission, or a role of the console. `alsoReads`:
-   * statistics are of objects that the caller must be allowed to read too (choices: 2).
+   * statistics are of objects that the caller must be allowed to read too (docs/behaviour.md, Calls).
    */
   readonly permission:
     | 'public'
@@ -153,7 +153,7 @@ export function publicRoute(
   return { ...about, method: 'GET', path, errorKey: 'path', permission: 'public', answers, handle }
 }
 
-/** A list's answer: `totalCount` is what the filters let through, before `take` (choices: 2). */
+/** A list's answer: `totalCount` is what the filters let through, before `take` (docs/behaviour.md, Calls). */
 export function answerList(
   items: readonly unknown[] | AsyncIterable<unknown>,
   totalCount: number,

@@ -64,7 +64,7 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-/** choices: 4, headers complete within 60 s: checked every 5 s. */
+/** docs/behaviour.md, Connections: headers complete within 60 schecked every 5 s. */
 const headersTimeoutMs = 54_000
 const timeoutCheckMs = 5_000
 /** Chosen by us: longer than the longest wait of a call does not matter, it covers only receiving the request. */
@@ -74,7 +74,7 @@ const keepAliveTimeoutMs = 65_000
 const handshakeTimeoutMs = 10_000
 /** A name of 255 characters, each of four bytes that are percent-encoded. */
 const paramLimit = 255 * 4 * 3
-/** choices: 1, graceful within 10 s. */
+/** docs/behaviour.md, Shutdown: graceful within 10 s. */
 const closeGraceMs = 8_000
 
 export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
@@ -150,7 +150,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-/** Throws FleetError 'invalid' for what is no certificate with its key: bad configuration (choices: 1). */
+/** Throws FleetError 'invalid' for what is no certificate with its key: bad configuration (docs/behaviour.md, Settings). */
 async function readTls({
   certFile,
   keyFile,

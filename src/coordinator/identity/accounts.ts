@@ -1,4 +1,4 @@
-/** Accounts: who may log in. An organization's administrators have those of its users that are of no other (choices: 2, Who). */
+/** Accounts: who may log in. An organization's administrators have those of its users that are of no other (docs/behaviour.md, Accounts). */
 import { may, mayGrant, type Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import {

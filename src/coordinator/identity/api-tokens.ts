@@ -1,4 +1,4 @@
-/** API tokens: long-lived access tokens for programs, with a part of their maker's rights and no refresh (choices: 2, Tokens). */
+/** API tokens: long-lived access tokens for programs, with a part of their maker's rights and no refresh (docs/behaviour.md, API tokens). */
 import { randomBytes } from 'node:crypto'
 import { parseName } from '../../resources/names.js'
 import { findExcess, toGrants, type Actor, type Permission } from '../../resources/permission.js'

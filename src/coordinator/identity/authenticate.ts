@@ -23,7 +23,7 @@ interface Recognized {
   readonly expiresAtMs: number
 }
 
-/** choices: 2, revocation acts within 5 s, also when the hint about it is lost. */
+/** docs/behaviour.md, Tokens: revocation acts within 5 s, also when the hint about it is lost. */
 const believedMs = 4_000
 /** Of more, those that called longest ago are asked again. */
 const rememberedMost = 10_000

@@ -1,4 +1,4 @@
-/** System administrators: the one that an empty store gets, others beside it, and the way back in (choices: 1). */
+/** System administrators: the one that an empty store gets, others beside it, and the way back in (docs/behaviour.md, First administrator). */
 import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

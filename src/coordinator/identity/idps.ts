@@ -133,7 +133,7 @@ function readScopes(given: string | readonly string[]): readonly string[] {
 
 /**
  * Chosen by us: a provider with a role claim makes administrators, so whoever sets one up holds write on `perm`
- * (choices: 2, "nobody else grants more than they hold").
+ * (docs/behaviour.md, Permissions).
  */
 function requireAuthority(actor: Actor, { roleClaim }: IdpFields): void {
   if (roleClaim === '' || may(actor, 'perm', 'write')) return

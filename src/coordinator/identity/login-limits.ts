@@ -1,6 +1,7 @@
 /**
- * Slows down guessing: only failures count, per account and source address and per source address (choices: 2, Tokens).
- * Coordinators of one store tell each other, so that guesses spread over them count together.
+ * Slows down guessing: only failures count, per account and source address and per source address
+ * (docs/behaviour.md, Failed logins). Coordinators of one store tell each other, so that guesses spread over them count
+ * together.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { loginAttemptSubject } from '../bus/subjects.js'

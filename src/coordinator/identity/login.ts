@@ -1,4 +1,4 @@
-/** Name and password for a session; the same answer and time whatever of them is wrong (choices: 2, Tokens). */
+/** Name and password for a session; the same answer and time whatever of them is wrong (docs/behaviour.md, Tokens). */
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import {

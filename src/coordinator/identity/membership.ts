@@ -20,7 +20,7 @@ import {
 interface Joining {
   /** Gives no more than it holds. Null: whoever decides is no account, as an identity provider is. */
   readonly actor: Actor | null
-  /** Left out: administrator for the first of the organization, regular for later ones (choices: 2, Who). */
+  /** Left out: administrator for the first of the organization, regular for later ones (docs/behaviour.md, Accounts). */
   readonly role?: OrganizationRole
   readonly now: number
   readonly errorKey: ErrorKey
@@ -67,7 +67,7 @@ export async function removeMember(
   await deleteUser(queries, membership)
 }
 
-/** Whoever amounts to administrator is changed by those only who do as well (choices: 2, Who). */
+/** Whoever amounts to administrator is changed by those only who do as well (docs/behaviour.md, Accounts). */
 export async function requireAuthority(
   queries: Queries,
   actor: Actor,

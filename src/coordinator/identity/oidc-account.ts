@@ -1,4 +1,7 @@
-/** Whose account somebody is whom a provider vouches for: keyed by provider and subject, never by a name (choices: 2). */
+/**
+ * Whose account somebody is whom a provider vouches for: keyed by provider and subject, never by a name
+ * (docs/behaviour.md, Identity providers).
+ */
 import { isAdministrator, isSameGrants, type Standing } from '../../resources/permission.js'
 import { chooseAccountNames, readEmail, readStanding } from './provider-claims.js'
 import { FleetError } from '../../errors.js'
@@ -104,7 +107,7 @@ async function findFreeName(
   throw new FleetError('conflict', 'auth', 'too many accounts have this name; rename some of them')
 }
 
-/** Answers whether something changed. The last administrator stays one (choices: 2, Who). */
+/** Answers whether something changed. The last administrator stays one (docs/behaviour.md, Accounts). */
 async function follow(
   queries: Queries,
   membership: Membership,

@@ -1,6 +1,6 @@
 /**
- * A login by an identity provider, from the click to the tokens (choices: 2, Identity provider). What binds the two halves is
- * in a sealed cookie of the browser that began, so that beginning costs the store nothing.
+ * A login by an identity provider, from the click to the tokens (docs/behaviour.md, Identity providers). What binds the two
+ * halves is in a sealed cookie of the browser that began, so that beginning costs the store nothing.
  *
  *   begin ──302──▶ provider ──302──▶ finish ──▶ tokens            (an answer as JSON, or the page's cookie)
  *                                           └─302──▶ return?code= ──▶ exchange ──▶ tokens
@@ -21,7 +21,7 @@ import { digestToken } from './tokens.js'
 
 /** Chosen by us: how long people may take at the provider. */
 export const loginSeconds = 600
-/** choices: 2. */
+/** docs/behaviour.md, Identity providers. */
 const codeMs = 60_000
 const purpose = 'logins at identity providers'
 

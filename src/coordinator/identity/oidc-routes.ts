@@ -1,4 +1,4 @@
-/** `/auth/oidc`: logging in at an organization's identity provider (choices: 2, Identity provider). */
+/** `/auth/oidc`: logging in at an organization's identity provider (docs/behaviour.md, Identity providers). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 import { readCookie } from '../http/credentials.js'
@@ -12,7 +12,7 @@ const errorKey = 'auth'
 const cookieName = 'cachefleet_oidc'
 const cookiePath = '/api/v1/auth/oidc'
 
-/** Logged when it fails, though it is a GET: it is a failed login (choices: 2, apilogs). */
+/** Logged when it fails, though it is a GET: it is a failed login (docs/behaviour.md, API log). */
 export const callbackOperation = 'finishOidcLogin'
 
 const beginQuery = Type.Object(

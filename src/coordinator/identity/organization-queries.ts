@@ -1,4 +1,4 @@
-/** Organizations: separate owners of objects, by name (choices: 2, Who). */
+/** Organizations: separate owners of objects, by name (docs/behaviour.md, Organizations). */
 import { organization } from '../../resources/organization.js'
 import { readingOf } from '../api/noun-reading.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'

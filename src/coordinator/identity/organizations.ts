@@ -1,4 +1,4 @@
-/** Organizations: made, locked and given accounts by the system administrator; others read their own (choices: 2, Who). */
+/** Organizations: made, locked and given accounts by the system administrator; others read their own (docs/behaviour.md, Organizations). */
 import { parseOrganizationName } from '../../resources/names.js'
 import { organization } from '../../resources/organization.js'
 import type { Actor } from '../../resources/permission.js'

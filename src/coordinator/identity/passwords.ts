@@ -13,7 +13,7 @@ export interface Passwords {
   verify(hash: string | undefined, password: string, beforeWork?: () => void): Promise<boolean>
 }
 
-/** choices: 2, accounts. Characters. */
+/** docs/behaviour.md, Accounts. Characters. */
 const passwordLeast = 12
 /** Chosen by us. */
 const passwordMost = 1024

@@ -1,4 +1,7 @@
-/** Permissions: what a regular user may read or write, a type at a time. Changing them needs write on `perm` (choices: 2, Who). */
+/**
+ * Permissions: what a regular user may read or write, a type at a time. Changing them needs write on `perm`
+ * (docs/behaviour.md, Permissions).
+ */
 import type { Actor } from '../../resources/permission.js'
 import type { permission } from '../../resources/user-permission.js'
 import { FleetError } from '../../errors.js'

@@ -1,6 +1,7 @@
 /**
  * Which addresses of an identity provider are called: https, or http on loopback; nothing link-local, no metadata service
- * (choices: 2, idps). Asked when the address is stored, and again for what its name resolves to when it is called.
+ * (docs/behaviour.md, Identity providers). Asked when the address is stored, and again for what its name resolves to when it is
+ * called.
  */
 import { BlockList, isIP } from 'node:net'
 import { FleetError } from '../../errors.js'

@@ -1,4 +1,7 @@
-/** What an identity provider says of somebody, in our words: a role, permissions, names for an account (choices: 2). */
+/**
+ * What an identity provider says of somebody, in our words: a role, permissions, names for an account
+ * (docs/behaviour.md, Identity providers).
+ */
 import { createHash } from 'node:crypto'
 import { findAccountNameProblem, findEmailProblem } from '../../resources/names.js'
 import {

@@ -1,6 +1,6 @@
 /**
- * OpenID Connect's authorization code flow with PKCE, as its relying party (choices: 2, Identity provider). The only user of
- * the client library, which is loaded at the first login by a provider.
+ * OpenID Connect's authorization code flow with PKCE, as its relying party (docs/behaviour.md, Identity providers). The only
+ * user of the client library, which is loaded at the first login by a provider.
  */
 import type * as OpenIdClient from 'openid-client'
 import type { Configuration } from 'openid-client'

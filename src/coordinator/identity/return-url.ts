@@ -1,4 +1,7 @@
-/** Where a login by an identity provider may end: on this machine's loopback, or on a page of this service (choices: 2). */
+/**
+ * Where a login by an identity provider may end: on this machine's loopback, or on a page of this service
+ * (docs/behaviour.md, Identity providers).
+ */
 import { FleetError } from '../../errors.js'
 import { findAddressProblem, plainHost } from './provider-address.js'
 

@@ -1,6 +1,6 @@
 /**
  * Sessions of calls that go on: all of them are looked at together, when a hint says that credentials changed and every
- * two seconds, so that what is revoked ends within 5 s (choices: 2, Tokens) and costs two queries for all.
+ * two seconds, so that what is revoked ends within 5 s (docs/behaviour.md, Tokens) and costs two queries for all.
  */
 import type { Logger } from 'pino'
 import type { Subscription } from '../bus/bus.js'

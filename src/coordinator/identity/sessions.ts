@@ -1,6 +1,6 @@
 /**
  * A session from login to its end: it hands out pairs of tokens, each refresh token once; the second use of one ends
- * it (choices: 2, Tokens).
+ * it (docs/behaviour.md, Tokens).
  */
 import { randomBytes } from 'node:crypto'
 import { credentialsChangedSubject } from '../bus/subjects.js'

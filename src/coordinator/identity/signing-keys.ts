@@ -1,4 +1,4 @@
-/** The Ed25519 keys that sign access tokens: made at the first start, one in force, replaced in time (choices: 2, Tokens). */
+/** The Ed25519 keys that sign access tokens: made at the first start, one in force, replaced in time (docs/behaviour.md, Tokens). */
 import { randomBytes } from 'node:crypto'
 import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose'
 import {
@@ -35,7 +35,7 @@ interface LoadedKeys {
 const dayMs = 24 * 3600 * 1000
 /** Chosen by us. */
 const rotateAfterMs = 30 * dayMs
-/** The longest life of a token is a year (choices: 2). */
+/** The longest life of a token is a year (docs/behaviour.md, API tokens). */
 const keepForMs = rotateAfterMs + 366 * dayMs
 /** Chosen by us: tokens with made-up key ids cost a query this often at most. */
 const reloadEveryMs = 1000

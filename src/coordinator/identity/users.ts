@@ -1,4 +1,4 @@
-/** Users: the accounts of an organization with their roles there. POST assigns, DELETE unassigns (choices: 2, Who). */
+/** Users: the accounts of an organization with their roles there. POST assigns, DELETE unassigns (docs/behaviour.md, Accounts). */
 import type { Actor } from '../../resources/permission.js'
 import type { user } from '../../resources/user.js'
 import { FleetError } from '../../errors.js'

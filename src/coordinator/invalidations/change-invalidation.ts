@@ -1,4 +1,4 @@
-/** Cancels, retries and deletes entries of the invalidation log (choices: 5). */
+/** Cancels, retries and deletes entries of the invalidation log (docs/behaviour.md, Invalidations). */
 import { invalidationStates } from '../../resources/invalidation.js'
 import { addExceptions, invalidationStateName, isBad } from './invalidation.js'
 import { FleetError } from '../../errors.js'

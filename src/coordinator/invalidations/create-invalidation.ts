@@ -1,4 +1,4 @@
-/** A new entry of the invalidation log: on disk when this resolves (choices: 5). */
+/** A new entry of the invalidation log: on disk when this resolves (docs/behaviour.md, Invalidations). */
 import type { Context } from '../../context.js'
 import { invalidationStates } from '../../resources/invalidation.js'
 import { parseBanExpression } from '../../vcl/ban-expression.js'

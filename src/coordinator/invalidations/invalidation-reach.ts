@@ -1,4 +1,4 @@
-/** How far an entry reaches on one agent, so that nobody empties what is another's (choices: 5, narrowing). */
+/** How far an entry reaches on one agent, so that nobody empties what is another's (docs/behaviour.md, Coverage). */
 import { rootHolder, type Reach } from './invalidation.js'
 import { findHolder, type HeldName } from './purge-url.js'
 

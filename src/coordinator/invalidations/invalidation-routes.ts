@@ -1,4 +1,4 @@
-/** `/invalidations`: bans and purges that reach every agent of their target (choices: 5). */
+/** `/invalidations`: bans and purges that reach every agent of their target (docs/behaviour.md, Invalidations). */
 import { Type, type Static } from 'typebox'
 import { invalidation } from '../../resources/invalidation.js'
 import type { Actor, PermissionType } from '../../resources/permission.js'

@@ -1,4 +1,4 @@
-/** Whom an invalidation is for: a target becomes agents, each with how far the entry reaches there (choices: 5). */
+/** Whom an invalidation is for: a target becomes agents, each with how far the entry reaches there (docs/behaviour.md, Coverage). */
 import { groupBy } from '../../group-by.js'
 import { isNothing, type InvalidationContent, type Reach } from './invalidation.js'
 import {

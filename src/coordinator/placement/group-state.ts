@@ -1,4 +1,7 @@
-/** What the API shows of a group beside its own fields: its state, and its place on each agent (choices: 2 and 3). */
+/**
+ * What the API shows of a group beside its own fields: its state, and its place on each agent
+ * (docs/behaviour.md, Deployments and Group state).
+ */
 import { indexAgents } from '../fleet/agent-index.js'
 import { deploymentStateName, type DeploymentState } from '../fleet/deployment.js'
 import { groupBy } from '../../group-by.js'

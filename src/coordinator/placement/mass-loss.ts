@@ -1,6 +1,6 @@
 /**
  * Whether agents went Down one by one, or most of the fleet at once: then it is the network, a building or the coordinator
- * itself that is away, and moving everything to the few that are left would make it worse (choices: 3, Placement).
+ * itself that is away, and moving everything to the few that are left would make it worse (docs/behaviour.md, Mass loss).
  */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 
@@ -30,7 +30,7 @@ export interface LossJudgement {
   readonly againAt: number | null
 }
 
-/** choices: 3, Placement. */
+/** docs/behaviour.md, Mass loss. */
 const smallestFleet = 5
 const togetherHeartbeats = 3
 /** Chosen by us: an agent from which nothing came for longer than that counts as one that is about to be Down. */

@@ -1,6 +1,6 @@
 /**
- * Placement follows tags, min, max and agents at once, for deployed groups and stages (choices: 3, Placement). One pass serves
- * a whole batch of arrivals: all groups are decided together under the decision lock.
+ * Placement follows tags, min, max and agents at once, for deployed groups and stages (docs/behaviour.md, Placement). One pass
+ * serves a whole batch of arrivals: all groups are decided together under the decision lock.
  */
 import {
   holderId,
@@ -123,7 +123,7 @@ interface Pass extends SavedPass {
   readonly deployments: AskedOfGroups
   /** By the groups' owners; kept true as groups are decided, so that two never choose one agent at once. */
   readonly agents: ReadonlyMap<number | null, AgentIndex>
-  /** Running agents whose cache restarted: what failed there is tried again (choices: 3, Deploy). */
+  /** Running agents whose cache restarted: what failed there is tried again (docs/behaviour.md, Deploy). */
   readonly restarted: ReadonlySet<number>
   readonly loss: LossJudgement
   /** Whose places nobody takes in this pass, whatever the group. */

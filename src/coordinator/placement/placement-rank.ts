@@ -1,4 +1,7 @@
-/** Which of the agents that fit are taken first: those with the fewest groups, then by a hash that never changes (choices: 3). */
+/**
+ * Which of the agents that fit are taken first: those with the fewest groups, then by a hash that never changes
+ * (docs/behaviour.md, Placement).
+ */
 import type { AgentIndex, IndexedAgent } from '../fleet/agent-index.js'
 
 /** At most `limit` of those that may be taken, the best first. `mayTake` is asked only for those that would be among them. */

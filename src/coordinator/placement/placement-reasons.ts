@@ -1,4 +1,4 @@
-/** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (choices: 3). */
+/** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (docs/behaviour.md, Placement). */
 import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { findConflict } from '../fleet/placement-conflict.js'

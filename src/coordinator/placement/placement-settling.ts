@@ -30,7 +30,7 @@ function settleCandidate(placement: PlacementRecord, { group, state }: Settling)
   return placement
 }
 
-/** What serves another VCL because the wanted one failed loads that once more (choices: 3, Deploy). */
+/** What serves another VCL because the wanted one failed loads that once more (docs/behaviour.md, Deploy). */
 function retryFailed(placement: PlacementRecord, { group, program }: Settling): PlacementRecord {
   const { state, current, candidate } = placement
   if (state !== 'failed' || current === null || candidate !== null) return placement

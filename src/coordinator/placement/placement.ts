@@ -1,5 +1,5 @@
 /**
- * Which agents hold a group (choices: 3, Placement). An agent holds a group once, for one of its deployments.
+ * Which agents hold a group (docs/behaviour.md, Placement). An agent holds a group once, for one of its deployments.
  *
  * Who is there stays as long as it fits; new ones are Running agents, those with the fewest groups first. A deployment
  * gets its min before any gets more, and passes an agent that another needs on to it.

@@ -187,7 +187,7 @@ export function failPlacement(placement: PlacementRecord, keepOld: boolean): Pla
   }
 }
 
-/** The cache was not there to load it: it does when it is back, unlike one that refused (choices: 3, Deploy). */
+/** The cache was not there to load it: it does when it is back, unlike one that refused (docs/behaviour.md, Deploy). */
 export function awaitCandidate(placement: PlacementRecord): PlacementRecord {
   return placement.candidateState === 'failed'
     ? { ...placement, candidateState: 'pending' }

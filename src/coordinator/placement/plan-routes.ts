@@ -11,7 +11,7 @@ import { requireAccess } from '../api/references.js'
 const errorKey = 'vclgroup'
 const closed = { additionalProperties: false }
 
-/** Chosen by us: neither document has such a path; `cachefleet apply --plan` asks it. */
+/** `cachefleet apply --plan` asks this. */
 export function placementPlanRoutes(service: StateService): readonly Route[] {
   return [
     route({

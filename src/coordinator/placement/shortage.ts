@@ -1,4 +1,4 @@
-/** Too few agents for a deployment, in words (choices: 3, Placement: 409 when conflicting agents would do, else 503). */
+/** Too few agents for a deployment, in words (docs/behaviour.md, Placement: 409 when conflicting agents would do, else 503). */
 import { agentStateName } from '../../resources/agent-state.js'
 import type { PlacementDecision } from './placement.js'
 import type { Shortage as PlacementShortage } from './placement-shortage.js'

@@ -1,5 +1,5 @@
 /**
- * A change of tags, min or max by which a deployed group would fall below min needs `force` (choices: 3, Placement).
+ * A change of tags, min or max by which a deployed group would fall below min needs `force` (docs/behaviour.md, Placement).
  * The change is made inside the transaction, judged by what placement would now decide, and rolled back if refused.
  */
 import { placementInputsSubject } from '../bus/subjects.js'

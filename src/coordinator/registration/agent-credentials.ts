@@ -75,7 +75,7 @@ export async function recognizeJoinToken(
   }
 }
 
-/** A Down name is taken over by a token of the same organization: a reinstalled host (choices: 4). */
+/** A Down name is taken over by a token of the same organization: a reinstalled host (docs/behaviour.md, Enrolment). */
 export function mayTakeOver(
   agent: { readonly state: number; readonly organizationId: number | null },
   organizationId: number | null,

@@ -1,6 +1,6 @@
 /**
  * Hello: a new agent becomes a row with tags and an idle desired state, a Down one of the same name is taken over,
- * a known one is compared with its row and only what differs is written (choices: 4).
+ * a known one is compared with its row and only what differs is written (docs/behaviour.md, Enrolment).
  */
 import type { Context } from '../../context.js'
 import { agentStates, stateOfLiveAgent } from '../../resources/agent-state.js'

@@ -1,7 +1,7 @@
 /**
- * Which link of an agent counts, where several coordinators share a store (choices: 4: a second use of a live agent's
- * credential does not displace it). The bus says at once whether another process has a living link; the claim in the store
- * decides between two that come at the same time, and for all of it while the bus is away.
+ * Which link of an agent counts, where several coordinators share a store (docs/behaviour.md, Enrolment: a second use of a live
+ * agent's credential does not displace it). The bus says at once whether another process has a living link; the claim in the
+ * store decides between two that come at the same time, and for all of it while the bus is away.
  */
 import { linkSubject } from '../bus/subjects.js'
 import { agentStates } from '../../resources/agent-state.js'

@@ -117,7 +117,7 @@ export function createHeartbeatRecorder(
   }
 }
 
-/** Down after this many missed heartbeats (choices: 3, Placement). */
+/** Down after this many missed heartbeats (docs/behaviour.md, Heartbeats). */
 export const missedHeartbeats = 3
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The calls for series of counters (choices: 7): one counter, several, a named graph. Both APIs serve them, of one cache or
- * summed over a group; whose they are and where they are read is the subject's matter.
+ * The calls for series of counters (docs/behaviour.md, Statistics): one counter, several, a named graph. Both APIs serve them,
+ * of one cache or summed over a group; whose they are and where they are read is the subject's matter.
  */
 import { Type, type Static } from 'typebox'
 import type { Consolidation } from './archive/consolidation.js'

@@ -1,6 +1,6 @@
 /**
  * `/agents/{id}/stats`, `/vclgroups/{id}/stats`, the graphs of both, `/stats` of all caches now, and `/counters`: from the archive
- * (choices: 7).
+ * (docs/behaviour.md, Statistics).
  */
 import { Type } from 'typebox'
 import { defaultCounters } from '../../resources/counters.js'

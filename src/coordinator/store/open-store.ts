@@ -10,8 +10,8 @@ const sqlitePrefix = 'sqlite:'
 const postgresPattern = /^postgres(ql)?:\/\//
 
 /**
- * `sqlite:<path>`, `sqlite::memory:` (gone at close) or `postgres://…` (choices: 1). Throws FleetError 'invalid' for another
- * URL, 'unavailable' when the database cannot be opened or a newer version has written it.
+ * `sqlite:<path>`, `sqlite::memory:` (gone at close) or `postgres://…` (docs/behaviour.md, Settings). Throws FleetError
+ * 'invalid' for another URL, 'unavailable' when the database cannot be opened or a newer version has written it.
  */
 export async function openStore(url: string, log: Logger): Promise<Store> {
   const database = await openDatabase(url, log)

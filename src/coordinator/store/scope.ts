@@ -1,5 +1,5 @@
 /**
- * Whose objects a query may see: every query of organizations' tables goes through here (choices: 2).
+ * Whose objects a query may see: every query of organizations' tables goes through here (docs/behaviour.md, Organizations).
  * The system administrator sees all; its own objects (organizationId null) are visible to nobody else, but for its
  * agents: these are shared, every organization sees them and the tags that they bear.
  */

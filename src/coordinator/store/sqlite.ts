@@ -103,7 +103,7 @@ function openFile(path: string): BetterSqlite3.Database {
     file.pragma('journal_mode = WAL')
     file.pragma('synchronous = FULL')
     file.pragma('foreign_keys = ON')
-    // Patterns of lists are case-sensitive (choices: 2), as they are on PostgreSQL.
+    // Patterns of lists are case-sensitive (docs/behaviour.md, Lists), as they are on PostgreSQL.
     file.pragma('case_sensitive_like = ON')
     file.function('iso_time', { deterministic: true }, (ms) =>
       typeof ms === 'number' ? new Date(ms).toISOString() : null,

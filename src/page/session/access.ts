@@ -1,6 +1,6 @@
 /**
- * The access token: in memory only, renewed by the cookie that scripts cannot read (choices: 2). All tabs share the
- * cookie, which is good for one use: they renew one after the other, and tell each other what they got.
+ * The access token: in memory only, renewed by the cookie that scripts cannot read (docs/behaviour.md, Page). All tabs share
+ * the cookie, which is good for one use: they renew one after the other, and tell each other what they got.
  */
 import { signal } from '@preact/signals'
 import { readOutcome, sendOnce, type CallError } from '../api/http.js'

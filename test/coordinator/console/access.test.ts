@@ -1,4 +1,4 @@
-/** Who may call the console, and how it says no (choices: 6). */
+/** Who may call the console, and how it says no (docs/behaviour.md, Console). */
 import t from 'tap'
 import { administrator, basic } from '../../support/start-controller.js'
 import { root, startConsole } from './console-client.js'

@@ -1,4 +1,4 @@
-/** Bans for a group: whom they reach, what they answer, what is refused (choices: 6). */
+/** Bans for a group: whom they reach, what they answer, what is refused (docs/behaviour.md, Console bans). */
 import t from 'tap'
 import { toObjectId } from '../../../src/resources/object-id.js'
 import { enrol } from '../controller/client.js'

@@ -1,4 +1,4 @@
-/** Caches in the console: what they are called, who changes and asks them; the agent's session is played (choices: 6). */
+/** Caches in the console: what they are called, who changes and asks them; the agent's session is played (docs/behaviour.md, Console caches). */
 import t, { type Test } from 'tap'
 import { agentRevokedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { agentStates } from '../../../src/resources/agent-state.js'

@@ -1,4 +1,4 @@
-/** Which caches are in a group of the console, who may say so, and what keeps a cache out (choices: 6). */
+/** Which caches are in a group of the console, who may say so, and what keeps a cache out (docs/behaviour.md, Console groups). */
 import t from 'tap'
 import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
 import { readGroupsOfAgents } from '../../../src/coordinator/fleet/group-members.js'

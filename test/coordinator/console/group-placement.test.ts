@@ -1,4 +1,7 @@
-/** A deployed group of the console is placed on all of its caches that are there, and follows who joins and leaves (choices: 6). */
+/**
+ * A deployed group of the console is placed on all of its caches that are there, and follows who joins and leaves
+ * (docs/behaviour.md, Console groups).
+ */
 import t from 'tap'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'

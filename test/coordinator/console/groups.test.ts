@@ -1,4 +1,4 @@
-/** Groups of the console: their fields, who sees them, and what keeps one from being deleted (choices: 6). */
+/** Groups of the console: their fields, who sees them, and what keeps one from being deleted (docs/behaviour.md, Console groups). */
 import t from 'tap'
 import { toCommitId, toObjectId } from '../../../src/resources/object-id.js'
 import { placeGroup } from '../controller/placed-group.js'

@@ -1,4 +1,4 @@
-/** The license of the console: what is refused without one, who may give one, and what counts as one (choices: 6). */
+/** The license of the console: what is refused without one, who may give one, and what counts as one (docs/behaviour.md, Console license). */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

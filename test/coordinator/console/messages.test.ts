@@ -1,4 +1,4 @@
-/** The messages of the console: who is told what of the things that were done (choices: 6). */
+/** The messages of the console: who is told what of the things that were done (docs/behaviour.md, Console). */
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { toObjectId } from '../../../src/resources/object-id.js'

@@ -1,6 +1,6 @@
 /**
- * The order of checks, for every route of the console (choices: 6): 401, 405, then 403 and 404, which the walk looks at, then 415,
- * 413 and 400 of the body; and that every answer on the way is one that the console's document tells.
+ * The order of checks, for every route of the console (docs/behaviour.md, Console): 401, 405, then 403 and 404, which the walk
+ * looks at, then 415, 413 and 400 of the body; and that every answer on the way is one that the console's document tells.
  */
 import { request } from 'node:http'
 import t from 'tap'

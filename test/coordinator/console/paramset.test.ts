@@ -1,4 +1,7 @@
-/** Parameter sets over HTTP: what they hold, whose they are, and what they make of the caches of a group (choices: 6). */
+/**
+ * Parameter sets over HTTP: what they hold, whose they are, and what they make of the caches of a group
+ * (docs/behaviour.md, Console parameters).
+ */
 import t, { type Test } from 'tap'
 import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
 import { startDesk, type Desk } from './group-desk.js'

@@ -1,6 +1,6 @@
 /**
- * One call of every route of the console: what it needs by the contract (choices: 6), and what it sends. The walk takes them for
- * each route that is served; a route without a sample fails it.
+ * One call of every route of the console: what it needs (docs/behaviour.md, Console), and what it sends. The walk takes them
+ * for each route that is served; a route without a sample fails it.
  */
 import type { Route } from '../../../src/coordinator/http/route.js'
 import type { ConsoleAccess } from '../../../src/resources/console-role.js'
@@ -8,7 +8,7 @@ import { password, type Json } from '../identity/people.js'
 import { kindOfParameter, type Estate } from './estate.js'
 
 export interface Sample {
-  /** By the contract, not by the table of routes. */
+  /** By what is promised, not by the table of routes. */
   readonly needs: 'public' | ConsoleAccess
   /** Of the path, beside ids. */
   readonly at?: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** Statistics as the console asks for them: by hexadecimal id, under old names (choices: 6 and 7). */
+/** Statistics as the console asks for them: by hexadecimal id, under old names (docs/behaviour.md, Console and Statistics). */
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../../src/resources/object-id.js'
 import { enrol } from '../controller/client.js'

@@ -1,4 +1,4 @@
-/** The users of the console: the controller's accounts, with a role in one organization (choices: 6). */
+/** The users of the console: the controller's accounts, with a role in one organization (docs/behaviour.md, Console users). */
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { toObjectId } from '../../../src/resources/object-id.js'

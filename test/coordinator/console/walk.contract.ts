@@ -1,6 +1,6 @@
 /**
- * The walk over every route of the console with two organizations and a caller of each role (choices: 6): who may call it, that
- * nothing of another organization or group is ever told, and that no input makes an error of ours.
+ * The walk over every route of the console with two organizations and a caller of each role (docs/behaviour.md, Console): who
+ * may call it, that nothing of another organization or group is ever told, and that no input makes an error of ours.
  */
 import type { Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'

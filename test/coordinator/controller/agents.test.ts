@@ -1,4 +1,4 @@
-/** Agents as a caller meets them; the session that answers questions is played on the real bus (choices: 2 and 3). */
+/** Agents as a caller meets them; the session that answers questions is played on the real bus (docs/behaviour.md, Agents and Deploy). */
 import t from 'tap'
 import { agentChangedSubject, agentRevokedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { agentStates } from '../../../src/resources/agent-state.js'

@@ -1,11 +1,11 @@
-/** The api log tells calls that only asked from those that were to change something (choices: 2, apilogs). */
+/** The api log tells calls that only asked from those that were to change something (docs/behaviour.md, API log). */
 import t from 'tap'
 import { authRoutes } from '../../../src/coordinator/identity/auth-routes.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { eventually } from '../../support/eventually.js'
 import { startClient } from './client.js'
 
-/** Written from the contract: what it says changes nothing, and is no GET. */
+/** Written from docs/behaviour.md, API log: what it says changes nothing, and is no GET. */
 const asking = [
   'compileFiles',
   'planPlacement',

@@ -1,4 +1,4 @@
-/** Parameters and backend health through the API: the real gateway, the real agent, a real cache (choices: 3). */
+/** Parameters and backend health through the API: the real gateway, the real agent, a real cache (docs/behaviour.md, Cache settings). */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startAgent } from '../../../src/agent/agent.js'

@@ -1,4 +1,4 @@
-/** The conventions of objects (choices: 2), each tried on every resource that people edit: the schemas make the bodies. */
+/** The conventions of objects (docs/behaviour.md, Updates), each tried on every resource that people edit: the schemas make the bodies. */
 import t, { type Test } from 'tap'
 import { nameSchema } from '../../../src/coordinator/api/references.js'
 import { startClient, type Client, type Json } from './client.js'

@@ -1,4 +1,4 @@
-/** The conventions of calls (choices: 2), each tried on every route of the controller API: the table makes the calls. */
+/** The conventions of calls (docs/behaviour.md, Calls), each tried on every route of the controller API: the table makes the calls. */
 import t, { type Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
 import { basic, type CallAnswer } from '../../support/start-controller.js'

@@ -1,4 +1,4 @@
-/** Files and their versions, as a caller meets them (choices: 2, files). */
+/** Files and their versions, as a caller meets them (docs/behaviour.md, Files). */
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { startClient } from './client.js'

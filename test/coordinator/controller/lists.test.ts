@@ -1,4 +1,4 @@
-/** Every list, by every field it has, on both databases; and the fleet that is read in pieces (choices: 2, Lists). */
+/** Every list, by every field it has, on both databases; and the fleet that is read in pieces (docs/behaviour.md, Lists). */
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { startPostgres } from '../../support/postgres.js'

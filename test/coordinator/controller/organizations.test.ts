@@ -1,4 +1,4 @@
-/** Who sees and changes what: two organizations, a regular user, the system administrator (choices: 2, Who and Agents). */
+/** Who sees and changes what: two organizations, a regular user, the system administrator (docs/behaviour.md, Organizations). */
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { instructionSubject } from '../../../src/coordinator/bus/subjects.js'

@@ -1,4 +1,4 @@
-/** Tags, deployments, VCL groups, join tokens and the api log, as a caller meets them (choices: 2 and 3). */
+/** Tags, deployments, VCL groups, join tokens and the api log, as a caller meets them (docs/behaviour.md, Deployments and Deploy). */
 import t, { type Test } from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { enrol, startClient, type Client, type Json } from './client.js'

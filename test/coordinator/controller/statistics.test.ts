@@ -1,4 +1,4 @@
-/** Statistics over HTTP: shapes, functions, ranges, sums over a group, who sees what (choices: 2 and 7). */
+/** Statistics over HTTP: shapes, functions, ranges, sums over a group, who sees what (docs/behaviour.md, Permissions and Statistics). */
 import t, { type Test } from 'tap'
 import { defaultCounters } from '../../../src/resources/counters.js'
 import { basic } from '../../support/start-controller.js'

@@ -8,6 +8,10 @@ void t.test('a comparison is refused when too many wait, and those that wait end
   const compare = () => compareTexts(long, { name: 'b', text: '' }, endsAtOnce)
   const begun = Array.from({ length: 1 + waitingMost }, compare)
   await t.rejects(compare(), { kind: 'unavailable', message: /16 .* wait already/ })
-  t.strictSame(await Promise.all(begun), begun.map(() => null), 'a thread that said nothing: null')
+  t.strictSame(
+    await Promise.all(begun),
+    begun.map(() => null),
+    'a thread that said nothing: null',
+  )
   t.equal(await compare(), null, 'then there is room again')
 })

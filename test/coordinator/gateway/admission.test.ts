@@ -1,4 +1,4 @@
-/** Who comes in: credentials, names, subprotocol, hello, and what ends a link (choices: 4). */
+/** Who comes in: credentials, names, subprotocol, hello, and what ends a link (docs/behaviour.md, Enrolment). */
 import { connect } from 'node:net'
 import t from 'tap'
 import { listObjects } from '../../../src/coordinator/api/list-objects.js'

@@ -1,4 +1,4 @@
-/** What ends a link: silence, nonsense, a deleted agent, a second use, the coordinator (choices: 4). */
+/** What ends a link: silence, nonsense, a deleted agent, a second use, the coordinator (docs/behaviour.md, Enrolment). */
 import t from 'tap'
 import { deleteAgent } from '../../../src/coordinator/agents/agent-removal.js'
 import { closeCodes } from '../../../src/coordinator/gateway/close-codes.js'

@@ -1,4 +1,4 @@
-/** What a live link carries: desired states, heartbeats, reports, questions, and the two calls beside it (choices: 4). */
+/** What a live link carries: desired states, heartbeats, reports, questions, and the two calls beside it (docs/behaviour.md, Agent link). */
 import t from 'tap'
 import { tellDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
 import { agentStates } from '../../../src/resources/agent-state.js'

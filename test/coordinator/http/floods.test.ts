@@ -25,7 +25,7 @@ async function isServing(controller: Controller): Promise<boolean> {
 void t.test('Network: slowloris', beside(), async (t) => {
   const controller = await startController(t)
   const { server } = controller.http
-  // choices: 4: headers are complete within 60 s; looked at every 5 s.
+  // docs/behaviour.md, Connections: headers are complete within 60 s; looked at every 5 s.
   t.equal(server.headersTimeout <= 55_000, true)
   t.equal(server.requestTimeout <= 300_000, true)
   server.headersTimeout = 2000

@@ -1,4 +1,4 @@
-/** What regular users and API tokens may do, who may hand it out, and how soon a change of it acts (choices: 2, Tokens, Who). */
+/** What regular users and API tokens may do, who may hand it out, and how soon a change of it acts (docs/behaviour.md, Permissions). */
 import type { Test } from 'tap'
 import { permissionTypes } from '../../../src/resources/permission.js'
 import {
@@ -41,7 +41,7 @@ const paths: Readonly<Record<string, string>> = {
   apilog: '/apilogs',
 }
 
-/** choices: 2: what was true is believed for less than 5 s, also where no hint comes. */
+/** docs/behaviour.md, Tokens: what was true is believed for less than 5 s, also where no hint comes. */
 const believedMs = 4_900
 
 export function grantContract(t: Test, { storeUrl }: GrantOptions): void {

@@ -1,4 +1,4 @@
-/** Logging in at a real identity provider, on any store (choices: 2, Identity provider). */
+/** Logging in at a real identity provider, on any store (docs/behaviour.md, Identity providers). */
 import type { Test } from 'tap'
 import {
   createBrowser,

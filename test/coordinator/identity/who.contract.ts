@@ -1,4 +1,4 @@
-/** Organizations, accounts, users and permissions as their callers meet them, on any store (choices: 2, Who). */
+/** Organizations, accounts, users and permissions as their callers meet them, on any store (docs/behaviour.md, Organizations). */
 import type { Test } from 'tap'
 import { idOf, ids, password, rows, startTown, type Town } from './people.js'
 

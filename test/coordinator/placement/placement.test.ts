@@ -1,4 +1,4 @@
-/** Placement: the rules of the contract one by one. What holds for every fleet: `placement-properties.test.ts`. */
+/** Placement: its rules one by one (docs/behaviour.md, Placement). What holds for every fleet: `placement-properties.test.ts`. */
 import fc from 'fast-check'
 import t from 'tap'
 import {

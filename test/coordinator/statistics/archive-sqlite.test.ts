@@ -16,25 +16,28 @@ void t.test('the archive in a SQLite file', async (t) => {
   await testBounds(t, makeUrl)
 })
 
-void t.test('the file is readable by its owner only, and as large as docs/statistics.md says', async (t) => {
-  const path = join(t.testdir(), 'statistics.db')
-  const list = defaultCounters.slice(0, 40).map(({ name }) => name)
-  const rows = 10
-  const full = rows * Math.max(...stepsPerRow)
-  const fill = async (from: number, to: number): Promise<number> => {
-    const archive = await openArchive(`sqlite:${path}`, { rows })
-    t.equal((await stat(path)).mode & 0o777, 0o600)
-    await record(archive, 1, { from, to, list })
-    await archive.close()
-    return (await stat(path)).size
-  }
-  const held = await fill(0, full)
-  const formula = list.length * archivesMost * rows * 20
-  t.ok(held > formula, 'it is full')
-  // A quarter more for pages; what does not grow with the rows is a part of so few.
-  t.ok(held < 1.25 * formula + (128 << 10), `${held} bytes, by the formula ${formula}`)
-  t.equal(await fill(full, full + 1000), held, 'and grows no more')
-})
+void t.test(
+  'the file is readable by its owner only, and as large as docs/statistics.md says',
+  async (t) => {
+    const path = join(t.testdir(), 'statistics.db')
+    const list = defaultCounters.slice(0, 40).map(({ name }) => name)
+    const rows = 10
+    const full = rows * Math.max(...stepsPerRow)
+    const fill = async (from: number, to: number): Promise<number> => {
+      const archive = await openArchive(`sqlite:${path}`, { rows })
+      t.equal((await stat(path)).mode & 0o777, 0o600)
+      await record(archive, 1, { from, to, list })
+      await archive.close()
+      return (await stat(path)).size
+    }
+    const held = await fill(0, full)
+    const formula = list.length * archivesMost * rows * 20
+    t.ok(held > formula, 'it is full')
+    // A quarter more for pages; what does not grow with the rows is a part of so few.
+    t.ok(held < 1.25 * formula + (128 << 10), `${held} bytes, by the formula ${formula}`)
+    t.equal(await fill(full, full + 1000), held, 'and grows no more')
+  },
+)
 
 void t.test('a file that cannot be opened is said, and is no crash', async (t) => {
   await t.rejects(openRows(`sqlite:${t.testdir()}`), {

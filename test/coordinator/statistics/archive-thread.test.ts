@@ -104,7 +104,7 @@ void t.test('after its end it answers no more, and takes no harm', async (t) => 
 })
 
 void t.test('a kill takes 20 s at most: until the sample, in company, until its commit', (t) => {
-  // choices: 7, of the usual interval; of a longer one nothing is known between its samples.
+  // docs/behaviour.md, Statistics: of the usual interval; of a longer one nothing is known between its samples.
   for (let stepMs = 1_000; stepMs <= 60_000; stepMs += 1_000) {
     const { commitEveryMs } = planArchive(stepMs)
     t.ok(batchMs + commitEveryMs + Math.min(stepMs, 10_000) <= 20_000, `${stepMs}`)

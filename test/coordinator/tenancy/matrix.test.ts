@@ -1,6 +1,7 @@
 /**
- * Who may call what: every route with every permission, for regular users, API tokens and administrators (choices: 2, Who). Each
- * call is wrong in everything behind the permission, so that nothing comes of it and its answer tells how far it came.
+ * Who may call what: every route with every permission, for regular users, API tokens and administrators
+ * (docs/behaviour.md, Permissions). Each call is wrong in everything behind the permission, so that nothing comes of it and its
+ * answer tells how far it came.
  */
 import t, { type Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
@@ -13,7 +14,7 @@ import { idOf, startTown, type Person, type Town } from '../identity/people.js'
 import { nobodysId } from './property.js'
 import { addressOf, sampleOf } from './samples.js'
 
-/** choices: 2: a changed permission acts within 5 s. */
+/** docs/behaviour.md, Tokens: a changed permission acts within 5 s. */
 const believedMs = 4_900
 
 interface Right {

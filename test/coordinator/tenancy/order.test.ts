@@ -1,6 +1,7 @@
 /**
- * The order of checks, for every route (choices: 2): 401, then 405 and 404 of the path, 403 of the type, 404 of the object, 415, 413
- * and 400 of the body, then what the call itself would say. That 403 comes before 404, and 404 before 415: matrix.test.ts.
+ * The order of checks, for every route (docs/behaviour.md, Calls): 401, then 405 and 404 of the path, 403 of the type, 404 of
+ * the object, 415, 413 and 400 of the body, then what the call itself would say. That 403 comes before 404, and 404 before 415:
+ * matrix.test.ts.
  */
 import { request } from 'node:http'
 import t from 'tap'

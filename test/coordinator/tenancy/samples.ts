@@ -1,5 +1,5 @@
 /**
- * One call of every route: what it needs by the contract (choices: 2, Who), and a body that refers to objects of every kind that
+ * One call of every route: what it needs (docs/behaviour.md, Permissions), and a body that refers to objects of every kind that
  * it can refer to. The walks take them for each route that the server mounts; a route without a sample fails them.
  */
 import type { Route } from '../../../src/coordinator/http/route.js'
@@ -8,7 +8,7 @@ import type { Json } from '../identity/people.js'
 import { kindOfPath, type Kind, type Property } from './property.js'
 
 export interface Sample {
-  /** By the contract, not by the table of routes. */
+  /** By what is promised, not by the table of routes. */
   readonly needs: 'public' | 'anyone' | `${PermissionType} ${Access}`
   /** Without this one it is refused as well: it tells of objects of two types. */
   readonly needsToo?: `${PermissionType} ${Access}`

@@ -1,6 +1,6 @@
 /**
  * Two organizations, and every route that the server mounts, on any store: what one owns is for the other as if it had never been
- * (choices: 2). The calls come from the table of routes, so that a new one is walked too.
+ * (docs/behaviour.md, Organizations). The calls come from the table of routes, so that a new one is walked too.
  */
 import type { Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
@@ -213,7 +213,7 @@ async function checkNames(t: Test, { town, red, blue }: Scene): Promise<void> {
     const make = async (owner: Owner): Promise<number> =>
       (await send(town, owner, route, { body: bodyOf(route, owner.property) })).status
     t.equal(await make(blue), 201, route.operationId)
-    // choices: 2: the names of accounts are global.
+    // docs/behaviour.md, Names: the names of accounts are global.
     t.equal(await make(red), route.operationId === 'createAccount' ? 409 : 201, route.operationId)
   }
 }

@@ -47,7 +47,7 @@ export function judgeConsistency(desired: DesiredEngine, sight: CacheSight): Con
 
 /** What serves is judged, not what is loaded for a deploy or a rollback. */
 function isServing(desired: DesiredEngine, vclName: string, sight: CacheSight): boolean {
-  // Until the first deploy a foreign VCL may serve, and the agent knows whether it does (choices: 1, --takeover).
+  // Until the first deploy a foreign VCL may serve, and the agent knows whether it does (docs/behaviour.md, Takeover).
   if (desired.active === idleVclName && sight.isEffective) return vclName !== ''
   const targets = new Map(sight.vcls.map(({ name, label }) => [name, label]))
   return (

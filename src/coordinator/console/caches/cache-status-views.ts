@@ -1,4 +1,4 @@
-/** Status, consistency and parameters of a cache as the console answers them (specification, Resources B). */
+/** Status, consistency and parameters of a cache as the console answers them (docs/behaviour.md, Console caches). */
 import { Type } from 'typebox'
 import type { Consistency } from './cache-consistency.js'
 import type { Absence, CacheStatus } from './cache-status.js'

@@ -1,4 +1,4 @@
-/** A cache as the console answers it (specification, Cache). */
+/** A cache as the console answers it (docs/behaviour.md, Console caches). */
 import { Type } from 'typebox'
 import { composeCacheName, readCacheHost, readDashN } from '../../../resources/cache-name.js'
 import { toObjectId } from '../../../resources/object-id.js'

@@ -1,4 +1,4 @@
-/** `/v1/cache/{id}/params`: the parameters of a cache (specification, Parameter set). */
+/** `/v1/cache/{id}/params`: the parameters of a cache (docs/behaviour.md, Console caches). */
 import { Type } from 'typebox'
 import { route, type Route } from '../../http/route.js'
 import { askAgentFor } from '../../engine/agent-questions.js'

@@ -1,4 +1,7 @@
-/** `/stats` and `/graph` below `/v1/cache/{id}` and `/v1/group/{id}`: what caches counted, from the archive (choices: 6 and 7). */
+/**
+ * `/stats` and `/graph` below `/v1/cache/{id}` and `/v1/group/{id}`: what caches counted, from the archive
+ * (docs/behaviour.md, Console caches and Statistics).
+ */
 import { parseObjectId } from '../../../resources/object-id.js'
 import type { Route } from '../../http/route.js'
 import { seriesRoutes, type SeriesSubject } from '../../statistics/series-routes.js'

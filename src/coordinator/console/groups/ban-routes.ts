@@ -1,4 +1,4 @@
-/** `/v1/group/{id}/ban`: a ban for all caches of a group, and what became of it on each (specification, Console). */
+/** `/v1/group/{id}/ban`: a ban for all caches of a group, and what became of it on each (docs/behaviour.md, Console bans). */
 import { Type } from 'typebox'
 import type { ResultState } from '../../invalidations/invalidation.js'
 import { toObjectId } from '../../../resources/object-id.js'

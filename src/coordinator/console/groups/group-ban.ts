@@ -10,7 +10,7 @@ import type { InvalidationView } from '../../invalidations/invalidation-view.js'
 import { waitForEnd } from '../../invalidations/wait-for-results.js'
 import type { StateService } from '../../service.js'
 
-/** choices: 6, an answer after at most 5 s; the rest of them is for making the entry and the answer. */
+/** docs/behaviour.md, Console bans: an answer after at most 5 s; the rest of them is for making the entry and the answer. */
 const waitMs = 4_500
 
 type GroupBan = Pick<InvalidationRequest, 'expression' | 'expressions'>

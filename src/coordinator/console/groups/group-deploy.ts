@@ -1,4 +1,7 @@
-/** How a deploy ended on each cache of a group of the console: a status for its compile and one for its deploy (choices: 6). */
+/**
+ * How a deploy ended on each cache of a group of the console: a status for its compile and one for its deploy
+ * (docs/behaviour.md, Console VCL).
+ */
 import type { PlacementState } from '../../fleet/vcl-group.js'
 
 export interface Outcome {

@@ -1,4 +1,4 @@
-/** A group as the console answers it (choices: 6). */
+/** A group as the console answers it (docs/behaviour.md, Console groups). */
 import { Type } from 'typebox'
 import { toCommitId, toObjectId } from '../../../resources/object-id.js'
 import type { ConsoleGroup } from './groups.js'

@@ -1,6 +1,7 @@
 /**
- * Groups of the console: VCL groups with `root` whose caches are named one by one (choices: 6). They are deployed, banned
- * and kept consistent by what does so for the controller's; root groups of the controller are listed and not changed.
+ * Groups of the console: VCL groups with `root` whose caches are named one by one (docs/behaviour.md, Console groups). They are
+ * deployed, banned and kept consistent by what does so for the controller's; root groups of the controller are listed and not
+ * changed.
  */
 import { randomBytes } from 'node:crypto'
 import { seesGroup } from '../../../resources/console-role.js'

@@ -1,4 +1,4 @@
-/** `/v1/group/{id}/vcl/{vclId}`: which branch a group has, and its deploy to the group's caches (choices: 6). */
+/** `/v1/group/{id}/vcl/{vclId}`: which branch a group has, and its deploy to the group's caches (docs/behaviour.md, Console VCL). */
 import { Type } from 'typebox'
 import { isDeployed, type Outcome } from './group-deploy.js'
 import { route, type Route } from '../../http/route.js'

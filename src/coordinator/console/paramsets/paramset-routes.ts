@@ -1,4 +1,4 @@
-/** `/v1/paramset`: parameters that the caches of a group have in common (choices: 6). */
+/** `/v1/paramset`: parameters that the caches of a group have in common (docs/behaviour.md, Console parameters). */
 import { Type } from 'typebox'
 import { toObjectId } from '../../../resources/object-id.js'
 import type { Route } from '../../http/route.js'

@@ -1,4 +1,4 @@
-/** `/rest/login`, `/rest/logout`, `/rest/checkcookie`, `/rest/version`: the calls that need no credentials (specification, Console). */
+/** `/rest/login`, `/rest/logout`, `/rest/checkcookie`, `/rest/version`: the calls that need no credentials (docs/behaviour.md, Console). */
 import { Type } from 'typebox'
 import { consoleRoles } from '../../../resources/console-role.js'
 import type { Actor } from '../../../resources/permission.js'

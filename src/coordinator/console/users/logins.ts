@@ -1,6 +1,6 @@
 /**
- * Who calls the console: by name and password with every call, or by the cookie of a login (choices: 6). What was found is
- * believed for some seconds; a password that was right is not checked again while the account keeps it.
+ * Who calls the console: by name and password with every call, or by the cookie of a login (docs/behaviour.md, Console). What
+ * was found is believed for some seconds; a password that was right is not checked again while the account keeps it.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { credentialsChangedSubject } from '../../bus/subjects.js'
@@ -42,7 +42,7 @@ interface Remembered {
   readonly changes: number
 }
 
-/** choices: 2, what was revoked is dead within 5 s, also when the hint about it is lost. */
+/** docs/behaviour.md, Tokens: what was revoked is dead within 5 s, also when the hint about it is lost. */
 const believedMs = 4_000
 /** Of more, those that called longest ago are checked again. */
 const rememberedMost = 1_000

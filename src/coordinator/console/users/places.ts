@@ -1,4 +1,4 @@
-/** Which place of an account a console login means, and what the caller may do there (choices: 6). */
+/** Which place of an account a console login means, and what the caller may do there (docs/behaviour.md, Console). */
 import type { ConsoleStanding } from '../../../resources/console-role.js'
 import { isAdministrator, type Actor, type Grants } from '../../../resources/permission.js'
 import { readConsolePlaces, type ConsolePlace } from './place-queries.js'

@@ -26,7 +26,7 @@ export interface ConsoleSessions {
   close(): void
 }
 
-/** choices: 6, idle 30 min. */
+/** docs/behaviour.md, Console: idle 30 min. */
 const idleMs = 30 * 60 * 1000
 /** Chosen by us: how exact the idle time is. */
 const prolongEveryMs = 60_000

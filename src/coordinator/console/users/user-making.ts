@@ -1,4 +1,4 @@
-/** A new user of the console: a new account with a role, or a role for an account that is there (choices: 6, same accounts). */
+/** A new user of the console: a new account with a role, or a role for an account that is there (docs/behaviour.md, Console users). */
 import type { ConsoleRole } from '../../../resources/console-role.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'

@@ -1,4 +1,7 @@
-/** `/v1/user`: who may use the console, as what and for which groups; the accounts are those of the controller (choices: 6). */
+/**
+ * `/v1/user`: who may use the console, as what and for which groups; the accounts are those of the controller
+ * (docs/behaviour.md, Console users).
+ */
 import { Type } from 'typebox'
 import { consoleRoles } from '../../../resources/console-role.js'
 import { toObjectId } from '../../../resources/object-id.js'

@@ -1,4 +1,4 @@
-/** The commits of a VCL branch: its head and history, and pushes (choices: 6). */
+/** The commits of a VCL branch: its head and history, and pushes (docs/behaviour.md, Console VCL). */
 import { Type } from 'typebox'
 import { parseCommitId, type Commit } from '../../../resources/object-id.js'
 import { FleetError } from '../../../errors.js'

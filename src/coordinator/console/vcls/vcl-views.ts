@@ -1,4 +1,4 @@
-/** A VCL branch and its commits as the console answers them (choices: 6). */
+/** A VCL branch and its commits as the console answers them (docs/behaviour.md, Console VCL). */
 import { Type } from 'typebox'
 import { toCommitId, toObjectId } from '../../../resources/object-id.js'
 import type { BranchRecord, CommitRecord, WholeCommit } from './vcls.js'

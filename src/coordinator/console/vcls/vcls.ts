@@ -1,4 +1,4 @@
-/** VCL branches of the console (choices: 6): main files of the controller, with their versions as commits. */
+/** VCL branches of the console (docs/behaviour.md, Console VCL): main files of the controller, with their versions as commits. */
 import { mayChangeBranch, seesBranch } from '../../files/branch.js'
 import { toCommitId, type Commit } from '../../../resources/object-id.js'
 import type { Actor } from '../../../resources/permission.js'

@@ -1,15 +1,16 @@
 /**
  * The sixteen archives of a cache: archive i folds F(i) steps a row, F the sequence in which each term is the sum of the two
- * before (choices: 7). A row lies at a multiple of its own span since 1970, so that rows of all caches have the same times.
+ * before (docs/behaviour.md, Statistics). A row lies at a multiple of its own span since 1970, so that rows of all caches have
+ * the same times.
  */
 
-/** choices: 7. */
+/** docs/behaviour.md, Statistics. */
 export const archivesMost = 16
 
 /** F(i) = 1, 2, 3, 5, 8 … 1597. */
 export const stepsPerRow: readonly number[] = takeFibonacci(archivesMost)
 
-/** choices: 7. */
+/** docs/behaviour.md, Statistics. */
 export const defaultRows = 600
 
 /** How an archive is laid out; the same for all caches of a coordinator. */

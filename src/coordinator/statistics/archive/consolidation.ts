@@ -1,4 +1,4 @@
-/** The consolidation functions: what one number is made of a row (choices: 7). */
+/** The consolidation functions: what one number is made of a row (docs/behaviour.md, Statistics). */
 import type { Value } from './row.js'
 
 export const consolidations = ['AVERAGE', 'MIN', 'MAX', 'LAST', 'TOTAL'] as const

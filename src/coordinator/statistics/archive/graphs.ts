@@ -1,4 +1,4 @@
-/** The named graphs: which counters each groups (choices: 7; the specification saw `avghitratio` with its four). */
+/** The named graphs: which counters each groups (docs/behaviour.md, Graphs). */
 import { kindOfCounter } from '../../../resources/counters.js'
 import type { Consolidation } from './consolidation.js'
 
@@ -52,7 +52,7 @@ export function findGraph(name: string): readonly GraphMember[] | undefined {
 
 /**
  * By which function a graph's member is read: a counter's events a row unless a rate was asked for, and a gauge as it is
- * (choices: 7).
+ * (docs/behaviour.md, Graphs).
  */
 export function functionOfMember(counter: string, asked: Consolidation): Consolidation {
   if (kindOfCounter(counter) === 'gauge') return asked === 'TOTAL' ? 'AVERAGE' : asked

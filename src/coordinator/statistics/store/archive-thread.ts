@@ -1,4 +1,4 @@
-/** The thread of the archive: what folding and writing take is not taken from the coordinator's API (choices: 7). */
+/** The thread of the archive: what folding and writing take is not taken from the coordinator's API (docs/behaviour.md, Statistics). */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { FleetError } from '../../../errors.js'
 import { createLocalArchive, type NumberedSample } from './local-archive.js'

@@ -36,7 +36,7 @@ export interface LocalArchive extends StatisticsArchive {
 }
 
 export interface ArchiveOptions extends Grid {
-  /** How long samples may wait for their commit (choices: 7: a kill loses 20 s at most). */
+  /** How long samples may wait for their commit (docs/behaviour.md, Statistics: a kill loses 20 s at most). */
   readonly commitEveryMs: number
   /** Of all caches whose samples come here. */
   readonly seriesMost: number

@@ -1,4 +1,4 @@
-/** What the API would do with an invalidation as it is now (choices: 5). */
+/** What the API would do with an invalidation as it is now (docs/behaviour.md, Invalidations). */
 import type { Invalidation } from '../../../resources/invalidation.js'
 
 export interface Deeds {
