@@ -7,7 +7,7 @@ import { deploymentStateName, type DeploymentState } from '../fleet/deployment.j
 import { groupBy } from '../../group-by.js'
 import { placeGroup } from './placement.js'
 import { explainPlacement } from './placement-reasons.js'
-import { programOf, shownState, stateOfGroup, type PlacementState } from '../fleet/vcl-group.js'
+import { programOf, shownState, stateOfGroup } from '../fleet/vcl-group.js'
 import { readFittingDeployments } from '../fleet/deployment-places.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import type { Actor } from '../../resources/permission.js'
