@@ -142,8 +142,8 @@ void t.test('foreign sources: one file for each text, 0600, at most 200', async 
 void t.test('the key is made once, for its owner alone; a damaged one is replaced', async (t) => {
   const folder = await makeFolder(t)
   const key = await openKey(folder, log)
-  t.match(key.secret, /^[0-9a-f]{64}$/)
-  t.same(await openKey(folder, log), key)
+  t.match(key, { secret: /^[0-9a-f]{64}$/, isNew: true })
+  t.same(await openKey(folder, log), { ...key, isNew: false })
   t.equal((await stat(join(folder, 'agent.key'))).mode & 0o777, 0o600)
 
   await writeFile(join(folder, 'agent.key'), 'cut')

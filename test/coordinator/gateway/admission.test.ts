@@ -174,7 +174,7 @@ await t.test('enrolment', async (t) => {
         row?.tags.map(({ name }) => name),
         ['static-a'],
       )
-      t.equal(row?.agentVersion, '0.1.7')
+      t.equal(row?.agentVersion, '0.2.7')
     },
   )
 
